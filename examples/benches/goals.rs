@@ -45,7 +45,7 @@ use svc_core::value::Timestamp;
 use svc_core::{Api, Tenant, Vendor};
 use svc_store::memory::MemoryStore;
 use svc_tower::SvcService;
-use svc_tower::server::{Limits, Server as HttpServer};
+use svc_tower::server::{Server as HttpServer, ServerLimits};
 use tempfile::TempDir;
 use writes::{first, petition, signature};
 
@@ -471,7 +471,7 @@ fn in_memory() -> ExitCode {
         .authenticator(FixedKeys::new().key(KEY, Tenant::new("bench"), Rights::all()))
         .build()
         .expect("an API");
-    let limits = Limits::default()
+    let limits = ServerLimits::default()
         .connections(2 * HELD)
         .connections_per_address(2 * HELD);
     listening(|listener| {

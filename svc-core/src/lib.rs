@@ -18,7 +18,7 @@
 //!     Api, Context, Error, Helper, Result, Tenant, Vendor,
 //!     api::Request,
 //!     auth::{Authenticator, Caller, Credentials, Identity, Rights},
-//!     helper::{EntryStatus, Outcome, PersonSignup, Plan},
+//!     helper::{EntryStatus, HelperResult, PersonSignup, RunPlan},
 //!     record::{Meta, Record},
 //!     value::Id,
 //! };
@@ -29,13 +29,13 @@
 //!
 //! #[async_trait]
 //! impl Helper<PersonSignup> for Crm {
-//!     async fn run(&self, cx: &Context, plan: Plan<PersonSignup>) -> Result<Outcome<PersonSignup>> {
+//!     async fn run(&self, cx: &Context, plan: RunPlan<PersonSignup>) -> Result<HelperResult<PersonSignup>> {
 //!         let person = plan.person().ok_or_else(|| Error::unexpected("a sign-up has a person"))?.fields();
 //!         let email = person.email_addresses.iter().flatten().find_map(|email| email.address.clone());
 //!         let mut contacts = self.0.lock().map_err(|_| Error::unavailable(Duration::from_secs(1)))?;
 //!         contacts.push((person.given_name.clone().unwrap_or_default(), email.unwrap_or_default()));
 //!         let id = Id::new(&format!("contact-{}", contacts.len())).ok_or_else(|| Error::unexpected("no such id"))?;
-//!         Ok(Outcome::person(Record::new(Meta::new(id, cx.now), person), EntryStatus::Created))
+//!         Ok(HelperResult::person(Record::new(Meta::new(id, cx.now), person), EntryStatus::Created))
 //!     }
 //! }
 //!

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use svc_core::schema::ValueType;
-use svc_sql::{Class, Dialect, Statement};
+use svc_sql::{ColumnType, Dialect, Statement};
 
 /// The SQL of PostgreSQL 12 and later, for a [`Database`](svc_sql::Database) around another client.
 pub static DIALECT: &dyn Dialect = &Postgres;
@@ -24,7 +24,7 @@ impl Dialect for Postgres {
         format!("{placeholder}::text")
     }
 
-    fn value(&self, placeholder: &str, _: Class, sql_type: &str) -> String {
+    fn value(&self, placeholder: &str, _: ColumnType, sql_type: &str) -> String {
         format!("{placeholder}::text::{sql_type}")
     }
 
@@ -36,9 +36,9 @@ impl Dialect for Postgres {
         format!("({expression})::text")
     }
 
-    fn read(&self, name: &str, class: Class, sql_type: &str) -> String {
+    fn read(&self, name: &str, class: ColumnType, sql_type: &str) -> String {
         match class {
-            Class::Moment => {
+            ColumnType::Moment => {
                 let zone = if sql_type.contains("without") {
                     " AT TIME ZONE 'UTC'"
                 } else {
@@ -48,7 +48,7 @@ impl Dialect for Postgres {
                     "CASE WHEN isfinite({name}) THEN (extract(epoch FROM {name}{zone}) * 1000000)::bigint::text END"
                 )
             }
-            Class::Texts => format!("array_to_json({name})::text"),
+            ColumnType::Texts => format!("array_to_json({name})::text"),
             _ => format!("{name}::text"),
         }
     }

@@ -6,13 +6,13 @@ use tokio_postgres::Row;
 use uuid::Uuid;
 
 use crate::{
-    database::Database,
+    database::DatabaseHandle,
     error::{Result, StoreError},
     layout::kind_of,
-    pipeline::{Query, values},
+    pipeline::{SqlQuery, values},
 };
 
-impl Database {
+impl DatabaseHandle {
     /// What the feed of a tenant has for a page. A replica is not asked: to one that is behind, a
     /// new cursor would seem lost.
     pub(crate) async fn feed(&self, tenant: i64, query: &FeedQuery<'_>) -> Result<FeedRows> {
@@ -23,12 +23,12 @@ impl Database {
             ..
         } = query;
         let queries = vec![
-            Query::new(&self.texts.feed_last, values![tenant, after.seq, after.row]),
-            Query::new(
+            SqlQuery::new(&self.texts.feed_last, values![tenant, after.seq, after.row]),
+            SqlQuery::new(
                 &self.texts.feed_behind,
                 values![tenant, after.seq, after.row, i64::from(*limit)],
             ),
-            Query::new(&self.texts.feed_at, values![tenant, named.seq, named.row]),
+            SqlQuery::new(&self.texts.feed_at, values![tenant, named.seq, named.row]),
         ];
         let given = self.read_first(tenant, queries).await?;
         let rows = |at: usize| given.get(at).map_or(&[][..], Vec::as_slice);

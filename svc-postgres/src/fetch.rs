@@ -17,7 +17,7 @@ use uuid::Uuid;
 use crate::{
     error::{Result, StoreError},
     layout::{SLOTS, layout},
-    pipeline::{Query, Value, columns, of_tenant, values},
+    pipeline::{SqlQuery, SqlValue, columns, of_tenant, values},
     rows::{COLUMNS, code, stored},
     texts::Texts,
 };
@@ -27,7 +27,7 @@ const ANY: i64 = -1;
 
 /// What a statement gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Gives {
+enum ResultKind {
     Record,
     Ties,
     Totals,
@@ -37,31 +37,31 @@ enum Gives {
 }
 
 /// Questions, and the statements that answer them.
-pub(crate) struct Fetch<'a> {
+pub(crate) struct LookupBatch<'a> {
     questions: Vec<Lookup>,
-    gives: Vec<Gives>,
-    queries: Vec<Query<'a>>,
+    gives: Vec<ResultKind>,
+    queries: Vec<SqlQuery<'a>>,
 }
 
 /// The questions by the statement that answers them, each with its place among all.
 #[derive(Default)]
-struct Sorted {
+struct GroupedLookups {
     ids: Vec<(i16, Uuid, i32)>,
     identifiers: Vec<(i16, Uuid, i32)>,
     emails: Vec<(Uuid, i32)>,
     names: Vec<(i16, String, i32)>,
-    links: Vec<Link>,
+    links: Vec<LinkLookup>,
     /// Members, kind and id of the owner.
     totals: Vec<(i16, i16, Uuid, i32)>,
     parts: Vec<(Uuid, i32)>,
     holdings: Vec<(Uuid, i32)>,
     kept: Vec<(String, i32)>,
-    memberships: Ties,
-    answers: Ties,
+    memberships: MembershipLookup,
+    answers: MembershipLookup,
 }
 
 /// A link to follow: from which record, to which kind, by which place.
-struct Link {
+struct LinkLookup {
     kind: i16,
     id: Uuid,
     target: i16,
@@ -71,7 +71,7 @@ struct Link {
 
 /// Keys of records that others tie together: side 0 is the group or question, side 1 the person.
 #[derive(Default)]
-struct Ties {
+struct MembershipLookup {
     ids: Vec<(i16, i32, Uuid)>,
     names: Vec<(i16, i32, i16, String)>,
     identifiers: Vec<(i16, i32, i16, Uuid)>,
@@ -79,7 +79,7 @@ struct Ties {
     asked: usize,
 }
 
-impl Ties {
+impl MembershipLookup {
     fn side(&mut self, side: i16, place: i32, keys: &[LookupKey]) {
         self.asked = self.asked.saturating_add(1);
         for key in keys {
@@ -99,7 +99,7 @@ impl Ties {
     }
 
     /// The values of the statement.
-    fn values(&mut self) -> Vec<Value> {
+    fn values(&mut self) -> Vec<SqlValue> {
         let (ids, names) = (
             columns!(self.ids; 0, 1, 2),
             columns!(self.names; 0, 1, 2, 3),
@@ -123,10 +123,10 @@ fn email(address: &str) -> Uuid {
     Uuid::from_bytes(lookup::email(address))
 }
 
-impl<'a> Fetch<'a> {
+impl<'a> LookupBatch<'a> {
     /// The statements that answer these questions of a tenant.
     pub(crate) fn new(texts: &'a Texts, tenant: i64, questions: Vec<Lookup>) -> Self {
-        let mut sorted = Sorted::default();
+        let mut sorted = GroupedLookups::default();
         for (at, question) in questions.iter().enumerate() {
             sorted.take(question, i32::try_from(at).unwrap_or(i32::MAX));
         }
@@ -143,24 +143,24 @@ impl<'a> Fetch<'a> {
         let query = match &key {
             LookupKey::Id(kind, id) => id
                 .uuid()
-                .map(|id| Query::new(&*texts.one, values![tenant, code(*kind), id])),
+                .map(|id| SqlQuery::new(&*texts.one, values![tenant, code(*kind), id])),
             _ => return Self::new(texts, tenant, vec![Lookup::Record(key)]),
         };
         Self {
             questions: vec![Lookup::Record(key)],
-            gives: vec![Gives::Record],
+            gives: vec![ResultKind::Record],
             queries: query.into_iter().collect(),
         }
     }
 
     /// The statements, to be run in this order.
-    pub(crate) fn take_queries(&mut self) -> Vec<Query<'a>> {
+    pub(crate) fn take_queries(&mut self) -> Vec<SqlQuery<'a>> {
         std::mem::take(&mut self.queries)
     }
 
     /// Reads what the statements gave, in their order.
     pub(crate) fn answers(self, given: &[Vec<Row>]) -> Result<Vec<(Lookup, LookupResult)>> {
-        let mut read = Read::default();
+        let mut read = DecodedRows::default();
         for (gives, rows) in self.gives.iter().zip(given) {
             for row in rows {
                 read.take(*gives, row)?;
@@ -183,7 +183,7 @@ impl<'a> Fetch<'a> {
     }
 }
 
-impl Sorted {
+impl GroupedLookups {
     fn take(&mut self, question: &Lookup, place: i32) {
         match question {
             Lookup::Find(key) | Lookup::Record(key) => self.key(key, place),
@@ -233,7 +233,7 @@ impl Sorted {
                         .position(|slot| *slot == column)
                         .map_or(0, |slot| slot.saturating_add(1));
                     let slot = i16::try_from(slot).unwrap_or_default();
-                    self.links.push(Link {
+                    self.links.push(LinkLookup {
                         kind: code(*kind),
                         id,
                         target: code(reference.kind),
@@ -251,85 +251,87 @@ impl Sorted {
     }
 
     /// The statements for what is asked, and only for that.
-    fn queries(mut self, texts: &Texts, tenant: i64) -> Vec<(Gives, Query<'_>)> {
+    fn queries(mut self, texts: &Texts, tenant: i64) -> Vec<(ResultKind, SqlQuery<'_>)> {
         let asked = [
             (
                 self.ids.len(),
-                Gives::Record,
+                ResultKind::Record,
                 &texts.by_id,
                 columns!(self.ids; 0, 1, 2),
             ),
             (
                 self.identifiers.len(),
-                Gives::Record,
+                ResultKind::Record,
                 &texts.by_identifier,
                 columns!(self.identifiers; 0, 1, 2),
             ),
             (
                 self.emails.len(),
-                Gives::Record,
+                ResultKind::Record,
                 &texts.by_email,
                 columns!(self.emails; 0, 1),
             ),
             (
                 self.names.len(),
-                Gives::Record,
+                ResultKind::Record,
                 &texts.by_name,
                 columns!(self.names; 0, 1, 2),
             ),
             (
                 self.links.len(),
-                Gives::Record,
+                ResultKind::Record,
                 &texts.by_link,
                 columns!(self.links; kind, id, target, slot, place),
             ),
             (
                 self.memberships.asked,
-                Gives::Ties,
+                ResultKind::Ties,
                 &texts.memberships,
                 self.memberships.values(),
             ),
             (
                 self.answers.asked,
-                Gives::Ties,
+                ResultKind::Ties,
                 &texts.answers,
                 self.answers.values(),
             ),
             (
                 self.totals.len(),
-                Gives::Totals,
+                ResultKind::Totals,
                 &texts.totals,
                 columns!(self.totals; 0, 1, 2, 3),
             ),
             (
                 self.parts.len(),
-                Gives::Parts,
+                ResultKind::Parts,
                 &texts.parts,
                 columns!(self.parts; 0, 1),
             ),
             (
                 self.holdings.len(),
-                Gives::Holdings,
+                ResultKind::Holdings,
                 &texts.holdings,
                 columns!(self.holdings; 0, 1),
             ),
             (
                 self.kept.len(),
-                Gives::Kept,
+                ResultKind::Kept,
                 &texts.kept,
                 columns!(self.kept; 0, 1),
             ),
         ];
         let asked = asked.into_iter().filter(|(questions, ..)| *questions > 0);
         asked
-            .map(|(_, gives, text, values)| (gives, Query::new(text, of_tenant(tenant, [values]))))
+            .map(|(_, gives, text, values)| {
+                (gives, SqlQuery::new(text, of_tenant(tenant, [values])))
+            })
             .collect()
     }
 }
 
 /// What the rows of a fetch say, by the place of the question.
 #[derive(Default)]
-struct Read {
+struct DecodedRows {
     records: HashMap<usize, StoredRecord>,
     ties: HashMap<usize, Vec<StoredRecord>>,
     sums: HashMap<usize, (i64, Totals)>,
@@ -338,26 +340,26 @@ struct Read {
     kept: HashMap<usize, Kept>,
 }
 
-impl Read {
-    fn take(&mut self, gives: Gives, row: &Row) -> Result<()> {
+impl DecodedRows {
+    fn take(&mut self, gives: ResultKind, row: &Row) -> Result<()> {
         let place = usize::try_from(row.try_get::<_, i32>(0)?).unwrap_or(usize::MAX);
         match gives {
-            Gives::Record => {
+            ResultKind::Record => {
                 self.records.insert(place, stored(row, 1)?);
             }
-            Gives::Ties => self.ties.entry(place).or_default().push(stored(row, 1)?),
-            Gives::Totals => {
+            ResultKind::Ties => self.ties.entry(place).or_default().push(stored(row, 1)?),
+            ResultKind::Totals => {
                 let sum = Totals::new(row.try_get(2)?, row.try_get(3)?, amount(row.try_get(4)?)?);
                 self.sums.insert(place, (row.try_get(1)?, sum));
             }
-            Gives::Parts => {
+            ResultKind::Parts => {
                 let sum = Totals::new(0, row.try_get(2)?, amount(row.try_get(3)?)?);
                 self.parts
                     .entry(place)
                     .or_default()
                     .push((row.try_get(1)?, sum));
             }
-            Gives::Kept => {
+            ResultKind::Kept => {
                 let (key, at) = (
                     row.try_get::<_, &str>(1)?.into(),
                     Timestamp::from_micros(row.try_get(2)?),
@@ -366,7 +368,7 @@ impl Read {
                 self.kept
                     .insert(place, Kept::new(key, at, Vec::new(), answer.into()));
             }
-            Gives::Holdings => {
+            ResultKind::Holdings => {
                 let ticket: i64 = row.try_get(COLUMNS.saturating_add(1))?;
                 let ticket = (ticket != ANY).then_some(ticket);
                 let attendance = stored(row, 1)?;

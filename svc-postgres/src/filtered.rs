@@ -13,15 +13,15 @@ use svc_store::{cursor::OrderedPageStart, filtered::OrderedPages, lookup};
 use uuid::Uuid;
 
 use crate::{
-    database::Database,
+    database::DatabaseHandle,
     error::{Result, StoreError},
-    fetch::Fetch,
+    fetch::LookupBatch,
     page::behind,
-    pipeline::{Query, values},
+    pipeline::{SqlQuery, values},
     rows::{code, stored},
 };
 
-impl Database {
+impl DatabaseHandle {
     /// What this store answers of a filter: the collection of all records of a kind.
     pub(crate) async fn filtered(
         &self,
@@ -54,13 +54,13 @@ impl Database {
                 point => questions.push(Lookup::Record(LookupKey::of_point(kind, point))),
             }
         }
-        let mut fetch = Fetch::new(&self.texts, ordered.tenant, questions);
+        let mut fetch = LookupBatch::new(&self.texts, ordered.tenant, questions);
         let mut queries = fetch.take_queries();
         let asked = queries.len();
         if !emails.is_empty() {
             // One more than may be found says that there are too many.
             let most = i64::try_from(MOST_FOUND.saturating_add(1)).unwrap_or(i64::MAX);
-            queries.push(Query::new(
+            queries.push(SqlQuery::new(
                 &*self.texts.by_emails,
                 values![ordered.tenant, emails, most],
             ));
@@ -101,7 +101,7 @@ impl Database {
                 let values = values![tenant, kind, mark.time, mark.row, range.to, limit];
                 (
                     Some(mark.total),
-                    Query::new(text(&self.texts.dated_after), values),
+                    SqlQuery::new(text(&self.texts.dated_after), values),
                 )
             }
             OrderedPageStart::At(position) => {
@@ -113,7 +113,7 @@ impl Database {
                 let position = i64::try_from(position).unwrap_or(i64::MAX);
                 (
                     None,
-                    Query::new(
+                    SqlQuery::new(
                         text(texts),
                         values![tenant, kind, range.from, position, range.to, limit, whole],
                     ),

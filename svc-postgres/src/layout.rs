@@ -18,7 +18,7 @@ pub(crate) const ALL: Uuid = Uuid::nil();
 
 /// How a kind lies in the table `record`.
 #[derive(Debug)]
-pub(crate) struct Layout {
+pub(crate) struct RecordLayout {
     pub(crate) table: KindTable,
     /// Stands for the kind in every key.
     pub(crate) code: i16,
@@ -27,8 +27,9 @@ pub(crate) struct Layout {
 }
 
 /// The layout of a kind.
-pub(crate) fn layout(kind: Kind) -> &'static Layout {
-    static LAYOUTS: LazyLock<PerKind<Layout>> = LazyLock::new(|| PerKind::new(Layout::of));
+pub(crate) fn layout(kind: Kind) -> &'static RecordLayout {
+    static LAYOUTS: LazyLock<PerKind<RecordLayout>> =
+        LazyLock::new(|| PerKind::new(RecordLayout::of));
     LAYOUTS.get(kind)
 }
 
@@ -40,7 +41,7 @@ pub(crate) fn kind_of(code: i16) -> Option<Kind> {
         .find(|kind| layout(*kind).code == code)
 }
 
-impl Layout {
+impl RecordLayout {
     fn of(kind: Kind) -> Self {
         let table = KindTable::of(kind);
         let mut slots = SLOTS.iter();

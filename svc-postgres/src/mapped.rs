@@ -10,31 +10,31 @@ use tokio_postgres::error::SqlState;
 use crate::{
     dialect::DIALECT,
     error::StoreError,
-    options::Options,
-    pipeline::{Query, Value},
-    pool::{For, Lent, Pool},
+    options::PostgresOptions,
+    pipeline::{SqlQuery, SqlValue},
+    pool::{ConnectionPool, Lease, LeasePurpose},
 };
 
 /// A PostgreSQL database whose tables are a vendor's own: for
 /// [`MappedStore::connect`](svc_sql::MappedStore::connect).
-pub struct Mapped {
-    pool: Arc<Pool>,
+pub struct PostgresDatabase {
+    pool: Arc<ConnectionPool>,
     patience: Duration,
 }
 
-impl Mapped {
+impl PostgresDatabase {
     /// The database of these options; of them the URL, the connections, the patience and the
     /// statements count.
     #[must_use]
-    pub fn new(options: &Options) -> Self {
-        let Options {
+    pub fn new(options: &PostgresOptions) -> Self {
+        let PostgresOptions {
             primary,
             connections,
             patience,
             statements,
             ..
         } = options;
-        let pool = Pool::new(
+        let pool = ConnectionPool::new(
             primary.within(*patience),
             *connections,
             *patience,
@@ -47,7 +47,7 @@ impl Mapped {
     }
 }
 
-impl fmt::Debug for Mapped {
+impl fmt::Debug for PostgresDatabase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Mapped").finish_non_exhaustive()
     }
@@ -55,19 +55,19 @@ impl fmt::Debug for Mapped {
 
 /// A transaction; dropped in the middle of a call its connection is closed, and the server undoes
 /// it.
-struct Open {
-    lent: Lent,
+struct TransactionHandle {
+    lent: Lease,
     patience: Duration,
 }
 
 #[async_trait]
-impl Database for Mapped {
+impl Database for PostgresDatabase {
     fn dialect(&self) -> &'static dyn Dialect {
         DIALECT
     }
 
     async fn read(&self, statements: Vec<Statement>) -> Result<Vec<Vec<TextRow>>, DatabaseError> {
-        let mut lent = self.pool.get(For::Reads).await.map_err(trouble)?;
+        let mut lent = self.pool.get(LeasePurpose::Reads).await.map_err(trouble)?;
         run(&mut lent, &queries(&statements), self.patience).await
     }
 
@@ -75,13 +75,13 @@ impl Database for Mapped {
         &self,
         statements: Vec<Statement>,
     ) -> Result<(Box<dyn Transaction>, Vec<Vec<TextRow>>), DatabaseError> {
-        let mut lent = self.pool.get(For::Writes).await.map_err(trouble)?;
+        let mut lent = self.pool.get(LeasePurpose::Writes).await.map_err(trouble)?;
         lent.begins();
-        let mut all = vec![Query::control("BEGIN")];
+        let mut all = vec![SqlQuery::control("BEGIN")];
         all.extend(queries(&statements));
         let given = run(&mut lent, &all, self.patience).await?;
         Ok((
-            Box::new(Open {
+            Box::new(TransactionHandle {
                 lent,
                 patience: self.patience,
             }),
@@ -91,7 +91,7 @@ impl Database for Mapped {
 }
 
 #[async_trait]
-impl Transaction for Open {
+impl Transaction for TransactionHandle {
     async fn run(
         &mut self,
         statements: Vec<Statement>,
@@ -104,7 +104,7 @@ impl Transaction for Open {
         statements: Vec<Statement>,
     ) -> Result<Vec<Vec<TextRow>>, DatabaseError> {
         let mut all = queries(&statements);
-        all.push(Query::control("COMMIT"));
+        all.push(SqlQuery::control("COMMIT"));
         let given = run(&mut self.lent, &all, self.patience).await?;
         self.lent.is_clean_again();
         Ok(given)
@@ -113,7 +113,7 @@ impl Transaction for Open {
     async fn roll_back(mut self: Box<Self>) {
         if self
             .lent
-            .run(&[Query::control("ROLLBACK")], self.patience)
+            .run(&[SqlQuery::control("ROLLBACK")], self.patience)
             .await
             .is_ok()
         {
@@ -122,20 +122,25 @@ impl Transaction for Open {
     }
 }
 
-fn queries(statements: &[Statement]) -> Vec<Query<'_>> {
-    let query = |statement: &'_ Statement| -> Vec<Value> {
-        statement.values.iter().cloned().map(Value::from).collect()
+fn queries(statements: &[Statement]) -> Vec<SqlQuery<'_>> {
+    let query = |statement: &'_ Statement| -> Vec<SqlValue> {
+        statement
+            .values
+            .iter()
+            .cloned()
+            .map(SqlValue::from)
+            .collect()
     };
     statements
         .iter()
-        .map(|statement| Query::new(&*statement.text, query(statement)))
+        .map(|statement| SqlQuery::new(&*statement.text, query(statement)))
         .collect()
 }
 
 /// The rows of each statement; all their columns are texts.
 async fn run(
-    lent: &mut Lent,
-    queries: &[Query<'_>],
+    lent: &mut Lease,
+    queries: &[SqlQuery<'_>],
     patience: Duration,
 ) -> Result<Vec<Vec<TextRow>>, DatabaseError> {
     let given = lent

@@ -14,24 +14,24 @@ use tokio_postgres::Row;
 use uuid::Uuid;
 
 use crate::{
-    database::Database,
+    database::DatabaseHandle,
     error::{Result, StoreError},
-    jumps::Jumps,
-    place::Place,
+    jumps::PageJumps,
+    place::CollectionQuery,
     rows::stored,
 };
 
-impl Database {
+impl DatabaseHandle {
     /// A page of a collection.
     pub(crate) async fn page(
         &self,
-        (jumps, cursors): (&Jumps, &CursorCodec),
+        (jumps, cursors): (&PageJumps, &CursorCodec),
         tenant: i64,
         kind: Kind,
         request: &ListRequest,
     ) -> Result<RawPage> {
         let ListRequest { scope, page, .. } = request;
-        let place = Place::of(tenant, kind, scope)?;
+        let place = CollectionQuery::of(tenant, kind, scope)?;
         let collection = place.collection();
         if let Some(plan) = request.plan()? {
             return self
@@ -93,7 +93,7 @@ struct Read {
     total: u64,
 }
 
-fn read(given: &[Vec<Row>], place: &Place, first: usize, size: u32) -> Result<Read> {
+fn read(given: &[Vec<Row>], place: &CollectionQuery, first: usize, size: u32) -> Result<Read> {
     let total = given.first().and_then(|rows| rows.first());
     let total = total.ok_or_else(|| StoreError::unexpected("a page without a total"))?;
     if !place.has_owner(total.try_get::<_, Option<Vec<Option<Uuid>>>>(1)?.as_deref()) {

@@ -11,7 +11,7 @@ use svc_core::{
     store::{Change, ChangeTarget, RecordSet},
 };
 
-use crate::layout::{ALL, Layout, SLOTS, layout};
+use crate::layout::{ALL, RecordLayout, SLOTS, layout};
 
 /// Records that are deleted together, and links to them that are emptied. All of it begins with one
 /// record.
@@ -297,7 +297,7 @@ impl Removal {
     }
 
     /// The branches of a `CASE` by the kind, for those kinds that have one.
-    fn cases(&self, branch: impl Fn(&Layout, Kind) -> Option<String>) -> Option<String> {
+    fn cases(&self, branch: impl Fn(&RecordLayout, Kind) -> Option<String>) -> Option<String> {
         let case = |kind: Kind| {
             Some(format!(
                 " WHEN {} THEN {}",
@@ -356,7 +356,7 @@ fn codes(kinds: &[Kind]) -> String {
     codes.join(", ")
 }
 
-fn has_parts(layout: &Layout) -> bool {
+fn has_parts(layout: &RecordLayout) -> bool {
     layout
         .table
         .computed

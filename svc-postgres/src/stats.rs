@@ -5,7 +5,7 @@ use svc_store::commits::CommitStats;
 /// The work of a store since it was opened, and what it has to do at this moment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Stats {
+pub struct PostgresStats {
     /// Writes in the queues of all tenants now.
     pub writes_waiting: usize,
     /// Transactions until now.

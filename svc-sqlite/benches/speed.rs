@@ -22,7 +22,7 @@ use http_body_util::{BodyExt, Empty, Full};
 use measure::{Bound, Report, cpu_each, interleaved, is_asked_for, per_second};
 use mimalloc::MiMalloc;
 use svc_core::model::Kind;
-use svc_sqlite::Options;
+use svc_sqlite::SqliteOptions;
 use svc_tower::SvcService;
 use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
@@ -271,7 +271,8 @@ fn writes(report: &mut Report) {
         .expect("a runtime");
     let open = |name: &str, batch: usize| {
         runtime.block_on(async {
-            let server = Server::with(Options::new(folder.path().join(name)).batch(batch)).await;
+            let server =
+                Server::with(SqliteOptions::new(folder.path().join(name)).batch(batch)).await;
             server.load([data::petition(0)]).await;
             server
         })

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use svc_core::schema::ValueType;
-use svc_sql::{Class, Dialect, Statement};
+use svc_sql::{ColumnType, Dialect, Statement};
 
 /// The SQL of `SQLite` 3.38 and later, for a [`Database`](svc_sql::Database) around another client.
 pub static DIALECT: &dyn Dialect = &Sqlite;
@@ -24,10 +24,12 @@ impl Dialect for Sqlite {
         placeholder.to_owned()
     }
 
-    fn value(&self, placeholder: &str, class: Class, _: &str) -> String {
+    fn value(&self, placeholder: &str, class: ColumnType, _: &str) -> String {
         match class {
-            Class::Integer(_) | Class::Boolean => format!("CAST({placeholder} AS INTEGER)"),
-            Class::Decimal => format!("CAST({placeholder} AS NUMERIC)"),
+            ColumnType::Integer(_) | ColumnType::Boolean => {
+                format!("CAST({placeholder} AS INTEGER)")
+            }
+            ColumnType::Decimal => format!("CAST({placeholder} AS NUMERIC)"),
             _ => placeholder.to_owned(),
         }
     }
@@ -40,11 +42,13 @@ impl Dialect for Sqlite {
         format!("CAST({expression} AS TEXT)")
     }
 
-    fn read(&self, name: &str, class: Class, _: &str) -> String {
+    fn read(&self, name: &str, class: ColumnType, _: &str) -> String {
         match class {
-            Class::Text | Class::Uuid | Class::Moment | Class::Date | Class::Json => {
-                name.to_owned()
-            }
+            ColumnType::Text
+            | ColumnType::Uuid
+            | ColumnType::Moment
+            | ColumnType::Date
+            | ColumnType::Json => name.to_owned(),
             _ => self.as_text(name),
         }
     }

@@ -9,7 +9,7 @@ use svc_store::{
 
 use crate::{
     error::{Result, StoreError},
-    fetch::{Direct, holders},
+    fetch::{SqliteLookups, holders},
     rows::behind,
     schema::table,
     tally::last_turn,
@@ -23,7 +23,7 @@ pub(crate) fn batch(
     most: usize,
 ) -> Result<ExportBatch> {
     let mut batch = ExportBatch::new(last_turn(file, &TenantDeltas::default(), tenant)?);
-    let mut answers = Direct::new(file, tenant);
+    let mut answers = SqliteLookups::new(file, tenant);
     batch.next = Some(from);
     let mut room = most.max(1);
     while let Some(at) = batch.next.filter(|_| room > 0) {

@@ -19,7 +19,7 @@ use crate::{
     kept,
     record_id::RecordId,
     rows::{by_id, by_row, find, one, place, under},
-    schema::{Table, table},
+    schema::{SqliteTable, table},
 };
 
 /// Stands for a ticket whose place is not known any more.
@@ -29,14 +29,14 @@ pub(crate) const ANY: i64 = -1;
 pub(crate) const ALL: &[u8] = &[];
 
 /// The file, as the rulebook asks it.
-pub(crate) struct Direct<'a> {
+pub(crate) struct SqliteLookups<'a> {
     pub(crate) file: &'a Connection,
     pub(crate) tenant: i64,
     /// Why the last question could not be answered: the rulebook hears only that.
     failure: Option<StoreError>,
 }
 
-impl LookupSource for Direct<'_> {
+impl LookupSource for SqliteLookups<'_> {
     fn answer(&mut self, question: &Lookup) -> Result<LookupResult, RuleError> {
         self.look_up(question).map_err(|failure| {
             self.failure = Some(failure);
@@ -45,7 +45,7 @@ impl LookupSource for Direct<'_> {
     }
 }
 
-impl<'a> Direct<'a> {
+impl<'a> SqliteLookups<'a> {
     pub(crate) fn new(file: &'a Connection, tenant: i64) -> Self {
         Self {
             file,
@@ -119,7 +119,7 @@ impl<'a> Direct<'a> {
         }
     }
 
-    fn owner(&self, key: &LookupKey) -> Result<Option<(&'static Table, RecordId)>> {
+    fn owner(&self, key: &LookupKey) -> Result<Option<(&'static SqliteTable, RecordId)>> {
         Ok(key.kind().map(table).zip(self.id(key)?))
     }
 
@@ -174,7 +174,7 @@ impl<'a> Direct<'a> {
         Ok(answered)
     }
 
-    fn sum(&self, owner: &Table, id: RecordId) -> Result<Totals> {
+    fn sum(&self, owner: &SqliteTable, id: RecordId) -> Result<Totals> {
         let Some(members) = owner.counts else {
             return Ok(Totals::default());
         };
@@ -304,8 +304,8 @@ fn row_of(file: &Connection, tenant: i64, key: &LookupKey) -> rusqlite::Result<O
 pub(crate) fn records(
     file: &Connection,
     tenant: i64,
-    members: &Table,
-    owner: Option<(&Table, RecordId)>,
+    members: &SqliteTable,
+    owner: Option<(&SqliteTable, RecordId)>,
 ) -> rusqlite::Result<u64> {
     let (scope, id) = owner
         .as_ref()

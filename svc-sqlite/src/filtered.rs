@@ -16,8 +16,8 @@ use crate::{
     error::{Result, StoreError},
     fetch::{record, records},
     rows::stored,
-    schema::{Table, table},
-    statements::Dated,
+    schema::{SqliteTable, table},
+    statements::DateRangeStatements,
 };
 
 /// What this store answers of a filter: the collection of all records of a kind.
@@ -111,8 +111,8 @@ fn of_range(
 /// How many records a range has; of all there is a count already.
 fn count(
     file: &Connection,
-    table: &Table,
-    sql: &Dated,
+    table: &SqliteTable,
+    sql: &DateRangeStatements,
     tenant: i64,
     range: &DateRange,
 ) -> Result<u64> {
@@ -128,7 +128,7 @@ fn count(
 /// Date and row of the record with so many others before it.
 fn nth(
     file: &Connection,
-    sql: &Dated,
+    sql: &DateRangeStatements,
     tenant: i64,
     range: &DateRange,
     before: u64,
@@ -142,7 +142,7 @@ fn nth(
         .transpose()?)
 }
 
-fn dated(table: &'static Table, field: FilterField) -> Result<&'static Dated> {
+fn dated(table: &'static SqliteTable, field: FilterField) -> Result<&'static DateRangeStatements> {
     let sql = match field {
         FilterField::CreatedDate => &table.sql.created,
         FilterField::ModifiedDate => &table.sql.modified,

@@ -10,10 +10,10 @@ use svc_core::{
 use svc_store::keys::{KeyCache, KeyError, KeyInfo, StoredKey, TokenHash};
 
 use crate::{
-    data_version::DataVersion,
+    data_version::CommitCounter,
     error::{Result, StoreError},
     metadata,
-    readers::Readers,
+    readers::ReadPool,
     tenants,
 };
 
@@ -23,8 +23,8 @@ const SELECT: &str = "SELECT api_key.id, tenant.name, hint, label, rights, read_
 /// Whom a token stands for at this moment; `None` when it is unknown, revoked or expired (AUT-03).
 pub(crate) fn check(
     cache: &KeyCache,
-    data_version: &DataVersion,
-    readers: &Readers,
+    data_version: &CommitCounter,
+    readers: &ReadPool,
     token: &str,
     now: Timestamp,
 ) -> Result<Option<(Tenant, Caller)>> {

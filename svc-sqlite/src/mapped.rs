@@ -24,30 +24,34 @@ const READERS: usize = 2;
 /// How long another program's write is waited for.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-type Given = Result<Vec<Vec<TextRow>>, DatabaseError>;
+type StatementResults = Result<Vec<Vec<TextRow>>, DatabaseError>;
 
 /// A read and whom to tell.
-type Read = (Vec<Statement>, oneshot::Sender<Given>);
+type ReadRequest = (Vec<Statement>, oneshot::Sender<StatementResults>);
 
 /// A transaction that begins: its first statements, whom to tell, and where its steps come from.
-type Begin = (Vec<Statement>, oneshot::Sender<Given>, mpsc::Receiver<Step>);
+type BeginRequest = (
+    Vec<Statement>,
+    oneshot::Sender<StatementResults>,
+    mpsc::Receiver<TransactionStep>,
+);
 
 /// What a transaction does next; without one it is undone.
-enum Step {
-    Run(Vec<Statement>, oneshot::Sender<Given>),
-    Commit(Vec<Statement>, oneshot::Sender<Given>),
+enum TransactionStep {
+    Run(Vec<Statement>, oneshot::Sender<StatementResults>),
+    Commit(Vec<Statement>, oneshot::Sender<StatementResults>),
 }
 
 /// A data file whose tables are a vendor's own: for
 /// [`MappedStore::connect`](svc_sql::MappedStore::connect). Its journal and its durability
 /// are as the vendor has set them; with `PRAGMA journal_mode = WAL` reads and writes do not wait
 /// for each other.
-pub struct Mapped {
-    reads: mpsc::Sender<Read>,
-    begins: mpsc::Sender<Begin>,
+pub struct SqliteDatabase {
+    reads: mpsc::Sender<ReadRequest>,
+    begins: mpsc::Sender<BeginRequest>,
 }
 
-impl Mapped {
+impl SqliteDatabase {
     /// The data file at this path, which is there already. Foreign keys are enforced.
     ///
     /// # Errors
@@ -55,7 +59,7 @@ impl Mapped {
     /// The file cannot be opened, or a thread cannot be started.
     pub fn open(path: impl AsRef<Path>) -> io::Result<Self> {
         let path = path.as_ref().to_path_buf();
-        let (reads, waiting) = mpsc::channel::<Read>();
+        let (reads, waiting) = mpsc::channel::<ReadRequest>();
         let waiting = Arc::new(Mutex::new(waiting));
         for _ in 0..READERS {
             let (connection, waiting) = (open(&path)?, Arc::clone(&waiting));
@@ -77,7 +81,7 @@ impl Mapped {
                     }
                 })?;
         }
-        let (begins, waiting) = mpsc::channel::<Begin>();
+        let (begins, waiting) = mpsc::channel::<BeginRequest>();
         let connection = open(&path)?;
         thread::Builder::new()
             .name("svc-mapped-writer".to_owned())
@@ -93,7 +97,7 @@ impl Mapped {
     }
 }
 
-impl fmt::Debug for Mapped {
+impl fmt::Debug for SqliteDatabase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Mapped").finish_non_exhaustive()
     }
@@ -113,12 +117,12 @@ fn open(path: &PathBuf) -> io::Result<Connection> {
 }
 
 #[async_trait]
-impl Database for Mapped {
+impl Database for SqliteDatabase {
     fn dialect(&self) -> &'static dyn Dialect {
         DIALECT
     }
 
-    async fn read(&self, statements: Vec<Statement>) -> Given {
+    async fn read(&self, statements: Vec<Statement>) -> StatementResults {
         let (reply, given) = oneshot::channel();
         self.reads.send((statements, reply)).map_err(|_| ended())?;
         given.await.map_err(|_| ended())?
@@ -134,21 +138,21 @@ impl Database for Mapped {
             .send((statements, reply, next))
             .map_err(|_| ended())?;
         let given = given.await.map_err(|_| ended())??;
-        Ok((Box::new(Open { steps }), given))
+        Ok((Box::new(TransactionHandle { steps }), given))
     }
 }
 
 /// A transaction, as its caller sees it; dropped, the thread undoes it.
-struct Open {
-    steps: mpsc::Sender<Step>,
+struct TransactionHandle {
+    steps: mpsc::Sender<TransactionStep>,
 }
 
-impl Open {
+impl TransactionHandle {
     async fn step(
         &self,
         statements: Vec<Statement>,
-        step: fn(Vec<Statement>, oneshot::Sender<Given>) -> Step,
-    ) -> Given {
+        step: fn(Vec<Statement>, oneshot::Sender<StatementResults>) -> TransactionStep,
+    ) -> StatementResults {
         let (reply, given) = oneshot::channel();
         self.steps
             .send(step(statements, reply))
@@ -158,20 +162,20 @@ impl Open {
 }
 
 #[async_trait]
-impl Transaction for Open {
-    async fn run(&mut self, statements: Vec<Statement>) -> Given {
-        self.step(statements, Step::Run).await
+impl Transaction for TransactionHandle {
+    async fn run(&mut self, statements: Vec<Statement>) -> StatementResults {
+        self.step(statements, TransactionStep::Run).await
     }
 
-    async fn commit(self: Box<Self>, statements: Vec<Statement>) -> Given {
-        self.step(statements, Step::Commit).await
+    async fn commit(self: Box<Self>, statements: Vec<Statement>) -> StatementResults {
+        self.step(statements, TransactionStep::Commit).await
     }
 
     async fn roll_back(self: Box<Self>) {}
 }
 
 /// One transaction from its beginning to its end, in the thread that writes.
-fn transaction(connection: &Connection, (statements, reply, steps): Begin) {
+fn transaction(connection: &Connection, (statements, reply, steps): BeginRequest) {
     let begun = connection
         .execute_batch("BEGIN IMMEDIATE")
         .map_err(|error| trouble(&error));
@@ -181,8 +185,10 @@ fn transaction(connection: &Connection, (statements, reply, steps): Begin) {
     if reply.send(given).is_ok() && has_begun {
         while let Ok(step) = steps.recv() {
             match step {
-                Step::Run(statements, reply) => _ = reply.send(run(connection, &statements)),
-                Step::Commit(statements, reply) => {
+                TransactionStep::Run(statements, reply) => {
+                    _ = reply.send(run(connection, &statements))
+                }
+                TransactionStep::Commit(statements, reply) => {
                     let given = run(connection, &statements);
                     let done = given.and_then(|given| {
                         connection
@@ -210,7 +216,7 @@ fn end(connection: &Connection) {
 }
 
 /// Statements that read, all of one moment.
-fn read(connection: &Connection, statements: &[Statement]) -> Given {
+fn read(connection: &Connection, statements: &[Statement]) -> StatementResults {
     connection
         .execute_batch("BEGIN")
         .map_err(|error| trouble(&error))?;
@@ -219,7 +225,7 @@ fn read(connection: &Connection, statements: &[Statement]) -> Given {
     given
 }
 
-fn run(connection: &Connection, statements: &[Statement]) -> Given {
+fn run(connection: &Connection, statements: &[Statement]) -> StatementResults {
     statements
         .iter()
         .map(|statement| one(connection, statement).map_err(|error| trouble(&error)))

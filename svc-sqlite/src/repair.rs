@@ -5,14 +5,14 @@ use rusqlite::Connection;
 use svc_core::{helper::DefaultMatching, rules::RecordRepair};
 use svc_store::TenantDeltas;
 
-use crate::{apply::Apply, error::Result, fetch, record_id::RecordId, rows, schema::table};
+use crate::{apply::ChangeApplier, error::Result, fetch, record_id::RecordId, rows, schema::table};
 
 /// Repairs the records of every tenant. Amounts that were rounded are listed in the table `rounded`
 /// and in the log.
 pub(crate) fn repair(file: &Connection) -> Result<()> {
     for tenant in numbers(file, "SELECT id FROM tenant", ())? {
         let mut tally = TenantDeltas::default();
-        let mut apply = Apply::new(file, tenant, &mut tally);
+        let mut apply = ChangeApplier::new(file, tenant, &mut tally);
         let mut repair = RecordRepair::default();
         for kind in RecordRepair::KINDS {
             let sql = format!(

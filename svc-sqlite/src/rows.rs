@@ -14,16 +14,16 @@ use svc_core::{
 
 use crate::{
     record_id::RecordId,
-    schema::{Table, table},
+    schema::{SqliteTable, table},
 };
 
 /// Columns in front of the links.
 const FIXED: usize = 6;
 
-/// Reads a row of [`Statements::get`](crate::statements::Statements::get) and its like, with its
+/// Reads a row of [`StatementMode::get`](crate::statements::Statements::get) and its like, with its
 /// row number; the body is copied into `bodies`, which the records of a page share.
 pub(crate) fn read_raw(
-    table: &Table,
+    table: &SqliteTable,
     row: &Row<'_>,
     bodies: &mut BytesMut,
 ) -> rusqlite::Result<(i64, RawRecord)> {
@@ -35,8 +35,8 @@ pub(crate) fn read_raw(
     meta.identifiers = Identifiers::from_stored(row.get(4)?);
     bodies.extend_from_slice(row.get_ref(5)?.as_bytes()?);
     let mut record = RawRecord::stored(table.kind, meta, bodies.split());
-    let mut columns = Columns { row, at: FIXED };
-    let mut homes = Columns {
+    let mut columns = ColumnReader { row, at: FIXED };
+    let mut homes = ColumnReader {
         row,
         at: FIXED.saturating_add(table.columns.len()),
     };
@@ -64,12 +64,12 @@ pub(crate) fn read_raw(
 }
 
 /// The columns of a row behind the fixed ones, one by one.
-struct Columns<'a, 'r> {
+struct ColumnReader<'a, 'r> {
     row: &'a Row<'r>,
     at: usize,
 }
 
-impl Columns<'_, '_> {
+impl ColumnReader<'_, '_> {
     fn next<T: FromSql>(&mut self) -> rusqlite::Result<T> {
         let at = self.at;
         self.at = at.saturating_add(1);
@@ -103,7 +103,7 @@ impl Columns<'_, '_> {
 /// The record of a statement that gives at most one.
 pub(crate) fn one(
     file: &Connection,
-    table: &Table,
+    table: &SqliteTable,
     sql: &str,
     parameters: &[&dyn ToSql],
 ) -> rusqlite::Result<Option<StoredRecord>> {
@@ -113,7 +113,7 @@ pub(crate) fn one(
 }
 
 /// The record in a row of a statement.
-pub(crate) fn stored(table: &Table, row: &Row<'_>) -> rusqlite::Result<StoredRecord> {
+pub(crate) fn stored(table: &SqliteTable, row: &Row<'_>) -> rusqlite::Result<StoredRecord> {
     let (row, record) = read_raw(table, row, &mut BytesMut::new())?;
     Ok(StoredRecord::new(row, record))
 }
@@ -172,7 +172,7 @@ pub(crate) fn behind(
 /// Every record whose column leads to a record.
 pub(crate) fn under(
     file: &Connection,
-    table: &Table,
+    table: &SqliteTable,
     column: usize,
     tenant: i64,
     owner: RecordId,

@@ -11,25 +11,25 @@ use svc_core::{
 };
 use svc_store::KindTable;
 
-use crate::statements::Statements;
+use crate::statements::TableStatements;
 
 /// The table of a kind with its statements.
 #[derive(Debug)]
-pub(crate) struct Table {
+pub(crate) struct SqliteTable {
     layout: KindTable,
-    pub(crate) sql: Statements,
+    pub(crate) sql: TableStatements,
 }
 
 /// The table of a kind.
-pub(crate) fn table(kind: Kind) -> &'static Table {
-    static TABLES: LazyLock<PerKind<Table>> = LazyLock::new(|| PerKind::new(Table::of));
+pub(crate) fn table(kind: Kind) -> &'static SqliteTable {
+    static TABLES: LazyLock<PerKind<SqliteTable>> = LazyLock::new(|| PerKind::new(SqliteTable::of));
     TABLES.get(kind)
 }
 
-impl Table {
+impl SqliteTable {
     fn of(kind: Kind) -> Self {
         let layout = KindTable::of(kind);
-        let sql = Statements::of(&layout);
+        let sql = TableStatements::of(&layout);
         Self { layout, sql }
     }
 
@@ -39,7 +39,7 @@ impl Table {
     }
 }
 
-impl Deref for Table {
+impl Deref for SqliteTable {
     type Target = KindTable;
 
     fn deref(&self) -> &KindTable {

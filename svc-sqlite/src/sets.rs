@@ -4,10 +4,10 @@
 use svc_core::{model::Kind, schema::ComputedSource, store::RecordSet};
 use svc_store::KindTable;
 
-use crate::schema::{Table, table};
+use crate::schema::{SqliteTable, table};
 
 /// Reads row and identifiers of each record, and what leads to the collections that it is in.
-pub(crate) fn leaving(table: &Table, set: &RecordSet) -> String {
+pub(crate) fn leaving(table: &SqliteTable, set: &RecordSet) -> String {
     let columns = ["seq", "identifiers"]
         .into_iter()
         .chain(table.scopes().map(|column| column.name));
@@ -21,7 +21,7 @@ pub(crate) fn leaving(table: &Table, set: &RecordSet) -> String {
 }
 
 /// Tells of each record that it is deleted (`?3`) at this moment (`?4`).
-pub(crate) fn telling(table: &Table, set: &RecordSet) -> String {
+pub(crate) fn telling(table: &SqliteTable, set: &RecordSet) -> String {
     let (name, code, condition) = (table.name, table.code, condition(set));
     let home = table
         .kind
@@ -39,7 +39,7 @@ pub(crate) fn telling(table: &Table, set: &RecordSet) -> String {
 
 /// Removes the records: from what other records count, then all that was counted of them, then
 /// themselves.
-pub(crate) fn deleting(table: &Table, set: &RecordSet) -> Vec<String> {
+pub(crate) fn deleting(table: &SqliteTable, set: &RecordSet) -> Vec<String> {
     let (name, code, condition) = (table.name, table.code, condition(set));
     let these =
         |column: &str| format!("(SELECT {column} FROM {name} WHERE tenant = ?1 AND {condition})");
@@ -82,7 +82,7 @@ pub(crate) fn deleting(table: &Table, set: &RecordSet) -> Vec<String> {
 }
 
 /// Reads row and owner of the records of a kind whose link leads to a set.
-pub(crate) fn leading(table: &Table, link: &str, to: &RecordSet) -> String {
+pub(crate) fn leading(table: &SqliteTable, link: &str, to: &RecordSet) -> String {
     format!(
         "SELECT seq, {link} FROM {} WHERE tenant = ?1 AND {}",
         table.name,

@@ -6,7 +6,7 @@ use svc_store::KindTable;
 
 /// The statements about ranges of one date; empty where there is no collection of all.
 #[derive(Debug, Default)]
-pub(crate) struct Dated {
+pub(crate) struct DateRangeStatements {
     /// How many records from `?2` to `?3`.
     pub(crate) count: String,
     /// Date and row of the record of them with `?4` others before it.
@@ -19,7 +19,7 @@ pub(crate) struct Dated {
 
 /// The statements of one table.
 #[derive(Debug, Default)]
-pub(crate) struct Statements {
+pub(crate) struct TableStatements {
     /// A record: `?2` id.
     pub(crate) get: String,
     /// A record: `?2` row.
@@ -33,8 +33,8 @@ pub(crate) struct Statements {
     /// The same in the collection under `?4`, for each column.
     pub(crate) page_under: Vec<String>,
     /// Ranges of the collection of all by date of creation, and by date of change.
-    pub(crate) created: Dated,
-    pub(crate) modified: Dated,
+    pub(crate) created: DateRangeStatements,
+    pub(crate) modified: DateRangeStatements,
     /// Every row of the collection of all, ascending.
     pub(crate) scan: String,
     /// Every row under `?2`, for each column, ascending.
@@ -64,7 +64,7 @@ pub(crate) struct Statements {
     pub(crate) set_column: Vec<String>,
 }
 
-impl Statements {
+impl TableStatements {
     pub(crate) fn of(table: &KindTable) -> Self {
         let name = table.name;
         let select = select(table);
@@ -181,12 +181,12 @@ impl Statements {
     }
 }
 
-fn dated(table: &KindTable, select: &str, date: &str) -> Dated {
+fn dated(table: &KindTable, select: &str, date: &str) -> DateRangeStatements {
     if !table.kind.schema().has_collection() {
-        return Dated::default();
+        return DateRangeStatements::default();
     }
     let name = table.name;
-    Dated {
+    DateRangeStatements {
         count: format!(
             "SELECT count(*) FROM {name} WHERE tenant = ?1 AND {date} BETWEEN ?2 AND ?3"
         ),

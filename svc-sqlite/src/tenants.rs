@@ -6,19 +6,19 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use rusqlite::{Connection, OptionalExtension};
 use svc_core::{Tenant, link::RecordAddress, value::Timestamp};
 
-use crate::{error::Result, readers::Readers, record_id::RecordId, schema::table};
+use crate::{error::Result, readers::ReadPool, record_id::RecordId, schema::table};
 
 /// Numbers of the tenants met so far; a tenant keeps its number for ever, so nothing here grows
 /// old.
 #[derive(Debug, Default)]
-pub(crate) struct Tenants {
+pub(crate) struct TenantNumbers {
     known: Mutex<HashMap<Tenant, i64>>,
 }
 
-impl Tenants {
+impl TenantNumbers {
     /// The number of a tenant, from memory after the first time; `None` when the file does not have
     /// it.
-    pub(crate) fn number(&self, readers: &Readers, tenant: &Tenant) -> Result<Option<i64>> {
+    pub(crate) fn number(&self, readers: &ReadPool, tenant: &Tenant) -> Result<Option<i64>> {
         if let Some(number) = self.known().get(tenant) {
             return Ok(Some(*number));
         }
@@ -80,14 +80,14 @@ mod tests {
     use svc_core::{auth::TenantResolver, model::Kind, raw::RawDraft, value::Id};
 
     use super::*;
-    use crate::{Options, Store};
+    use crate::{SqliteOptions, SqliteStore};
 
     /// HLP-07: a container leads to its tenant; when loaded data gave two tenants one id, to
     /// neither of them.
     #[test]
     fn a_container_has_one_tenant() {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(Options::new(folder.path().join("data.db"))).unwrap();
+        let store = SqliteStore::open(SqliteOptions::new(folder.path().join("data.db"))).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread()
             .build()
             .unwrap();

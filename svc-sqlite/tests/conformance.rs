@@ -16,13 +16,14 @@ use svc_core::raw::RawDraft;
 use svc_core::store::ImportedRecord;
 use svc_core::value::{Id, Timestamp};
 use svc_core::{Tenant, Vendor};
-use svc_sqlite::{KeyOptions, Options, Store};
+use svc_sqlite::{KeyOptions, SqliteOptions, SqliteStore};
 use svc_tower::SvcService;
 
 async fn suite() -> Suite {
     // The checks use the data as long as the process lives.
     let folder = tempfile::tempdir().expect("a folder").keep();
-    let store = Store::open(Options::new(folder.join("conformance.db"))).expect("a store");
+    let store =
+        SqliteStore::open(SqliteOptions::new(folder.join("conformance.db"))).expect("a store");
     let (one, two) = (
         store.ensure_tenant("one").await,
         store.ensure_tenant("two").await,

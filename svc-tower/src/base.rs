@@ -33,11 +33,11 @@ pub(crate) fn base(
         return configured.clone();
     }
     let told = match (by_forwarded(headers, is_trusted), by_x_forwarded(headers)) {
-        (Told::Nothing, told) | (told, Told::Nothing) => told,
+        (ForwardedOrigin::Nothing, told) | (told, ForwardedOrigin::Nothing) => told,
         (one, other) if one == other => one,
-        _ => Told::Damaged,
+        _ => ForwardedOrigin::Damaged,
     };
-    let Told::Origin { scheme, host } = told else {
+    let ForwardedOrigin::Origin { scheme, host } = told else {
         return configured.clone();
     };
     let path = configured
@@ -50,7 +50,7 @@ pub(crate) fn base(
 
 /// What a kind of header says about the address that the client used.
 #[derive(Debug, PartialEq, Eq)]
-enum Told {
+enum ForwardedOrigin {
     /// The header is not there.
     Nothing,
     /// It is there and says nothing that can be used.
@@ -64,7 +64,7 @@ enum Told {
     },
 }
 
-impl Told {
+impl ForwardedOrigin {
     fn origin(scheme: Option<&str>, host: Option<&str>) -> Self {
         let scheme = scheme.and_then(|name| {
             ["http", "https"]
@@ -83,7 +83,7 @@ impl Told {
 
 /// By `X-Forwarded-Proto` and `X-Forwarded-Host`: the last values, which are those of the nearest
 /// proxy.
-fn by_x_forwarded(headers: &HeaderMap) -> Told {
+fn by_x_forwarded(headers: &HeaderMap) -> ForwardedOrigin {
     let last = |name: &HeaderName| {
         let value = headers.get_all(name).iter().next_back()?;
         Some(
@@ -97,24 +97,24 @@ fn by_x_forwarded(headers: &HeaderMap) -> Told {
         )
     };
     match (last(&X_FORWARDED_PROTO), last(&X_FORWARDED_HOST)) {
-        (None, None) => Told::Nothing,
-        (scheme, host) => Told::origin(scheme, host),
+        (None, None) => ForwardedOrigin::Nothing,
+        (scheme, host) => ForwardedOrigin::origin(scheme, host),
     }
 }
 
 /// By `Forwarded` (RFC 7239): from the last element, which is the nearest proxy's, leftwards past
 /// trusted proxies.
-fn by_forwarded(headers: &HeaderMap, is_trusted: impl Fn(IpAddr) -> bool) -> Told {
+fn by_forwarded(headers: &HeaderMap, is_trusted: impl Fn(IpAddr) -> bool) -> ForwardedOrigin {
     let mut elements = Vec::new();
     for value in headers.get_all(FORWARDED) {
         match value.to_str().ok().and_then(forwarded_elements) {
             Some(more) => elements.extend(more),
-            None => return Told::Damaged,
+            None => return ForwardedOrigin::Damaged,
         }
     }
-    let mut told = Told::Nothing;
+    let mut told = ForwardedOrigin::Nothing;
     for element in elements.iter().rev() {
-        told = Told::origin(element.proto.as_deref(), element.host.as_deref());
+        told = ForwardedOrigin::origin(element.proto.as_deref(), element.host.as_deref());
         if !element
             .sender
             .as_deref()
@@ -129,20 +129,20 @@ fn by_forwarded(headers: &HeaderMap, is_trusted: impl Fn(IpAddr) -> bool) -> Tol
 
 /// One element of `Forwarded`.
 #[derive(Debug, Default)]
-struct Element {
+struct ForwardedElement {
     sender: Option<String>,
     host: Option<String>,
     proto: Option<String>,
 }
 
 /// The elements of a `Forwarded` header; `None` when it is damaged or names something twice.
-fn forwarded_elements(text: &str) -> Option<Vec<Element>> {
-    let mut elements = vec![Element::default()];
+fn forwarded_elements(text: &str) -> Option<Vec<ForwardedElement>> {
+    let mut elements = vec![ForwardedElement::default()];
     let mut rest = text;
     loop {
         rest = rest.trim_ascii_start();
         if let Some(after) = rest.strip_prefix(',') {
-            elements.push(Element::default());
+            elements.push(ForwardedElement::default());
             rest = after;
         } else if let Some(after) = rest.strip_prefix(';') {
             rest = after;

@@ -21,7 +21,7 @@ use svc_core::{
 };
 use tokio::task::JoinSet;
 
-use crate::{guard::caught, settings::Clock, timer::Timer};
+use crate::{guard::caught, settings::ClockFn, timer::RuntimeTimer};
 
 /// After which time it is looked again although nobody rang: another process may have written.
 const SLOW: Duration = Duration::from_secs(5);
@@ -68,18 +68,18 @@ const SLOW: Duration = Duration::from_secs(5);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
-pub struct Deliveries {
+pub struct DeliveryWorker {
     outgoing: Arc<dyn Outbox>,
     deliver: Arc<dyn Deliver>,
-    timer: Timer,
-    clock: Clock,
+    timer: RuntimeTimer,
+    clock: ClockFn,
     at_once: usize,
     patience: Duration,
-    counted: Arc<Counted>,
+    counted: Arc<DeliveryCounters>,
 }
 
 #[derive(Default)]
-struct Counted {
+struct DeliveryCounters {
     done: AtomicU64,
     again: AtomicU64,
     given_up: AtomicU64,
@@ -88,7 +88,7 @@ struct Counted {
 /// What became of the attempts so far, in this process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
-pub struct DeliveryCounts {
+pub struct DeliveryStats {
     /// What was sent.
     pub done: u64,
     /// Attempts after which it is tried again.
@@ -97,11 +97,11 @@ pub struct DeliveryCounts {
     pub given_up: u64,
 }
 
-impl Deliveries {
+impl DeliveryWorker {
     pub(crate) fn new(
         sent: (Arc<dyn Outbox>, Arc<dyn Deliver>),
-        timer: Timer,
-        clock: Clock,
+        timer: RuntimeTimer,
+        clock: ClockFn,
     ) -> Self {
         let (outgoing, deliver) = sent;
         let patience = Duration::from_secs(30);
@@ -133,14 +133,14 @@ impl Deliveries {
 
     /// What became of the attempts so far, of this and its clones.
     #[must_use]
-    pub fn counts(&self) -> DeliveryCounts {
+    pub fn counts(&self) -> DeliveryStats {
         let counted = |of: &AtomicU64| of.load(Ordering::Relaxed);
-        let Counted {
+        let DeliveryCounters {
             done,
             again,
             given_up,
         } = &*self.counted;
-        DeliveryCounts {
+        DeliveryStats {
             done: counted(done),
             again: counted(again),
             given_up: counted(given_up),
@@ -277,7 +277,7 @@ impl Deliveries {
     }
 }
 
-impl fmt::Debug for Deliveries {
+impl fmt::Debug for DeliveryWorker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Deliveries")
             .field("counts", &self.counts())

@@ -128,12 +128,12 @@ mod timer;
 pub mod webhooks;
 
 pub use base::PeerAddr;
-pub use body::BodyTimeout;
+pub use body::BodyTimeoutError;
 pub use budget::{BodyBudget, BodyBudgetUsage};
 pub use cors::Cors;
 #[cfg(feature = "tokio")]
-pub use deliveries::{Deliveries, DeliveryCounts};
+pub use deliveries::{DeliveryStats, DeliveryWorker};
 pub use documentation::{DocsAnswer, DocsFuture, DocsRequest, Documentation};
-pub use observe::Answered;
+pub use observe::ObservedResponse;
 pub use response_body::ResponseBody;
 pub use service::SvcService;

@@ -13,7 +13,7 @@ use crate::{documentation::DocsAnswer, response_body::ResponseBody};
 
 /// What an answer consists of.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct OutgoingResponse {
     pub(crate) status: StatusCode,
     /// Headers that it has by itself; what every answer has is added to them.
     headers: HeaderMap,
@@ -31,7 +31,7 @@ pub(crate) struct Answer {
     pub(crate) code: Option<ErrorCode>,
 }
 
-impl Answer {
+impl OutgoingResponse {
     /// Lines that are made while the client reads them.
     pub(crate) fn lines(media: &'static str, body: ResponseBody) -> Self {
         let mut headers = HeaderMap::new();
@@ -60,7 +60,7 @@ impl Answer {
     }
 }
 
-impl From<Response> for Answer {
+impl From<Response> for OutgoingResponse {
     fn from(reply: Response) -> Self {
         let Response {
             status,
@@ -78,7 +78,7 @@ impl From<Response> for Answer {
     }
 }
 
-impl From<DocsAnswer> for Answer {
+impl From<DocsAnswer> for OutgoingResponse {
     fn from(answer: DocsAnswer) -> Self {
         let DocsAnswer {
             status,
@@ -98,7 +98,7 @@ impl From<DocsAnswer> for Answer {
 
 /// What of the request decides how its answer is sent.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Sending<'a> {
+pub(crate) struct ResponseContext<'a> {
     pub(crate) dialect: &'a Dialect,
     pub(crate) version: Version,
     /// Whether the request is `HEAD`, whose answer is that of `GET` without the body (UND-28).
@@ -106,8 +106,11 @@ pub(crate) struct Sending<'a> {
 }
 
 /// The response that an answer becomes.
-pub(crate) fn response(answer: Answer, sending: Sending<'_>) -> http::Response<ResponseBody> {
-    let Answer {
+pub(crate) fn response(
+    answer: OutgoingResponse,
+    sending: ResponseContext<'_>,
+) -> http::Response<ResponseBody> {
+    let OutgoingResponse {
         status,
         mut headers,
         body,

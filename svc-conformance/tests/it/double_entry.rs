@@ -3,7 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use svc_conformance::catalogue::{Catalogue, Field as Stated, Type as Written};
+use svc_conformance::catalogue::{
+    Catalogue, CatalogueField as EntryCommon, CatalogueType as Written,
+};
 use svc_core::api::type_name;
 use svc_core::model::Kind;
 use svc_core::schema::{FieldSpec, ObjectSchema, ValueType};
@@ -110,7 +112,7 @@ fn rows() -> BTreeMap<String, Entry> {
         .iter()
         .filter(|row| row.id.starts_with("RES-"));
     let fields = resources.filter_map(|row| row.field());
-    let entry = |field: &Stated| (declared(&field.kind), field.values.clone());
+    let entry = |field: &EntryCommon| (declared(&field.kind), field.values.clone());
     fields
         .map(|field| (format!("{}.{}", field.owner, field.path), entry(field)))
         .collect()

@@ -9,16 +9,16 @@ use svc_core::{
 
 use super::{
     database::TextRow,
-    resolved::{Mapped, Resolved},
-    sql::Sql,
+    resolved::{ResolvedMapping, ResolvedTable},
+    sql::SqlBuilder,
     statement::Statement,
 };
 
-impl Resolved {
+impl ResolvedMapping {
     /// What a question asks of the tables; `None` where they have nothing of the kind, and nothing
     /// is asked.
     pub(super) fn asks(&self, tenant: &str, question: &Lookup) -> Option<Statement> {
-        let mut sql = Sql::new(self.dialect, tenant);
+        let mut sql = SqlBuilder::new(self.dialect, tenant);
         match question {
             Lookup::Find(key) => self.one(&mut sql, key, false, true)?,
             Lookup::Record(key) => self.one(&mut sql, key, true, true)?,
@@ -99,7 +99,7 @@ impl Resolved {
     /// One record or its head. Locked, others may read it, and refer to it, but not change it.
     pub(super) fn one(
         &self,
-        sql: &mut Sql,
+        sql: &mut SqlBuilder,
         key: &LookupKey,
         whole: bool,
         locked: bool,
@@ -123,8 +123,8 @@ impl Resolved {
     /// The records that tie one of these people to one of these groups.
     fn tied(
         &self,
-        sql: &mut Sql,
-        table: &Mapped,
+        sql: &mut SqlBuilder,
+        table: &ResolvedTable,
         groups: &[LookupKey],
         people: &[LookupKey],
     ) -> Option<()> {
@@ -138,7 +138,7 @@ impl Resolved {
 
     /// `SELECT` the number of attendances that count: those that do not say otherwise
     /// (RES-event-18).
-    fn accepted(&self, sql: &mut Sql, table: &Mapped) {
+    fn accepted(&self, sql: &mut SqlBuilder, table: &ResolvedTable) {
         let Some((column, values)) = table.column("status") else {
             sql.push("SELECT ").push(&self.dialect.as_text("count(*)"));
             return;
@@ -165,7 +165,7 @@ impl Resolved {
     }
 
     /// `FROM ... WHERE` of the records under the one that a key names.
-    fn under(&self, sql: &mut Sql, table: &Mapped, of: &LookupKey) -> Option<()> {
+    fn under(&self, sql: &mut SqlBuilder, table: &ResolvedTable, of: &LookupKey) -> Option<()> {
         let link = table.scope(of.kind()?)?;
         sql.push(" FROM ").push(&table.name).push(" t WHERE ");
         self.owned(sql, table, "t");

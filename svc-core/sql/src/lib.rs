@@ -9,7 +9,7 @@
 //!
 //! ```text
 //! Mapping ──┐
-//!           ├─► resolve (against the live tables: every problem at once, with the SQL that mends it) ─► Resolved
+//!           ├─► resolve (against the live tables: every problem at once, with the SQL that mends it) ─► ResolvedMapping
 //! tables  ──┘
 //! Call ─► rulebook ─► questions ─► select, ask ─► Statement ─► Database ─► rows ─► row ─► answers
 //!                 └─► changes ─► apply ─► Statement ─► Database
@@ -54,7 +54,7 @@ mod texts;
 mod turns;
 
 pub use database::{Database, DatabaseError, TextRow, Transaction};
-pub use dialect::{Class, Dialect};
+pub use dialect::{ColumnType, Dialect};
 pub use mapping::{ListMapping, Mapping, TableMapping, TenantMapping};
 pub use statement::Statement;
 pub use store::MappedStore;

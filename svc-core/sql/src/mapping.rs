@@ -52,10 +52,10 @@ impl Mapping {
 
 /// Whose a record is (COL-02).
 #[derive(Debug, Clone)]
-pub struct TenantMapping(pub(super) Whose);
+pub struct TenantMapping(pub(super) TenantSource);
 
 #[derive(Debug, Clone)]
-pub(super) enum Whose {
+pub(super) enum TenantSource {
     /// Everything belongs to one tenant.
     One(String),
     /// A table of tenants: its name, what the tables of records refer to, and what a tenant is
@@ -70,7 +70,7 @@ pub(super) enum Whose {
 impl TenantMapping {
     /// Everything in the tables belongs to this tenant; others see nothing.
     pub fn one(name: impl Into<String>) -> Self {
-        Self(Whose::One(name.into()))
+        Self(TenantSource::One(name.into()))
     }
 
     /// Each tenant is a row of a table, and called by its number in the column `id`, as
@@ -86,7 +86,7 @@ impl TenantMapping {
         key: impl Into<String>,
         name: impl Into<String>,
     ) -> Self {
-        Self(Whose::Table {
+        Self(TenantSource::Table {
             table: table.into(),
             key: key.into(),
             name: name.into(),
@@ -106,7 +106,7 @@ pub struct TableMapping {
     pub(super) id: String,
     pub(super) created: String,
     pub(super) modified: String,
-    pub(super) fields: Vec<Field>,
+    pub(super) fields: Vec<FieldMapping>,
     pub(super) lists: Vec<(String, ListMapping)>,
     pub(super) links: Vec<(String, String)>,
     pub(super) constants: Vec<(String, String)>,
@@ -116,7 +116,7 @@ pub struct TableMapping {
 
 /// A field in a column.
 #[derive(Debug, Clone)]
-pub(super) struct Field {
+pub(super) struct FieldMapping {
     /// Its path in the interface: names with dots.
     pub(super) path: String,
     pub(super) column: String,
@@ -124,7 +124,7 @@ pub(super) struct Field {
     pub(super) values: Vec<(String, String)>,
 }
 
-impl Field {
+impl FieldMapping {
     fn new(path: impl Into<String>, column: impl Into<String>) -> Self {
         Self {
             path: path.into(),
@@ -198,7 +198,7 @@ impl TableMapping {
     /// column of type `json` or `jsonb` (`SQLite`: a text column named so) may hold any field.
     #[must_use]
     pub fn field(mut self, field: impl Into<String>, column: impl Into<String>) -> Self {
-        self.fields.push(Field::new(field, column));
+        self.fields.push(FieldMapping::new(field, column));
         self
     }
 
@@ -213,9 +213,9 @@ impl TableMapping {
         let values = values
             .map(|(value, stored)| (value.to_owned(), stored.to_owned()))
             .into();
-        self.fields.push(Field {
+        self.fields.push(FieldMapping {
             values,
-            ..Field::new(field, column)
+            ..FieldMapping::new(field, column)
         });
         self
     }
@@ -265,7 +265,7 @@ pub struct ListMapping {
     pub(super) table: String,
     pub(super) parent: String,
     pub(super) order: Option<String>,
-    pub(super) fields: Vec<Field>,
+    pub(super) fields: Vec<FieldMapping>,
 }
 
 impl ListMapping {
@@ -289,7 +289,7 @@ impl ListMapping {
     /// A member of an entry, and its column.
     #[must_use]
     pub fn field(mut self, member: impl Into<String>, column: impl Into<String>) -> Self {
-        self.fields.push(Field::new(member, column));
+        self.fields.push(FieldMapping::new(member, column));
         self
     }
 
@@ -304,9 +304,9 @@ impl ListMapping {
         let values = values
             .map(|(value, stored)| (value.to_owned(), stored.to_owned()))
             .into();
-        self.fields.push(Field {
+        self.fields.push(FieldMapping {
             values,
-            ..Field::new(member, column)
+            ..FieldMapping::new(member, column)
         });
         self
     }

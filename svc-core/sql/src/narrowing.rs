@@ -6,11 +6,11 @@ use svc_core::{
 };
 
 use super::{
-    dialect::Class,
-    resolved::{Column, Mapped, Member, Stored},
+    dialect::ColumnType,
+    resolved::{FieldStorage, ResolvedColumn, ResolvedField, ResolvedTable},
 };
 
-impl Mapped {
+impl ResolvedTable {
     /// What its fields are at least, at most and only.
     pub(crate) fn narrowing(&self) -> Constraints {
         let mut narrowing = Constraints::default();
@@ -30,7 +30,7 @@ impl Mapped {
 
 /// Members that lead below `path`. Below the top, what has no column is left out.
 fn of_members(
-    members: &[Member],
+    members: &[ResolvedField],
     schema: &'static ObjectSchema,
     path: &mut Vec<&'static str>,
     narrowing: &mut Constraints,
@@ -38,16 +38,16 @@ fn of_members(
     let depth = path.len();
     for field in schema.fields {
         path.push(field.name);
-        let leads = |member: &&Member| names(member).starts_with(path);
-        let below: Vec<&Member> = members.iter().filter(leads).collect();
+        let leads = |member: &&ResolvedField| names(member).starts_with(path);
+        let below: Vec<&ResolvedField> = members.iter().filter(leads).collect();
         match below.as_slice() {
             [] if depth > 0 => narrowing.at(path).leave_out(),
             [] => {}
             [member] if member.path.len() == path.len() => match &member.stored {
-                Stored::Column { column, values } => {
+                FieldStorage::Column { column, values } => {
                     narrow(member, column, values, narrowing.at(path));
                 }
-                Stored::Rows { members, .. } => {
+                FieldStorage::Rows { members, .. } => {
                     if let Some(inner) = field.ty.object() {
                         let mut entries = Constraints::default();
                         of_entries(members, inner, &mut entries);
@@ -66,7 +66,11 @@ fn of_members(
 }
 
 /// The members of a list's entries: none of them is left out by being at the top of the entry.
-fn of_entries(members: &[Member], schema: &'static ObjectSchema, narrowing: &mut Constraints) {
+fn of_entries(
+    members: &[ResolvedField],
+    schema: &'static ObjectSchema,
+    narrowing: &mut Constraints,
+) {
     of_members(members, schema, &mut Vec::new(), narrowing);
     for field in schema.fields {
         if !members.iter().any(|member| {
@@ -80,12 +84,17 @@ fn of_entries(members: &[Member], schema: &'static ObjectSchema, narrowing: &mut
     }
 }
 
-fn names(member: &Member) -> Vec<&'static str> {
+fn names(member: &ResolvedField) -> Vec<&'static str> {
     member.path.iter().map(|field| field.name).collect()
 }
 
 /// What a column says of its field.
-fn narrow(member: &Member, column: &Column, values: &[(String, String)], narrow: &mut Constraint) {
+fn narrow(
+    member: &ResolvedField,
+    column: &ResolvedColumn,
+    values: &[(String, String)],
+    narrow: &mut Constraint,
+) {
     let Some(field) = member.field() else { return };
     narrow.default = column.default.as_ref().map(|default| {
         values
@@ -109,12 +118,12 @@ fn narrow(member: &Member, column: &Column, values: &[(String, String)], narrow:
     if !values.is_empty() {
         narrow.values = Some(values.iter().map(|(value, _)| value.clone()).collect());
     }
-    if column.class == Class::Text && matches!(field.ty, ValueType::String) {
+    if column.class == ColumnType::Text && matches!(field.ty, ValueType::String) {
         narrow.longest = column.longest;
     }
     let is_bounded =
         |rule: &FieldRule| matches!(rule, FieldRule::NotNegative | FieldRule::Between(..));
-    if let (ValueType::Integer, Class::Integer(_)) = (field.ty, column.class)
+    if let (ValueType::Integer, ColumnType::Integer(_)) = (field.ty, column.class)
         && column.most < i64::MAX
     {
         narrow.most = Some(Amount::from(column.most));

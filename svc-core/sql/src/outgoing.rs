@@ -13,12 +13,12 @@ use super::{
     MappedStore,
     ask::unasked,
     database::{DatabaseError, TextRow},
-    sql::Sql,
+    sql::SqlBuilder,
     statement::Statement,
 };
 
 /// Notes something to send.
-pub(super) fn put(mut sql: Sql, dispatch: &OutboxEntry) -> Statement {
+pub(super) fn put(mut sql: SqlBuilder, dispatch: &OutboxEntry) -> Statement {
     sql.push("INSERT INTO svc_dispatches (tenant, person, due, attempts, body) VALUES (")
         .tenant(None)
         .push(", ");
@@ -35,8 +35,8 @@ pub(super) fn put(mut sql: Sql, dispatch: &OutboxEntry) -> Statement {
 }
 
 impl MappedStore {
-    fn sql(&self) -> Sql {
-        Sql::new(self.mapping().dialect, "")
+    fn sql(&self) -> SqlBuilder {
+        SqlBuilder::new(self.mapping().dialect, "")
     }
 
     /// When something is due next.
@@ -49,7 +49,7 @@ impl MappedStore {
     }
 
     /// Changes a row by statements that say which one.
-    async fn change(&self, sql: Sql) -> Result<()> {
+    async fn change(&self, sql: SqlBuilder) -> Result<()> {
         let (transaction, _) = self.shared.database.begin(vec![sql.finish()]).await?;
         transaction.commit(Vec::new()).await?;
         Ok(())

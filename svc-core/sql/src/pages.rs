@@ -12,15 +12,15 @@ use svc_store::cursor::{CursorCodec, PageStart};
 use super::{
     ask::unasked,
     database::TextRow,
-    resolved::{Mapped, Resolved},
-    sql::Sql,
+    resolved::{ResolvedMapping, ResolvedTable},
+    sql::SqlBuilder,
     statement::Statement,
 };
 
 /// Cursors are bound to the tenant by name.
 const NUMBER: i64 = 0;
 
-impl Resolved {
+impl ResolvedMapping {
     /// The page, how many records there are, and the container where there is one: asked together.
     pub(super) fn asks_page(
         &self,
@@ -30,7 +30,7 @@ impl Resolved {
         request: &ListRequest,
     ) -> Result<Vec<Statement>> {
         let table = self.of(kind).ok_or_else(Error::not_found)?;
-        let mut page = Sql::new(self.dialect, tenant);
+        let mut page = SqlBuilder::new(self.dialect, tenant);
         self.records(&mut page, table);
         self.within(&mut page, table, &request.scope)?;
         let start = start(cursors, tenant, kind, request);
@@ -52,7 +52,7 @@ impl Resolved {
             page.push(" OFFSET ")
                 .number(i64::try_from(skipped).unwrap_or(i64::MAX));
         }
-        let mut total = Sql::new(self.dialect, tenant);
+        let mut total = SqlBuilder::new(self.dialect, tenant);
         total
             .push("SELECT ")
             .push(&self.dialect.as_text("count(*)"))
@@ -64,7 +64,7 @@ impl Resolved {
         let mut statements = vec![page.finish(), total.finish()];
         if let Scope::Under(address) = &request.scope {
             let container = self.of(address.kind).ok_or_else(Error::not_found)?;
-            let mut sql = Sql::new(self.dialect, tenant);
+            let mut sql = SqlBuilder::new(self.dialect, tenant);
             self.heads(&mut sql, container);
             self.named(&mut sql, container, "t", &LookupKey::from(address));
             statements.push(sql.finish());
@@ -73,7 +73,7 @@ impl Resolved {
     }
 
     /// ` AND` the condition that a record is in a collection.
-    fn within(&self, sql: &mut Sql, table: &Mapped, scope: &Scope) -> Result<()> {
+    fn within(&self, sql: &mut SqlBuilder, table: &ResolvedTable, scope: &Scope) -> Result<()> {
         let Scope::Under(address) = scope else {
             return Ok(());
         };

@@ -12,13 +12,13 @@ use svc_core::{
 
 use super::{
     database::TextRow,
-    dialect::{Class, Dialect},
-    resolved::{Column, Mapped, Member, Resolved, Stored},
+    dialect::{ColumnType, Dialect},
+    resolved::{FieldStorage, ResolvedColumn, ResolvedField, ResolvedMapping, ResolvedTable},
 };
 
-impl Resolved {
-    /// The record in a row of [`Resolved::records`](super::resolved::Resolved::records).
-    pub(super) fn record(&self, table: &Mapped, row: &TextRow) -> Result<Placed> {
+impl ResolvedMapping {
+    /// The record in a row of [`ResolvedMapping::records`](super::resolved::Resolved::records).
+    pub(super) fn record(&self, table: &ResolvedTable, row: &TextRow) -> Result<Placed> {
         let mut columns = row.iter().map(Option::as_deref);
         let mut next = || columns.next().flatten();
         let (place, id) = head(next(), next())?;
@@ -46,7 +46,7 @@ impl Resolved {
             })
             .collect();
         let mut fields = Vec::with_capacity(256);
-        let members: Vec<(&Member, Option<&str>)> = table
+        let members: Vec<(&ResolvedField, Option<&str>)> = table
             .members
             .iter()
             .map(|member| (member, next()))
@@ -64,8 +64,8 @@ impl Resolved {
         Ok(Placed::new(place, record))
     }
 
-    /// What a row of [`Resolved::heads`](super::resolved::Resolved::heads) says.
-    pub(super) fn found(&self, table: &Mapped, row: &TextRow) -> Result<RecordLocation> {
+    /// What a row of [`ResolvedMapping::heads`](super::resolved::Resolved::heads) says.
+    pub(super) fn found(&self, table: &ResolvedTable, row: &TextRow) -> Result<RecordLocation> {
         let mut columns = row.iter().map(Option::as_deref);
         let mut next = || columns.next().flatten();
         let (place, id) = head(next(), next())?;
@@ -105,7 +105,7 @@ fn moment(text: Option<&str>) -> Option<Timestamp> {
 /// beside each other.
 fn write_members(
     dialect: &'static dyn Dialect,
-    members: &[(&Member, Option<&str>)],
+    members: &[(&ResolvedField, Option<&str>)],
     depth: usize,
     out: &mut Vec<u8>,
 ) {
@@ -114,7 +114,7 @@ fn write_members(
         let Some(field) = first.path.get(depth) else {
             return;
         };
-        let same = |(other, _): &&(&Member, Option<&str>)| {
+        let same = |(other, _): &&(&ResolvedField, Option<&str>)| {
             other
                 .path
                 .get(depth)
@@ -148,15 +148,15 @@ fn write_members(
 /// A value as it is sent; `None` for what the interface cannot say.
 fn write_value(
     dialect: &'static dyn Dialect,
-    member: &Member,
+    member: &ResolvedField,
     text: &str,
     out: &mut Vec<u8>,
 ) -> Option<()> {
     let (column, values) = match &member.stored {
-        Stored::Rows { members, .. } => return write_rows(dialect, members, text, out),
-        Stored::Column { column, values } => (column, values),
+        FieldStorage::Rows { members, .. } => return write_rows(dialect, members, text, out),
+        FieldStorage::Column { column, values } => (column, values),
     };
-    if column.class == Class::Json || column.class == Class::Texts {
+    if column.class == ColumnType::Json || column.class == ColumnType::Texts {
         let json = Json::read_kept(text.as_bytes()).filter(|json| !json.is_null())?;
         json.write(out);
         return Some(());
@@ -179,7 +179,7 @@ fn write_value(
 
 fn write_rows(
     dialect: &'static dyn Dialect,
-    members: &[Member],
+    members: &[ResolvedField],
     text: &str,
     out: &mut Vec<u8>,
 ) -> Option<()> {
@@ -195,7 +195,7 @@ fn write_rows(
             out.push(b',');
         }
         let columns = entry.as_array().unwrap_or_default();
-        let members: Vec<(&Member, Option<&str>)> = members
+        let members: Vec<(&ResolvedField, Option<&str>)> = members
             .iter()
             .enumerate()
             .map(|(place, member)| (member, columns.get(place).and_then(Json::as_str)))
@@ -227,12 +227,12 @@ fn from_column<'a>(values: &'a [(String, String)], text: &'a str) -> &'a str {
 /// What a column has for a value of the interface.
 pub(super) fn to_column(
     dialect: &'static dyn Dialect,
-    column: &Column,
+    column: &ResolvedColumn,
     values: &[(String, String)],
     value: Option<&Json>,
 ) -> Option<String> {
     let value = value.filter(|value| !value.is_null())?;
-    if column.class == Class::Json {
+    if column.class == ColumnType::Json {
         let mut text = Vec::new();
         value.write(&mut text);
         return String::from_utf8(text).ok();
@@ -240,14 +240,16 @@ pub(super) fn to_column(
     Some(match value {
         Json::Bool(truth) => dialect.boolean(*truth).to_owned(),
         Json::Number(number) => number.as_str().to_owned(),
-        Json::String(text) if matches!(column.class, Class::Boolean | Class::Integer(_)) => {
+        Json::String(text)
+            if matches!(column.class, ColumnType::Boolean | ColumnType::Integer(_)) =>
+        {
             dialect.boolean(text == "true").to_owned()
         }
         Json::String(text) => values
             .iter()
             .find(|(of, _)| of == text)
             .map_or_else(|| text.clone(), |(_, stored)| stored.clone()),
-        Json::Array(list) if column.class == Class::Texts => braces(list),
+        Json::Array(list) if column.class == ColumnType::Texts => braces(list),
         other => {
             let mut text = Vec::new();
             other.write(&mut text);
@@ -264,7 +266,7 @@ fn braces(list: &[Json]) -> String {
 }
 
 /// The value at a path of a record's fields.
-pub(super) fn at<'a>(fields: &'a Object, member: &Member) -> Option<&'a Json> {
+pub(super) fn at<'a>(fields: &'a Object, member: &ResolvedField) -> Option<&'a Json> {
     let (first, rest) = member.path.split_first()?;
     rest.iter()
         .try_fold(fields.get(first.name)?, |json, field| {

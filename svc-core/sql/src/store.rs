@@ -28,16 +28,16 @@ use svc_store::{
 
 use super::{
     Dialect, MappingError,
-    apply::Writes,
+    apply::StatementBuilder,
     ask::unasked,
     database::{Database, DatabaseError, TextRow, Transaction},
     live,
     mapping::Mapping,
     pages::start,
-    resolved::{Mapped, Resolved},
-    sql::Sql,
+    resolved::{ResolvedMapping, ResolvedTable},
+    sql::SqlBuilder,
     statement::Statement,
-    turns::Turns,
+    turns::TenantLocks,
 };
 
 /// How often a call is run that another transaction was faster than.
@@ -56,15 +56,15 @@ const TRIES: u8 = 5;
 /// reads in order to change them are locked until it ends, and where the database reports a
 /// conflict the call is run again.
 pub struct MappedStore {
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Arc<MappedInner>,
     matching: Arc<dyn PersonMatching>,
 }
 
-pub(super) struct Shared {
+pub(super) struct MappedInner {
     pub(super) database: Box<dyn Database>,
-    mapping: Resolved,
+    mapping: ResolvedMapping,
     cursors: CursorCodec,
-    turns: Turns,
+    turns: TenantLocks,
     /// Rings when something is to be sent.
     pub(super) outgoing: Notifier<()>,
 }
@@ -80,13 +80,14 @@ impl MappedStore {
         let dialect = database.dialect();
         let asked = live::statements(dialect, mapping.table_names());
         let answers = database.read(asked).await?;
-        let mapping = super::resolve::resolve(&mapping, dialect, &live::Live::read(&answers))?;
+        let mapping =
+            super::resolve::resolve(&mapping, dialect, &live::DatabaseTables::read(&answers))?;
         let secret = secret(&database).await?;
-        let shared = Shared {
+        let shared = MappedInner {
             database: Box::new(database),
             mapping,
             cursors: CursorCodec::new(&secret),
-            turns: Turns::default(),
+            turns: TenantLocks::default(),
             outgoing: Notifier::default(),
         };
         Ok(Self {
@@ -131,7 +132,7 @@ impl MappedStore {
         self
     }
 
-    pub(crate) fn mapping(&self) -> &Resolved {
+    pub(crate) fn mapping(&self) -> &ResolvedMapping {
         &self.shared.mapping
     }
 
@@ -150,7 +151,11 @@ impl MappedStore {
     }
 
     /// Runs a call once, in one transaction.
-    async fn turn(&self, cx: &Context, call: &WriteRequest) -> Result<WriteOutcome, Failed> {
+    async fn turn(
+        &self,
+        cx: &Context,
+        call: &WriteRequest,
+    ) -> Result<WriteOutcome, TransactionError> {
         let (mapping, tenant) = (&self.shared.mapping, cx.tenant.as_str());
         let wanted = first_questions_once(call, &*self.matching, &mapping.once());
         let mut begin = begin(mapping.dialect, cx.deadline);
@@ -164,7 +169,7 @@ impl MappedStore {
             .last()
             .and_then(|rows| rows.first()?.first()?.as_deref()?.parse().ok());
         let time = Timestamp::from_micros(clock.ok_or_else(unasked)?);
-        let mut fetched = Given::default();
+        let mut fetched = FetchedRecords::default();
         let decided = self
             .decide(
                 cx,
@@ -188,7 +193,7 @@ impl MappedStore {
                 return Err(failed);
             }
         };
-        let mut writes = Writes::new(mapping, tenant);
+        let mut writes = StatementBuilder::new(mapping, tenant);
         for change in &changes {
             writes.add(change, |at| fetched.fields(at))?;
         }
@@ -233,10 +238,10 @@ impl MappedStore {
         cx: &Context,
         call: &WriteRequest,
         time: Timestamp,
-        fetched: &mut Given,
+        fetched: &mut FetchedRecords,
         (mut wanted, mut asked, mut given): (Vec<Lookup>, Vec<bool>, Vec<Vec<TextRow>>),
         transaction: &mut Box<dyn Transaction>,
-    ) -> Result<Decision, Failed> {
+    ) -> Result<Decision, TransactionError> {
         let (ids, names, overlay) = (
             IdSequence::default(),
             ShareNames::default(),
@@ -279,7 +284,7 @@ impl MappedStore {
 
     fn take(
         &self,
-        fetched: &mut Given,
+        fetched: &mut FetchedRecords,
         questions: &[Lookup],
         asked: &[bool],
         given: &[Vec<TextRow>],
@@ -300,12 +305,12 @@ impl MappedStore {
 
 /// What was fetched in a turn, and the records as they were.
 #[derive(Default)]
-struct Given {
+struct FetchedRecords {
     answers: LookupCache,
     records: Vec<RawRecord>,
 }
 
-impl Given {
+impl FetchedRecords {
     fn insert(&mut self, question: Lookup, answer: LookupResult) {
         match &answer {
             LookupResult::Record(Some(stored)) => self.records.push(stored.record.clone()),
@@ -339,18 +344,18 @@ fn shown(outcome: &WriteOutcome) -> Option<&RawRecord> {
 }
 
 /// Why a turn came to nothing.
-enum Failed {
+enum TransactionError {
     Refused(Error),
     Trouble(DatabaseError),
 }
 
-impl From<Error> for Failed {
+impl From<Error> for TransactionError {
     fn from(error: Error) -> Self {
         Self::Refused(error)
     }
 }
 
-impl From<DatabaseError> for Failed {
+impl From<DatabaseError> for TransactionError {
     fn from(trouble: DatabaseError) -> Self {
         Self::Trouble(trouble)
     }
@@ -366,7 +371,7 @@ fn begin(dialect: &'static dyn Dialect, deadline: Option<Instant>) -> Vec<Statem
 
 /// Waits for the tenant's turn, and gives its moment: later than that of every turn before.
 fn next_turn(dialect: &'static dyn Dialect, tenant: &str, now: Timestamp) -> Statement {
-    let mut sql = Sql::new(dialect, tenant);
+    let mut sql = SqlBuilder::new(dialect, tenant);
     let clock = dialect.as_text("svc_turns.clock");
     sql.push("INSERT INTO svc_turns (tenant, clock) VALUES (")
         .tenant(None)
@@ -383,7 +388,7 @@ fn next_turn(dialect: &'static dyn Dialect, tenant: &str, now: Timestamp) -> Sta
 async fn secret(database: &impl Database) -> Result<[u8; 32], MappingError> {
     let mut random = [0; 32];
     getrandom::fill(&mut random).map_err(Error::unexpected)?;
-    let mut make = Sql::new(database.dialect(), "");
+    let mut make = SqlBuilder::new(database.dialect(), "");
     make.push("INSERT INTO svc_secrets (name, secret) VALUES ('cursors', ")
         .text(hex::encode(&random));
     make.push(") ON CONFLICT (name) DO NOTHING");
@@ -402,7 +407,7 @@ async fn secret(database: &impl Database) -> Result<[u8; 32], MappingError> {
 #[async_trait]
 impl Store for MappedStore {
     async fn list(&self, cx: &Context, kind: Kind, request: &ListRequest) -> Result<RawPage> {
-        let Shared {
+        let MappedInner {
             database,
             mapping,
             cursors,
@@ -443,7 +448,7 @@ impl Store for MappedStore {
         else {
             return Ok(None);
         };
-        let mut sql = Sql::new(mapping.dialect, cx.tenant.as_str());
+        let mut sql = SqlBuilder::new(mapping.dialect, cx.tenant.as_str());
         if mapping.one(&mut sql, key, true, false).is_none() {
             return Ok(None);
         }
@@ -468,14 +473,14 @@ impl Store for MappedStore {
         loop {
             match self.turn(cx, &call).await {
                 Ok(outcome) => return Ok(outcome),
-                Err(Failed::Refused(error)) => return Err(error),
-                Err(Failed::Trouble(
+                Err(TransactionError::Refused(error)) => return Err(error),
+                Err(TransactionError::Trouble(
                     DatabaseError::Conflict(cause) | DatabaseError::Taken(cause),
                 )) if tries < TRIES => {
                     tracing::debug!(%cause, "a call is run again");
                     tries = tries.saturating_add(1);
                 }
-                Err(Failed::Trouble(trouble)) => return Err(trouble.into()),
+                Err(TransactionError::Trouble(trouble)) => return Err(trouble.into()),
             }
         }
     }
@@ -500,7 +505,7 @@ impl TenantResolver for MappedStore {
         if let Some(only) = &mapping.only {
             return Ok(Some(Tenant::new(only.as_str())));
         }
-        let mut sql = Sql::new(mapping.dialect, "");
+        let mut sql = SqlBuilder::new(mapping.dialect, "");
         if !mapping.owner(&mut sql, table, container) {
             return Ok(None);
         }
@@ -535,7 +540,7 @@ impl fmt::Debug for MappedStore {
 }
 
 /// What a table keeps of its kind.
-fn kept(table: &Mapped) -> KeptKind {
+fn kept(table: &ResolvedTable) -> KeptKind {
     let schema = table.kind.schema();
     let mut kept = KeptKind::new(table.kind);
     kept.fields = table

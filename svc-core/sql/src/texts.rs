@@ -5,14 +5,14 @@ use svc_core::{
     json::{Json, Object},
 };
 
-use super::{Dialect, resolved::Mapped, row::at};
+use super::{Dialect, resolved::ResolvedTable, row::at};
 
 /// Refuses texts with U+0000 if the database cannot have them.
 ///
 /// Requirements: ERR-13.
 pub(super) fn check_texts(
     dialect: &'static dyn Dialect,
-    table: &Mapped,
+    table: &ResolvedTable,
     fields: &Object,
 ) -> Result<()> {
     if dialect.has_nul() {

@@ -12,10 +12,10 @@ use crate::{context::Context, link::Target, operation::OperationSpec};
 /// Only [`Call::admit`](super::Call::admit) makes one, for the tenant and the caller that it found.
 // It goes by value from one future to the next, each of which has room for it: so it is no larger
 // than a pointer.
-pub struct AuthorizedRequest<'a>(pub(super) Box<Parts<'a>>);
+pub struct AuthorizedRequest<'a>(pub(super) Box<AuthorizedParts<'a>>);
 
 /// What is known of a call that may go on.
-pub(super) struct Parts<'a> {
+pub(super) struct AuthorizedParts<'a> {
     pub(super) api: &'a Api,
     pub(super) request: Request<'a>,
     pub(super) target: Target,
@@ -25,7 +25,7 @@ pub(super) struct Parts<'a> {
     pub(super) has_container: bool,
 }
 
-impl Parts<'_> {
+impl AuthorizedParts<'_> {
     /// The body, where the operation takes one.
     pub(super) fn body(&self) -> &[u8] {
         if self.operation.takes_body() {
@@ -44,7 +44,7 @@ impl<'a> AuthorizedRequest<'a> {
         operation: &'static OperationSpec,
         context: Context,
     ) -> Self {
-        Self(Box::new(Parts {
+        Self(Box::new(AuthorizedParts {
             api,
             request,
             target,

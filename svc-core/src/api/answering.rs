@@ -18,15 +18,15 @@ use crate::{
 /// How what a call comes to is answered: known before it has its turn, so that the answer can be
 /// kept in the same transaction.
 #[derive(Debug, Clone)]
-pub(super) struct Answering {
-    form: Form,
+pub(super) struct WriteRenderer {
+    form: ResponseForm,
     /// Action functions that nobody tried, because this server does not support them (ERR-38).
     unsupported: Vec<(Kind, Problem)>,
 }
 
 /// What an answer shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum ResponseForm {
     /// A record that was created alone, or was there already.
     Created,
     /// A record of this kind that was created with its person.
@@ -39,8 +39,8 @@ pub(super) enum Form {
     Notice(&'static str),
 }
 
-impl From<Form> for Answering {
-    fn from(form: Form) -> Self {
+impl From<ResponseForm> for WriteRenderer {
+    fn from(form: ResponseForm) -> Self {
         Self {
             form,
             unsupported: Vec::new(),
@@ -48,9 +48,9 @@ impl From<Form> for Answering {
     }
 }
 
-impl Answering {
+impl WriteRenderer {
     /// With functions that nobody tried.
-    pub(super) fn reporting(form: Form, unsupported: Vec<(Kind, Problem)>) -> Self {
+    pub(super) fn reporting(form: ResponseForm, unsupported: Vec<(Kind, Problem)>) -> Self {
         Self { form, unsupported }
     }
 }
@@ -60,15 +60,15 @@ impl Api {
     pub(super) fn answer_to(
         &self,
         cx: &Context,
-        answering: &Answering,
+        answering: &WriteRenderer,
         body: &Object,
         outcome: WriteOutcome,
     ) -> Result<Response> {
         match (answering.form, outcome) {
-            (Form::Created, WriteOutcome::Created { record, is_new }) => {
+            (ResponseForm::Created, WriteOutcome::Created { record, is_new }) => {
                 Ok(self.written_reply(cx, self.created_status(is_new), &record))
             }
-            (Form::Updated, WriteOutcome::Updated(record)) => {
+            (ResponseForm::Updated, WriteOutcome::Updated(record)) => {
                 Ok(self.written_reply(cx, StatusCode::OK, &record.ok_or_else(Error::not_found)?))
             }
             (form, WriteOutcome::Helped(outcome)) => {
@@ -81,15 +81,15 @@ impl Api {
     fn answer_help(
         &self,
         cx: &Context,
-        form: Form,
+        form: ResponseForm,
         outcome: &RawHelperOutcome,
     ) -> Result<Response> {
         if outcome.has_failures() {
             return Ok(self.report(cx, outcome));
         }
         let status = match form {
-            Form::Notice(text) => return Ok(notice(text)),
-            Form::CreatedWithPerson(kind) => self.created_status(outcome.was_created(kind)),
+            ResponseForm::Notice(text) => return Ok(notice(text)),
+            ResponseForm::CreatedWithPerson(kind) => self.created_status(outcome.was_created(kind)),
             _ if cx.is_anonymous() => return Ok(Response::hal(StatusCode::OK, b"{}".to_vec())),
             _ => StatusCode::OK,
         };
@@ -105,7 +105,7 @@ impl Api {
     fn whole(
         &self,
         cx: &Context,
-        answering: &Answering,
+        answering: &WriteRenderer,
         body: &Object,
         mut outcome: RawHelperOutcome,
     ) -> RawHelperOutcome {

@@ -202,7 +202,7 @@ impl<'a> ResolvedRequest<'a> {
         let Some(target) = target else {
             return Err(api.nothing_here());
         };
-        let call = Addressed {
+        let call = RoutedRequest {
             api,
             request,
             target,
@@ -245,13 +245,13 @@ impl<'a> ResolvedRequest<'a> {
 }
 
 /// A call whose address leads somewhere.
-struct Addressed<'a> {
+struct RoutedRequest<'a> {
     api: &'a Api,
     request: Request<'a>,
     target: Target,
 }
 
-impl<'a> Addressed<'a> {
+impl<'a> RoutedRequest<'a> {
     /// A call without a key works on the tenant of the container that it addresses (HLP-07).
     async fn without_key(
         self,

@@ -1,6 +1,6 @@
 //! What an API offers, for the documents about it (CAP-04).
 
-use super::{Api, Behaviour, ErrorBodies, ResponseStyle, Runner, extensions::Extension};
+use super::{Api, Behaviour, ErrorBodies, HelperRunner, ResponseStyle, extensions::Extension};
 use crate::{
     auth::Operation,
     helper::{FunctionName, HelperName, MergePolicy},
@@ -92,7 +92,8 @@ impl Api {
     pub fn behaviours(&self) -> Vec<&'static str> {
         let inner = &self.inner;
         let composed = |helper: &HelperName| {
-            helper.takes_person() && matches!(inner.helpers.get(helper), Some(Runner::Composed))
+            helper.takes_person()
+                && matches!(inner.helpers.get(helper), Some(HelperRunner::Composed))
         };
         let matches = self.registered(Kind::Person).find.is_some()
             && self.helpers().any(|helper| composed(&helper));

@@ -115,7 +115,7 @@ impl<'a> DocumentRenderer<'a> {
     pub fn own_relations(&self) -> Option<(&'a str, Vec<VendorRelation<'a>>)> {
         let relations = &self.api.inner.relations;
         let own = relations.own.as_ref()?;
-        let named = |link: &'a crate::link::OwnLink| {
+        let named = |link: &'a crate::link::VendorLink| {
             let name = format!("{}:{}", relations.namespace, link.name);
             VendorRelation {
                 name,

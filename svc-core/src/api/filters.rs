@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// What was asked for, and what links to other pages repeat of it, such as `&order=modified_date`.
-pub(super) struct Asked {
+pub(super) struct ParsedListRequest {
     pub(super) request: ListRequest,
     pub(super) repeated: String,
 }
@@ -79,8 +79,8 @@ impl Api {
         page: PageRequest,
         query: Option<&str>,
         namespace: &str,
-    ) -> Result<Asked, Vec<Problem>> {
-        let mut asked = Asked {
+    ) -> Result<ParsedListRequest, Vec<Problem>> {
+        let mut asked = ParsedListRequest {
             request: ListRequest::new(scope.clone(), page),
             repeated: String::new(),
         };

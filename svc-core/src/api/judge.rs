@@ -2,7 +2,7 @@
 
 use super::{
     Api, Response,
-    composed::{Composed, Operations},
+    composed::{ComposedContext, ComposedRunner},
 };
 use crate::{
     context::Context,
@@ -13,7 +13,7 @@ use crate::{
     link::{RecordAddress, ShareNames},
     model::Kind,
     read::MOST_PROBLEMS,
-    rules::{Asked, Ground, New, first_keys, help},
+    rules::{CreateOptions, RuleContext, RuleResult, first_keys, help},
     store::{LookupKey, WriteOperation, WriteRequest},
     value::Identifier,
 };
@@ -74,7 +74,7 @@ impl Api {
     }
 }
 
-impl Composed<'_> {
+impl ComposedRunner<'_> {
     /// What operations that only read tell of a call: links that lead nowhere, identifiers of other
     /// records, tags, lists and questions that do not exist.
     async fn judge(&self, cx: &Context, work: &WriteOperation) -> Result<Vec<Problem>> {
@@ -86,7 +86,7 @@ impl Composed<'_> {
                     .await
             }
             WriteOperation::Create(draft) => {
-                let new = New::default();
+                let new = CreateOptions::default();
                 self.decide(cx, keys_of(draft), true, |ground| {
                     ground.wrong_draft(draft, &new)
                 })
@@ -136,9 +136,13 @@ fn keys_of(draft: &RawDraft) -> Vec<LookupKey> {
     linked.chain(identified).collect()
 }
 
-impl Operations<'_> {
+impl ComposedContext<'_> {
     /// What is wrong with a draft whose container is there.
-    pub(super) fn wrong_draft(&mut self, draft: &RawDraft, new: &New) -> Asked<Vec<Problem>> {
+    pub(super) fn wrong_draft(
+        &mut self,
+        draft: &RawDraft,
+        new: &CreateOptions,
+    ) -> RuleResult<Vec<Problem>> {
         let is_looked_at = |name: &str| {
             Some(name) != draft.kind.schema().parent
                 && (new.person.is_none() || name != Kind::Person.singular())
@@ -152,7 +156,7 @@ impl Operations<'_> {
     }
 
     /// What is wrong with a patch of the record at an address.
-    fn wrong_patch(&mut self, at: &RecordAddress, patch: &RawPatch) -> Asked<Vec<Problem>> {
+    fn wrong_patch(&mut self, at: &RecordAddress, patch: &RawPatch) -> RuleResult<Vec<Problem>> {
         let mut problems = Vec::new();
         for (name, address) in &patch.links {
             if let Some(address) = address {
@@ -171,7 +175,7 @@ impl Operations<'_> {
         &mut self,
         name: &'static str,
         address: &RecordAddress,
-    ) -> Asked<Option<Problem>> {
+    ) -> RuleResult<Option<Problem>> {
         let found = self.find(&LookupKey::Id(address.kind, address.id.clone()))?;
         let is_there = found.is_some_and(|found| {
             found.parent.is_none() || address.admits_parent(found.parent.as_ref())
@@ -185,7 +189,7 @@ impl Operations<'_> {
         kind: Kind,
         identifiers: &[Identifier],
         own: Option<&RecordAddress>,
-    ) -> Asked<Vec<Problem>> {
+    ) -> RuleResult<Vec<Problem>> {
         let mut problems = Vec::new();
         let looked_up = if self.finds(kind) { identifiers } else { &[] };
         for (place, identifier) in looked_up.iter().enumerate() {

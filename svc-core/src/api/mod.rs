@@ -48,14 +48,14 @@ pub use extensions::{
 pub use offered::OfferedOperation;
 pub use reply::{ContentType, Response};
 pub use request::{Request, RequestTarget, Timer};
-use settings::Settings;
+use settings::ApiSettings;
 pub use settings::{ApiLimits, Atomicity, Behaviour, EntryLinks, ErrorBodies, PatchMethod, Vendor};
 
 pub use crate::operation::ResponseStyle;
-pub(crate) use registry::Registration;
+pub(crate) use registry::KindRegistration;
 
-use answering::Answering;
-pub(crate) use builder::Runner;
+use answering::WriteRenderer;
+pub(crate) use builder::HelperRunner;
 use extensions::{Extensions, idempotency::NextSweep};
 use stored_bodies::StoredBodies;
 
@@ -74,18 +74,18 @@ use crate::{
 /// Cheap to clone.
 #[derive(Clone)]
 pub struct Api {
-    inner: Arc<Inner>,
+    inner: Arc<ApiInner>,
     /// Whether whoever serves it has its `OpenAPI` document, too.
     has_openapi: bool,
 }
 
-struct Inner {
-    settings: Settings,
+struct ApiInner {
+    settings: ApiSettings,
     base: BaseUrl,
     relations: RelationNames,
     /// One for each kind, in the order of [`Kind::ALL`].
-    registered: Vec<Registration>,
-    helpers: BTreeMap<HelperName, Runner>,
+    registered: Vec<KindRegistration>,
+    helpers: BTreeMap<HelperName, HelperRunner>,
     functions: Vec<FunctionName>,
     next_sweep: NextSweep,
     stored_bodies: StoredBodies,
@@ -187,9 +187,9 @@ impl Api {
         &self.inner.settings.extensions
     }
 
-    fn registered(&self, kind: Kind) -> &Registration {
-        static NOTHING: std::sync::LazyLock<Registration> =
-            std::sync::LazyLock::new(Registration::default);
+    fn registered(&self, kind: Kind) -> &KindRegistration {
+        static NOTHING: std::sync::LazyLock<KindRegistration> =
+            std::sync::LazyLock::new(KindRegistration::default);
         self.inner.registered.get(kind as usize).unwrap_or(&NOTHING)
     }
 

@@ -51,13 +51,13 @@ erased! {
 }
 
 #[async_trait]
-pub(crate) trait AnyCreate: Send + Sync {
+pub(crate) trait ErasedCreate: Send + Sync {
     async fn create(&self, cx: &Context, draft: RawDraft) -> Result<RawCreated>;
     fn finds_container(&self) -> bool;
 }
 
 #[async_trait]
-pub(crate) trait AnyUpdate: Send + Sync {
+pub(crate) trait ErasedUpdate: Send + Sync {
     async fn update(
         &self,
         cx: &Context,
@@ -72,7 +72,7 @@ pub(crate) trait AnyUpdate: Send + Sync {
 }
 
 #[async_trait]
-pub(crate) trait AnyDelete: Send + Sync {
+pub(crate) trait ErasedDelete: Send + Sync {
     async fn delete(
         &self,
         cx: &Context,
@@ -86,18 +86,18 @@ pub(crate) trait AnyDelete: Send + Sync {
 }
 
 #[async_trait]
-pub(crate) trait AnyHelper: Send + Sync {
+pub(crate) trait ErasedHelper: Send + Sync {
     async fn run(&self, cx: &Context, plan: RawHelperRequest) -> Result<RawHelperOutcome>;
     fn finds_container(&self) -> bool;
 }
 
 /// A store seen through one kind or one helper.
-pub(crate) struct Adapter<T, S> {
+pub(crate) struct TypedAdapter<T, S> {
     store: Arc<S>,
     what: PhantomData<fn() -> T>,
 }
 
-impl<T, S> Adapter<T, S> {
+impl<T, S> TypedAdapter<T, S> {
     pub(crate) fn new(store: &Arc<S>) -> Self {
         Self {
             store: Arc::clone(store),
@@ -107,7 +107,7 @@ impl<T, S> Adapter<T, S> {
 }
 
 #[async_trait]
-impl<R: Resource, S: List<R>> AnyList for Adapter<R, S> {
+impl<R: Resource, S: List<R>> AnyList for TypedAdapter<R, S> {
     async fn list(&self, cx: &Context, request: &ListRequest) -> Result<RawPage> {
         self.store
             .list(cx, request)
@@ -118,7 +118,7 @@ impl<R: Resource, S: List<R>> AnyList for Adapter<R, S> {
 }
 
 #[async_trait]
-impl<R: Resource, S: Get<R>> AnyGet for Adapter<R, S> {
+impl<R: Resource, S: Get<R>> AnyGet for TypedAdapter<R, S> {
     async fn get(&self, cx: &Context, at: &RecordAddress) -> Result<Option<RawRecord>> {
         let record = self
             .store
@@ -132,7 +132,7 @@ impl<R: Resource, S: Get<R>> AnyGet for Adapter<R, S> {
 }
 
 #[async_trait]
-impl<R: Resource, S: Create<R>> AnyCreate for Adapter<R, S> {
+impl<R: Resource, S: Create<R>> ErasedCreate for TypedAdapter<R, S> {
     async fn create(&self, cx: &Context, draft: RawDraft) -> Result<RawCreated> {
         let created = self
             .store
@@ -151,7 +151,7 @@ impl<R: Resource, S: Create<R>> AnyCreate for Adapter<R, S> {
 }
 
 #[async_trait]
-impl<R: Resource, S: Update<R>> AnyUpdate for Adapter<R, S> {
+impl<R: Resource, S: Update<R>> ErasedUpdate for TypedAdapter<R, S> {
     async fn update(
         &self,
         cx: &Context,
@@ -174,7 +174,7 @@ impl<R: Resource, S: Update<R>> AnyUpdate for Adapter<R, S> {
 }
 
 #[async_trait]
-impl<R: Resource, S: Delete<R>> AnyDelete for Adapter<R, S> {
+impl<R: Resource, S: Delete<R>> ErasedDelete for TypedAdapter<R, S> {
     async fn delete(
         &self,
         cx: &Context,
@@ -193,7 +193,7 @@ impl<R: Resource, S: Delete<R>> AnyDelete for Adapter<R, S> {
 }
 
 #[async_trait]
-impl<R: Resource, S: Find<R>> AnyFind for Adapter<R, S> {
+impl<R: Resource, S: Find<R>> AnyFind for TypedAdapter<R, S> {
     async fn find(&self, cx: &Context, key: &FindKey) -> Result<Option<RawRecord>> {
         Ok(self
             .store
@@ -205,7 +205,7 @@ impl<R: Resource, S: Find<R>> AnyFind for Adapter<R, S> {
 }
 
 #[async_trait]
-impl<H: HelperSpec, S: Helper<H>> AnyHelper for Adapter<H, S> {
+impl<H: HelperSpec, S: Helper<H>> ErasedHelper for TypedAdapter<H, S> {
     async fn run(&self, cx: &Context, plan: RawHelperRequest) -> Result<RawHelperOutcome> {
         let done = self.store.run(cx, HelperRequest::from_raw(plan)).await;
         done.map(helper::HelperOutcome::into_raw)
@@ -219,12 +219,12 @@ impl<H: HelperSpec, S: Helper<H>> AnyHelper for Adapter<H, S> {
 
 /// A store that keeps every kind, seen through one of them. One type for all: nothing is compiled
 /// anew for each kind.
-struct OfStore {
+struct StoreAdapter {
     store: Arc<dyn Store>,
     kind: Kind,
 }
 
-impl OfStore {
+impl StoreAdapter {
     async fn write(&self, cx: &Context, work: WriteOperation) -> Result<WriteOutcome> {
         self.write_if(cx, work, None).await
     }
@@ -267,7 +267,7 @@ pub(crate) async fn write_to(
 }
 
 #[async_trait]
-impl AnyList for OfStore {
+impl AnyList for StoreAdapter {
     async fn list(&self, cx: &Context, request: &ListRequest) -> Result<RawPage> {
         self.store
             .list(cx, self.kind, request)
@@ -277,7 +277,7 @@ impl AnyList for OfStore {
 }
 
 #[async_trait]
-impl AnyGet for OfStore {
+impl AnyGet for StoreAdapter {
     async fn get(&self, cx: &Context, at: &RecordAddress) -> Result<Option<RawRecord>> {
         self.store
             .get(cx, at)
@@ -287,7 +287,7 @@ impl AnyGet for OfStore {
 }
 
 #[async_trait]
-impl AnyFind for OfStore {
+impl AnyFind for StoreAdapter {
     async fn find(&self, cx: &Context, key: &FindKey) -> Result<Option<RawRecord>> {
         let key = match key.clone() {
             FindKey::Name(name) => LookupKey::Name(self.kind, name),
@@ -307,7 +307,7 @@ impl AnyFind for OfStore {
 }
 
 #[async_trait]
-impl AnyCreate for OfStore {
+impl ErasedCreate for StoreAdapter {
     async fn create(&self, cx: &Context, draft: RawDraft) -> Result<RawCreated> {
         match self.write(cx, WriteOperation::Create(draft)).await? {
             WriteOutcome::Created { record, is_new } => Ok(RawCreated { record, is_new }),
@@ -322,7 +322,7 @@ impl AnyCreate for OfStore {
 }
 
 #[async_trait]
-impl AnyUpdate for OfStore {
+impl ErasedUpdate for StoreAdapter {
     async fn update(
         &self,
         cx: &Context,
@@ -345,7 +345,7 @@ impl AnyUpdate for OfStore {
 }
 
 #[async_trait]
-impl AnyDelete for OfStore {
+impl ErasedDelete for StoreAdapter {
     async fn delete(
         &self,
         cx: &Context,
@@ -367,7 +367,7 @@ impl AnyDelete for OfStore {
 }
 
 #[async_trait]
-impl AnyHelper for OfStore {
+impl ErasedHelper for StoreAdapter {
     async fn run(&self, cx: &Context, plan: RawHelperRequest) -> Result<RawHelperOutcome> {
         match self.write(cx, WriteOperation::Help(Box::new(plan))).await? {
             WriteOutcome::Helped(outcome) => Ok(outcome),
@@ -404,8 +404,8 @@ fn unfitting() -> Error {
 }
 
 /// A helper that a store runs in a turn of its own.
-pub(crate) fn helper_of(store: &Arc<dyn Store>, helper: HelperName) -> Arc<dyn AnyHelper> {
-    Arc::new(OfStore {
+pub(crate) fn helper_of(store: &Arc<dyn Store>, helper: HelperName) -> Arc<dyn ErasedHelper> {
+    Arc::new(StoreAdapter {
         store: Arc::clone(store),
         kind: helper.records(),
     })
@@ -413,16 +413,16 @@ pub(crate) fn helper_of(store: &Arc<dyn Store>, helper: HelperName) -> Arc<dyn A
 
 /// What is registered for one kind. What is not there does not exist (CAP-04).
 #[derive(Default, Clone)]
-pub(crate) struct Registration {
+pub(crate) struct KindRegistration {
     pub(crate) list: Option<Arc<dyn AnyList>>,
     /// Whether the collection of all records is offered.
     pub(crate) all: bool,
     /// The kinds under which it is listed.
     pub(crate) under: Vec<Kind>,
     pub(crate) get: Option<Arc<dyn AnyGet>>,
-    pub(crate) create: Option<Arc<dyn AnyCreate>>,
-    pub(crate) update: Option<Arc<dyn AnyUpdate>>,
-    pub(crate) delete: Option<Arc<dyn AnyDelete>>,
+    pub(crate) create: Option<Arc<dyn ErasedCreate>>,
+    pub(crate) update: Option<Arc<dyn ErasedUpdate>>,
+    pub(crate) delete: Option<Arc<dyn ErasedDelete>>,
     pub(crate) find: Option<Arc<dyn AnyFind>>,
     /// Registered, so that helpers may use it, but not offered (CAP-10).
     pub(crate) withheld: Vec<Operation>,
@@ -436,11 +436,11 @@ pub(crate) struct Registration {
     pub(crate) narrowing: Option<Constraints>,
 }
 
-impl Registration {
+impl KindRegistration {
     /// Every operation that the interface has for a kind, of a store that keeps every kind.
     pub(crate) fn of_store(store: &Arc<dyn Store>, kind: Kind) -> Self {
         let schema = kind.schema();
-        let of = Arc::new(OfStore {
+        let of = Arc::new(StoreAdapter {
             store: Arc::clone(store),
             kind,
         });

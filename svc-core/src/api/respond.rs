@@ -6,8 +6,8 @@ use http::{HeaderValue, StatusCode, header::LOCATION};
 
 use super::{
     Api, AuthorizedRequest, ContentType, Response,
-    admitted::Parts,
-    extensions::{Extension, response_cache::Entry},
+    admitted::AuthorizedParts,
+    extensions::{Extension, response_cache::CacheSlot},
     reply::kind_of,
     shown::shown,
 };
@@ -92,7 +92,7 @@ impl AuthorizedRequest<'_> {
     }
 
     /// The answer that was given before when nothing has changed since, else one that is kept.
-    async fn kept(&self, entry: &Entry<'_>) -> Response {
+    async fn kept(&self, entry: &CacheSlot<'_>) -> Response {
         let (cx, target, query) = (&self.0.context, &self.0.target, self.0.request.query);
         if let Some((body, validators)) = entry.answer(cx, target, query) {
             let reply = Response::new(StatusCode::OK, ContentType::Hal, body);
@@ -109,7 +109,7 @@ impl AuthorizedRequest<'_> {
     }
 
     async fn handle(&self) -> Response {
-        let Parts {
+        let AuthorizedParts {
             api,
             request,
             target,
@@ -149,7 +149,7 @@ impl AuthorizedRequest<'_> {
     }
 }
 
-impl Parts<'_> {
+impl AuthorizedParts<'_> {
     /// The extension that the operation belongs to.
     fn extension(&self) -> Option<&dyn Extension> {
         match self.operation.handler {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{classify::Classify, extensions::Extensions};
+use super::{classify::ErrorMapper, extensions::Extensions};
 use crate::{
     auth::{Authenticator, TenantResolver},
     helper::{AnonymousPolicy, DefaultMatching, PersonMatching},
@@ -10,20 +10,20 @@ use crate::{
     link::{ConventionalLayout, Layout},
     model::Kind,
     operation::ResponseStyle,
-    ops::{AnyTransactions, Deliver},
+    ops::{Deliver, ErasedTransactions},
     schema::KindFeature,
     store::Store,
 };
 
 /// What the builder collects and the finished API keeps as it is.
-pub(super) struct Settings {
+pub(super) struct ApiSettings {
     pub(super) vendor: Vendor,
     pub(super) layout: Arc<dyn Layout>,
     pub(super) authenticator: Option<Arc<dyn Authenticator>>,
     pub(super) anonymous: Option<Arc<dyn TenantResolver>>,
     pub(super) matching: Arc<dyn PersonMatching>,
     pub(super) strangers: AnonymousPolicy,
-    pub(super) classify: Classify,
+    pub(super) classify: ErrorMapper,
     pub(super) style: ResponseStyle,
     pub(super) entry_links: EntryLinks,
     pub(super) sizes: ApiLimits,
@@ -35,7 +35,7 @@ pub(super) struct Settings {
     /// Who sends what is triggered and scheduled.
     pub(super) deliver: Option<Arc<dyn Deliver>>,
     /// What composed helpers run in.
-    pub(super) transactions: Option<Arc<dyn AnyTransactions>>,
+    pub(super) transactions: Option<Arc<dyn ErasedTransactions>>,
     pub(super) patch: PatchMethod,
     pub(super) behaviours: Vec<Behaviour>,
     pub(super) extensions: Extensions,
@@ -43,7 +43,7 @@ pub(super) struct Settings {
     pub(super) rule_pages: Option<String>,
 }
 
-impl Settings {
+impl ApiSettings {
     pub(super) fn new(vendor: Vendor) -> Self {
         Self {
             vendor,
@@ -52,7 +52,7 @@ impl Settings {
             anonymous: None,
             matching: Arc::new(DefaultMatching),
             strangers: AnonymousPolicy::new(),
-            classify: Classify::default(),
+            classify: ErrorMapper::default(),
             style: ResponseStyle::default(),
             entry_links: EntryLinks::default(),
             sizes: ApiLimits::default(),

@@ -4,13 +4,14 @@
 use std::{borrow::Cow, time::Instant};
 
 use super::{
-    Api, Runner, extensions::idempotency::KeptBy, lock_keys::lock_keys, registry::write_to,
+    Api, HelperRunner, extensions::idempotency::ResponseStorage, lock_keys::lock_keys,
+    registry::write_to,
 };
 use crate::{
     context::Context,
     error::{Error, Result},
     link::RecordAddress,
-    ops::{AnyTransactions, DeleteRequest, End, LockKey},
+    ops::{DeleteRequest, ErasedTransactions, LockKey, TransactionEnd},
     record::RecordState,
     store::{Precondition, ResponseRecorder, WriteOperation, WriteOutcome, WriteRequest},
 };
@@ -20,7 +21,7 @@ const TRIES: u32 = 10;
 
 /// What a call asks for, and what its request says of how.
 #[derive(Debug, Clone)]
-pub(super) struct Wanted<'a> {
+pub(super) struct PendingWrite<'a> {
     pub(super) work: WriteOperation,
     /// What has to be true of the record that is changed or deleted, in the transaction of the
     /// change.
@@ -29,7 +30,7 @@ pub(super) struct Wanted<'a> {
     pub(super) keep: Option<&'a ResponseRecorder>,
 }
 
-impl From<WriteOperation> for Wanted<'_> {
+impl From<WriteOperation> for PendingWrite<'_> {
     fn from(work: WriteOperation) -> Self {
         Self {
             work,
@@ -41,7 +42,11 @@ impl From<WriteOperation> for Wanted<'_> {
 
 impl Api {
     /// Does what a call asks for, all or nothing of it where there are transactions.
-    pub(super) async fn perform(&self, cx: &Context, wanted: Wanted<'_>) -> Result<WriteOutcome> {
+    pub(super) async fn perform(
+        &self,
+        cx: &Context,
+        wanted: PendingWrite<'_>,
+    ) -> Result<WriteOutcome> {
         match self.inner.settings.transactions.as_deref() {
             // Futures that would make that of every request as large as theirs.
             Some(transactions) => Box::pin(self.try_in(transactions, cx, wanted)).await,
@@ -51,9 +56,9 @@ impl Api {
 
     async fn try_in(
         &self,
-        transactions: &dyn AnyTransactions,
+        transactions: &dyn ErasedTransactions,
         cx: &Context,
-        wanted: Wanted<'_>,
+        wanted: PendingWrite<'_>,
     ) -> Result<WriteOutcome> {
         let keys = lock_keys(
             &cx.tenant,
@@ -78,10 +83,10 @@ impl Api {
 
     async fn once_in(
         &self,
-        transactions: &dyn AnyTransactions,
+        transactions: &dyn ErasedTransactions,
         cx: &Context,
         keys: &[LockKey],
-        wanted: Wanted<'_>,
+        wanted: PendingWrite<'_>,
     ) -> Result<WriteOutcome> {
         let cx = transactions.begin(cx).await?;
         let locked = if keys.is_empty() {
@@ -95,12 +100,12 @@ impl Api {
         };
         match done {
             Ok(outcome) => {
-                transactions.end(cx, End::Commit).await?;
+                transactions.end(cx, TransactionEnd::Commit).await?;
                 Ok(outcome)
             }
             // A refusal says that nothing is stored; after other trouble that trouble is what
             // matters.
-            Err(error) => match (transactions.end(cx, End::Rollback).await, error) {
+            Err(error) => match (transactions.end(cx, TransactionEnd::Rollback).await, error) {
                 (Err(left), error) if is_refusal(&error) => Err(left),
                 (_, error) => Err(error),
             },
@@ -108,15 +113,15 @@ impl Api {
     }
 
     /// Does what a call asks for, unless it has been here before (IDM-01).
-    async fn once(&self, cx: &Context, wanted: Wanted<'_>) -> Result<WriteOutcome> {
-        let Wanted {
+    async fn once(&self, cx: &Context, wanted: PendingWrite<'_>) -> Result<WriteOutcome> {
+        let PendingWrite {
             work,
             condition,
             keep,
         } = wanted;
         let settings = &self.inner.settings;
         match (keep, &settings.extensions.idempotency, &settings.store) {
-            (Some(keep), Some(KeptBy::Store), Some(store)) => {
+            (Some(keep), Some(ResponseStorage::Store), Some(store)) => {
                 write_to(
                     &**store,
                     cx,
@@ -124,7 +129,7 @@ impl Api {
                 )
                 .await
             }
-            (Some(keep), Some(KeptBy::Vendor(answers)), _) => {
+            (Some(keep), Some(ResponseStorage::Vendor(answers)), _) => {
                 if let Some(answer) = answers.recall(cx, keep.key()).await? {
                     return Ok(WriteOutcome::Kept(answer.into()));
                 }
@@ -184,11 +189,11 @@ impl Api {
                     .map(WriteOutcome::Deleted)
             }
             WriteOperation::Help(plan) => match self.inner.helpers.get(&plan.helper) {
-                Some(Runner::Native(runner)) => {
+                Some(HelperRunner::Native(runner)) => {
                     runner.run(cx, *plan).await.map(WriteOutcome::Helped)
                 }
                 // Its many steps would make the future of every request as large as theirs.
-                Some(Runner::Composed) => Box::pin(self.composed().run(cx, &plan))
+                Some(HelperRunner::Composed) => Box::pin(self.composed().run(cx, &plan))
                     .await
                     .map(WriteOutcome::Helped),
                 None => Err(Error::not_implemented()),

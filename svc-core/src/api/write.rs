@@ -3,13 +3,13 @@
 use http::HeaderMap;
 
 use super::{
-    Answering, Api, Response, Runner,
-    answering::{Form, notice},
-    composed::Composed,
-    extensions::idempotency::Idempotent,
-    handling::Handling,
+    Api, HelperRunner, Response, WriteRenderer,
+    answering::{ResponseForm, notice},
+    composed::ComposedRunner,
+    extensions::idempotency::IdempotentRequest,
+    handling::HandlingPreference,
     reply::kind_of,
-    transaction::{Wanted, unfitting},
+    transaction::{PendingWrite, unfitting},
 };
 use crate::{
     auth::{Operation, Right},
@@ -20,20 +20,20 @@ use crate::{
     link::{RecordAddress, Scope, ShareNames, Target},
     model::Kind,
     operation::{DELETED, ResponseBodyKind},
-    read::{AcceptedMembers, BodyOf, HelperBodyOptions},
+    read::{AcceptedMembers, BodyPurpose, HelperBodyOptions},
     store::{WriteOperation, WriteOutcome},
 };
 
 /// Why a request stops before the backend sees it.
-type Stop = std::result::Result<Object, Response>;
+type BodyResult = std::result::Result<Object, Response>;
 
 /// What is written, by a request whose body can be read.
-struct Sent<'a> {
+struct WriteInput<'a> {
     target: &'a Target,
     body: &'a Object,
     headers: &'a HeaderMap,
     /// Where it may come again.
-    idempotent: Option<&'a Idempotent>,
+    idempotent: Option<&'a IdempotentRequest>,
 }
 
 impl Api {
@@ -48,7 +48,7 @@ impl Api {
         kind: Kind,
         body: &[u8],
         may_be_empty: bool,
-    ) -> Stop {
+    ) -> BodyResult {
         if body.iter().all(u8::is_ascii_whitespace) {
             if may_be_empty {
                 return Ok(Object::new());
@@ -96,7 +96,7 @@ impl Api {
         body: &[u8],
         (headers, key): (&HeaderMap, std::result::Result<Option<&str>, Response>),
     ) -> Response {
-        let handling = Handling::of(headers);
+        let handling = HandlingPreference::of(headers);
         let (kind, may_be_empty) = match target {
             Target::Collection { kind, .. } => (*kind, false),
             Target::Record(at) => (at.kind, false),
@@ -107,7 +107,7 @@ impl Api {
         let mut reply = match (object, key) {
             (Ok(object), Ok(key)) => {
                 let idempotent = key.map(|key| self.idempotent(cx, target, key, body));
-                let sent = Sent {
+                let sent = WriteInput {
                     target,
                     body: &object,
                     headers,
@@ -121,8 +121,8 @@ impl Api {
         reply
     }
 
-    async fn write_object(&self, cx: &Context, sent: &Sent<'_>) -> Response {
-        let Sent {
+    async fn write_object(&self, cx: &Context, sent: &WriteInput<'_>) -> Response {
+        let WriteInput {
             target,
             body,
             headers,
@@ -132,18 +132,18 @@ impl Api {
             Target::Collection {
                 kind,
                 scope: Scope::Under(of),
-            } if kind.schema().is_recorded_below(of.kind) => BodyOf::Below(*kind),
+            } if kind.schema().is_recorded_below(of.kind) => BodyPurpose::Below(*kind),
             Target::Collection { kind, .. } => {
-                helper_for_create(*kind, body).map_or(BodyOf::Create(*kind), BodyOf::Call)
+                helper_for_create(*kind, body).map_or(BodyPurpose::Create(*kind), BodyPurpose::Call)
             }
-            Target::Record(at) => BodyOf::Update(at.kind),
-            Target::Helper { helper, .. } => BodyOf::Call(*helper),
+            Target::Record(at) => BodyPurpose::Update(at.kind),
+            Target::Helper { helper, .. } => BodyPurpose::Call(*helper),
             _ => return self.error_reply(Some(target), Error::not_implemented()),
         };
         let settled = self.with_identity(cx, target, body).await;
         let mut surplus = self.surplus(
             cx,
-            Handling::of(headers),
+            HandlingPreference::of(headers),
             of,
             settled.as_ref().unwrap_or(body),
         );
@@ -192,9 +192,9 @@ impl Api {
     async fn done(
         &self,
         cx: &Context,
-        sent: &Sent<'_>,
+        sent: &WriteInput<'_>,
         work: WriteOperation,
-        answering: Answering,
+        answering: WriteRenderer,
     ) -> Result<Response> {
         let condition = match work {
             WriteOperation::Update(..) => self.condition(cx, sent.headers),
@@ -203,7 +203,7 @@ impl Api {
         let keep = sent
             .idempotent
             .map(|asked| self.keep(cx, asked, &answering, sent.body));
-        let wanted = Wanted {
+        let wanted = PendingWrite {
             work,
             condition: condition.as_ref(),
             keep: keep.as_ref(),
@@ -221,7 +221,7 @@ impl Api {
     async fn create(
         &self,
         cx: &Context,
-        sent: &Sent<'_>,
+        sent: &WriteInput<'_>,
         (kind, scope): (Kind, &Scope),
         refused: Vec<Problem>,
     ) -> Result<Response> {
@@ -262,7 +262,7 @@ impl Api {
             cx,
             sent,
             WriteOperation::Create(draft),
-            Form::Created.into(),
+            ResponseForm::Created.into(),
         )
         .await
     }
@@ -284,7 +284,7 @@ impl Api {
     async fn create_with_person(
         &self,
         cx: &Context,
-        sent: &Sent<'_>,
+        sent: &WriteInput<'_>,
         (helper, container): (HelperName, Option<&RecordAddress>),
         refused: Vec<Problem>,
     ) -> Result<Response> {
@@ -316,14 +316,14 @@ impl Api {
                 )
                 .await;
         }
-        self.run(cx, sent, plan, Form::CreatedWithPerson(kind))
+        self.run(cx, sent, plan, ResponseForm::CreatedWithPerson(kind))
             .await
     }
 
     async fn update(
         &self,
         cx: &Context,
-        sent: &Sent<'_>,
+        sent: &WriteInput<'_>,
         at: &RecordAddress,
         refused: Vec<Problem>,
     ) -> Result<Response> {
@@ -335,7 +335,8 @@ impl Api {
                 .refuse(cx, at.kind, None, work, sent.body, problems)
                 .await;
         }
-        self.done(cx, sent, work, Form::Updated.into()).await
+        self.done(cx, sent, work, ResponseForm::Updated.into())
+            .await
     }
 
     pub(super) async fn delete(
@@ -345,7 +346,7 @@ impl Api {
         headers: &HeaderMap,
     ) -> Result<Response> {
         let condition = self.condition(cx, headers);
-        let wanted = Wanted {
+        let wanted = PendingWrite {
             work: WriteOperation::Delete(at.clone()),
             condition: condition.as_ref(),
             keep: None,
@@ -366,7 +367,7 @@ impl Api {
     async fn help(
         &self,
         cx: &Context,
-        sent: &Sent<'_>,
+        sent: &WriteInput<'_>,
         (helper, container): (HelperName, Option<&RecordAddress>),
         refused: Vec<Problem>,
     ) -> Result<Response> {
@@ -387,7 +388,7 @@ impl Api {
                 .await;
         }
         let finds_container = match self.inner.helpers.get(&helper) {
-            Some(Runner::Native(runner)) => runner.finds_container(),
+            Some(HelperRunner::Native(runner)) => runner.finds_container(),
             _ => false,
         };
         if !finds_container {
@@ -399,9 +400,9 @@ impl Api {
             sent,
             plan,
             if is_schedule {
-                Form::Notice("The message is scheduled.")
+                ResponseForm::Notice("The message is scheduled.")
             } else {
-                Form::Called
+                ResponseForm::Called
             },
         )
         .await
@@ -415,7 +416,7 @@ impl Api {
     ) -> Result<Response> {
         let (mut plan, _) = self.plan(cx, HelperName::Schedule, Some(message), &Object::new());
         plan.schedule = Some(ScheduleChange::Cancel);
-        let sent = Sent {
+        let sent = WriteInput {
             target,
             body: &Object::new(),
             headers: &HeaderMap::new(),
@@ -425,7 +426,7 @@ impl Api {
             cx,
             &sent,
             plan,
-            Form::Notice("The message is no longer scheduled."),
+            ResponseForm::Notice("The message is no longer scheduled."),
         )
         .await
     }
@@ -460,9 +461,9 @@ impl Api {
     async fn run(
         &self,
         cx: &Context,
-        sent: &Sent<'_>,
+        sent: &WriteInput<'_>,
         mut plan: RawHelperRequest,
-        form: Form,
+        form: ResponseForm,
     ) -> Result<Response> {
         // Runners do not see what is not registered, so that none can forget to report it (ERR-38).
         let unsupported = std::mem::take(&mut plan.functions.unsupported);
@@ -470,15 +471,15 @@ impl Api {
             cx,
             sent,
             WriteOperation::Help(Box::new(plan)),
-            Answering::reporting(form, unsupported),
+            WriteRenderer::reporting(form, unsupported),
         )
         .await
     }
 
     /// The registered operations, for rules that stand on them.
-    pub(super) fn composed(&self) -> Composed<'_> {
+    pub(super) fn composed(&self) -> ComposedRunner<'_> {
         let settings = &self.inner.settings;
-        Composed {
+        ComposedRunner {
             registered: &self.inner.registered,
             matching: settings.matching.as_ref(),
             transactions: settings.transactions.as_deref(),

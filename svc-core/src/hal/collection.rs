@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::{
     Hal, close,
-    record::{Own, expected, record_at},
+    record::{SelfHref, expected, record_at},
 };
 use crate::{
     helper::HelperName,
@@ -78,7 +78,7 @@ pub(crate) fn collection(hal: &Hal<'_>, view: &CollectionView<'_>, out: &mut Vec
     out.extend_from_slice(&relations.plural);
     out.push(b'[');
     for (member, at) in view.page.records.iter().zip(addresses) {
-        record_at(hal, member, &Own::Written(at), false, out);
+        record_at(hal, member, &SelfHref::Written(at), false, out);
         out.push(b',');
     }
     close(out, b']');

@@ -45,7 +45,7 @@ pub struct OperationSpec {
     pub need: RequiredRight,
     /// The body that it takes.
     pub input: RequestBodyKind,
-    pub(crate) answers: Answers,
+    pub(crate) answers: SuccessResponses,
     pub(crate) id: &'static str,
     pub(crate) summary: &'static str,
     pub(crate) handler: Handler,
@@ -71,7 +71,7 @@ impl OperationSpec {
     /// What a success is answered with in a response style, the usual answer first (CRU-13,
     /// CRU-14).
     pub fn successes(&self, style: ResponseStyle) -> impl Iterator<Item = SuccessResponse> + use<> {
-        let StyleAnswers { usual, otherwise } = self.answers.of(style);
+        let StyleResponses { usual, otherwise } = self.answers.of(style);
         std::iter::once(usual).chain(otherwise)
     }
 
@@ -292,20 +292,20 @@ impl KeyRequirement {
 
 /// The successes of an operation in both response styles.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Answers {
-    table: StyleAnswers,
-    examples: StyleAnswers,
+pub(crate) struct SuccessResponses {
+    table: StyleResponses,
+    examples: StyleResponses,
 }
 
 /// The successes of an operation in one response style.
 #[derive(Debug, Clone, Copy)]
-struct StyleAnswers {
+struct StyleResponses {
     usual: SuccessResponse,
     otherwise: Option<SuccessResponse>,
 }
 
-impl Answers {
-    fn of(self, style: ResponseStyle) -> StyleAnswers {
+impl SuccessResponses {
+    fn of(self, style: ResponseStyle) -> StyleResponses {
         match style {
             ResponseStyle::Table => self.table,
             ResponseStyle::Examples => self.examples,

@@ -3,8 +3,8 @@
 use http::{Method, StatusCode};
 
 use super::{
-    Answers, Handler, OperationSpec, RequestBodyKind, RequiredRight, ResponseBodyKind,
-    StyleAnswers, SuccessResponse, TargetShape,
+    Handler, OperationSpec, RequestBodyKind, RequiredRight, ResponseBodyKind, StyleResponses,
+    SuccessResponse, SuccessResponses, TargetShape,
 };
 use crate::auth::Operation;
 
@@ -13,8 +13,8 @@ pub(crate) const fn always(
     status: StatusCode,
     output: ResponseBodyKind,
     text: &'static str,
-) -> Answers {
-    let usual = StyleAnswers {
+) -> SuccessResponses {
+    let usual = StyleResponses {
         usual: SuccessResponse {
             status,
             output,
@@ -22,15 +22,15 @@ pub(crate) const fn always(
         },
         otherwise: None,
     };
-    Answers {
+    SuccessResponses {
         table: usual,
         examples: usual,
     }
 }
 
 /// A record that was created, or was there before (CRU-13, UND-38).
-pub(crate) const CREATED: Answers = Answers {
-    table: StyleAnswers {
+pub(crate) const CREATED: SuccessResponses = SuccessResponses {
+    table: StyleResponses {
         usual: SuccessResponse {
             status: StatusCode::CREATED,
             output: ResponseBodyKind::Record,
@@ -46,7 +46,7 @@ pub(crate) const CREATED: Answers = Answers {
 };
 
 /// A record that was deleted (CRU-14).
-pub(crate) const DELETED: Answers = Answers {
+pub(crate) const DELETED: SuccessResponses = SuccessResponses {
     table: always(
         StatusCode::NO_CONTENT,
         ResponseBodyKind::Nothing,

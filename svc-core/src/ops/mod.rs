@@ -35,7 +35,7 @@ pub use idempotency::IdempotencyStore;
 pub use lock::LockKey;
 pub use requests::{CreateRequest, DeleteRequest, UpdateRequest};
 pub use revision::RevisionSource;
-pub(crate) use transactions::{AnyTransactions, End};
+pub(crate) use transactions::{ErasedTransactions, TransactionEnd};
 pub use transactions::{SavepointAction, Transactions};
 #[cfg(feature = "webhooks")]
 pub use webhooks::{StoredWebhook, WebhookStore, WebhookWrite};

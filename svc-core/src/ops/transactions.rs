@@ -75,7 +75,7 @@ use crate::{
 /// }
 ///
 /// impl Crm {
-///     /// For every operation, those that only read too.
+///     /// LeasePurpose every operation, those that only read too.
 ///     async fn open(&self, cx: &Context) -> Result<Arc<Open>> {
 ///         match Self::current(cx) {
 ///             Some(open) => Ok(open),
@@ -175,7 +175,7 @@ impl SavepointAction {
 /// [`Transactions`] of whatever type; the open transaction is in a context that
 /// [`begin`](Self::begin) gave.
 #[async_trait]
-pub(crate) trait AnyTransactions: Send + Sync {
+pub(crate) trait ErasedTransactions: Send + Sync {
     /// The same context with a transaction in it.
     async fn begin(&self, cx: &Context) -> Result<Context>;
 
@@ -186,18 +186,18 @@ pub(crate) trait AnyTransactions: Send + Sync {
     async fn savepoint(&self, cx: &Context, savepoint: SavepointAction) -> Result<()>;
 
     /// Ends the transaction.
-    async fn end(&self, cx: Context, end: End) -> Result<()>;
+    async fn end(&self, cx: Context, end: TransactionEnd) -> Result<()>;
 }
 
 /// How a transaction ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum End {
+pub(crate) enum TransactionEnd {
     Commit,
     Rollback,
 }
 
 #[async_trait]
-impl<T: Transactions> AnyTransactions for T {
+impl<T: Transactions> ErasedTransactions for T {
     async fn begin(&self, cx: &Context) -> Result<Context> {
         let mut cx = cx.clone();
         cx.extensions
@@ -213,7 +213,7 @@ impl<T: Transactions> AnyTransactions for T {
         Transactions::savepoint(self, &*open::<T>(cx)?, savepoint).await
     }
 
-    async fn end(&self, mut cx: Context, end: End) -> Result<()> {
+    async fn end(&self, mut cx: Context, end: TransactionEnd) -> Result<()> {
         let open = cx.extensions.remove::<Arc<T::Open>>();
         let kept = || {
             Error::unexpected(
@@ -222,8 +222,8 @@ impl<T: Transactions> AnyTransactions for T {
         };
         let open = open.and_then(Arc::into_inner).ok_or_else(kept)?;
         match end {
-            End::Commit => self.commit(open).await,
-            End::Rollback => self.rollback(open).await,
+            TransactionEnd::Commit => self.commit(open).await,
+            TransactionEnd::Rollback => self.rollback(open).await,
         }
     }
 }

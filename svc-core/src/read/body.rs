@@ -4,9 +4,9 @@
 use super::{
     AcceptedMembers, ContentLimits, Json, JsonLimits, LinkReader, Object, Validator,
     identifiers::own_in_use,
-    link::{Wanted, href},
-    path::Path,
-    validate::Purpose,
+    link::{LinkPurpose, href},
+    path::ValuePath,
+    validate::ValidationMode,
 };
 use crate::{
     describe::FieldType,
@@ -113,11 +113,12 @@ impl BodyReader<'_> {
     ) -> (RawDraft, Problems) {
         let below = container.filter(|container| kind.schema().is_recorded_below(container.kind));
         let wanted = if below.is_some() {
-            Wanted::Below
+            LinkPurpose::Below
         } else {
-            Wanted::Create
+            LinkPurpose::Create
         };
-        let (mut draft, mut problems) = self.fields(kind, taken.into(), body, &Path::Root, wanted);
+        let (mut draft, mut problems) =
+            self.fields(kind, taken.into(), body, &ValuePath::Root, wanted);
         if draft.own.take().is_some() {
             problems.push(own_in_use(self.own_place(body)));
         }
@@ -135,13 +136,16 @@ impl BodyReader<'_> {
         kind: Kind,
         taken: AcceptedMembers<'_>,
         body: &Object,
-        path: &Path<'_>,
-        wanted: Wanted,
+        path: &ValuePath<'_>,
+        wanted: LinkPurpose,
     ) -> (RawDraft, Problems) {
         let schema = kind.schema();
         let mut draft = RawDraft::empty(kind);
-        let mut validator =
-            Validator::new(self.links.dialect.share_names(), self.caps, Purpose::Create);
+        let mut validator = Validator::new(
+            self.links.dialect.share_names(),
+            self.caps,
+            ValidationMode::Create,
+        );
         draft.fields = validator.record(schema.fields, taken, body, path);
         draft.unsent = self.unsent(taken, body, &draft.fields);
         draft.holders = self.holders(&mut draft.fields);
@@ -186,7 +190,7 @@ impl BodyReader<'_> {
     }
 
     /// The problem of a record that is larger than one may be.
-    fn too_large(&self, fields: &Object, path: &Path<'_>) -> Option<Problem> {
+    fn too_large(&self, fields: &Object, path: &ValuePath<'_>) -> Option<Problem> {
         let name = self.caps.too_large(fields, |_| true)?;
         let text = format!(
             "With {{property}} the record is larger than {} bytes.",
@@ -194,7 +198,7 @@ impl BodyReader<'_> {
         );
         Some(Problem::new(
             ErrorCode::FieldInvalid,
-            Path::Member(path, name).property(),
+            ValuePath::Member(path, name).property(),
             text,
         ))
     }
@@ -208,21 +212,24 @@ impl BodyReader<'_> {
         body: &Object,
     ) -> (RawPatch, Problems) {
         let (schema, taken) = (at.kind.schema(), taken.into());
-        let mut validator =
-            Validator::new(self.links.dialect.share_names(), self.caps, Purpose::Change);
-        let mut fields = validator.record(schema.fields, taken, body, &Path::Root);
+        let mut validator = Validator::new(
+            self.links.dialect.share_names(),
+            self.caps,
+            ValidationMode::Change,
+        );
+        let mut fields = validator.record(schema.fields, taken, body, &ValuePath::Root);
         let holders = self.holders(&mut fields);
-        let (identifiers, own) = self.identifiers(body, &Path::Root, &mut validator);
+        let (identifiers, own) = self.identifiers(body, &ValuePath::Root, &mut validator);
         let mut problems = validator.problems;
-        problems.extend(self.too_large(&fields, &Path::Root));
+        problems.extend(self.too_large(&fields, &ValuePath::Root));
         if own.is_some_and(|own| own != at.id) {
             problems.push(own_in_use(self.own_place(body)));
         }
         let links = self.links.read(
             schema,
             body,
-            &Path::Root,
-            (Wanted::Update, taken.unlinked),
+            &ValuePath::Root,
+            (LinkPurpose::Update, taken.unlinked),
             &mut problems,
         );
         let mut patch = RawPatch::new(at.kind, fields);
@@ -312,11 +319,16 @@ impl BodyReader<'_> {
         body: &Object,
         problems: &mut Problems,
     ) -> Option<RawDraft> {
-        let path = Path::Member(&Path::Root, "person");
+        let path = ValuePath::Member(&ValuePath::Root, "person");
         match body.get("person") {
             Some(Json::Object(person)) => {
-                let (mut draft, wrong) =
-                    self.fields(Kind::Person, call.person, person, &path, Wanted::Helper);
+                let (mut draft, wrong) = self.fields(
+                    Kind::Person,
+                    call.person,
+                    person,
+                    &path,
+                    LinkPurpose::Helper,
+                );
                 problems.extend(wrong);
                 draft.links = Vec::new();
                 Some(draft)
@@ -345,10 +357,10 @@ impl BodyReader<'_> {
         problems: &mut Problems,
     ) -> RawDraft {
         let kind = call.helper.records();
-        let inside = Path::Member(&Path::Root, "canvass");
+        let inside = ValuePath::Member(&ValuePath::Root, "canvass");
         let empty = Object::new();
         let (fields, path) = match body.get("canvass") {
-            _ if call.helper != HelperName::RecordCanvass => (body, &Path::Root),
+            _ if call.helper != HelperName::RecordCanvass => (body, &ValuePath::Root),
             Some(Json::Object(canvass)) => (canvass, &inside),
             None | Some(Json::Null) => {
                 let text = "{property} is required: it holds the fields of the canvass.";
@@ -360,15 +372,15 @@ impl BodyReader<'_> {
                 (&empty, &inside)
             }
         };
-        let (mut draft, wrong) = self.fields(kind, call.action, fields, path, Wanted::Helper);
+        let (mut draft, wrong) = self.fields(kind, call.action, fields, path, LinkPurpose::Helper);
         problems.extend(wrong);
         if call.helper == HelperName::RecordCanvass && draft.link("canvasser").is_none() {
             // The canvasser may stand in `_links` of the body, too (RES-canvass-07).
             let links = self.links.read(
                 kind.schema(),
                 &without_top_links(body),
-                &Path::Root,
-                (Wanted::Helper, call.action.unlinked),
+                &ValuePath::Root,
+                (LinkPurpose::Helper, call.action.unlinked),
                 problems,
             );
             draft.links.extend(
@@ -389,9 +401,12 @@ impl BodyReader<'_> {
         body: &Object,
         problems: &mut Problems,
     ) -> ActionFunctions {
-        let mut validator =
-            Validator::new(self.links.dialect.share_names(), self.caps, Purpose::Create);
-        let valid = validator.nested(FunctionFields::FIELDS, body, &Path::Root);
+        let mut validator = Validator::new(
+            self.links.dialect.share_names(),
+            self.caps,
+            ValidationMode::Create,
+        );
+        let valid = validator.nested(FunctionFields::FIELDS, body, &ValuePath::Root);
         problems.append(&mut validator.problems);
         let mut functions = ActionFunctions::default();
         for name in FunctionName::all() {
@@ -503,12 +518,15 @@ impl BodyReader<'_> {
             body.insert(stop_name, end);
             stop_name = "scheduled_end_date";
         }
-        let mut validator =
-            Validator::new(self.links.dialect.share_names(), self.caps, Purpose::Create);
+        let mut validator = Validator::new(
+            self.links.dialect.share_names(),
+            self.caps,
+            ValidationMode::Create,
+        );
         let valid = ScheduleFields::from_object(&validator.nested(
             ScheduleFields::FIELDS,
             &body,
-            &Path::Root,
+            &ValuePath::Root,
         ));
         for mut problem in validator.problems {
             // Named as the client named it (SCH-07).

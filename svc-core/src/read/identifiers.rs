@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{BodyReader, Json, Object, Validator, path::Path};
+use super::{BodyReader, Json, Object, Validator, path::ValuePath};
 use crate::{
     error::{ErrorCode, PathSegment, Problem, PropertyPath},
     schema::COMMON,
@@ -18,7 +18,7 @@ impl BodyReader<'_> {
     pub(super) fn identifiers(
         &self,
         body: &Object,
-        path: &Path<'_>,
+        path: &ValuePath<'_>,
         validator: &mut Validator<'_>,
     ) -> (Option<Vec<Identifier>>, Option<Id>) {
         let Some(list) = body.get(IDENTIFIERS) else {
@@ -137,7 +137,7 @@ impl BodyReader<'_> {
         &self,
         body: &Object,
         property: &PropertyPath,
-        places: &mut HashMap<PropertyPath, Places>,
+        places: &mut HashMap<PropertyPath, IdentifierPositions>,
     ) -> Option<PropertyPath> {
         let segments = property.segments();
         let at = segments
@@ -160,8 +160,8 @@ impl BodyReader<'_> {
         )
     }
 
-    fn places(&self, part: &Object) -> Places {
-        let mut places = Places::default();
+    fn places(&self, part: &Object) -> IdentifierPositions {
+        let mut places = IdentifierPositions::default();
         let mut seen = HashSet::new();
         for (place, sent) in list(part).iter().enumerate() {
             let Some(sent) = identifier(sent) else {
@@ -179,7 +179,7 @@ impl BodyReader<'_> {
 
 /// Where the identifiers of a list stand.
 #[derive(Debug, Default)]
-struct Places {
+struct IdentifierPositions {
     /// The first one in the server's own namespace.
     own: Option<usize>,
     /// Each foreign one where it stands first.

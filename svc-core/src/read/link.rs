@@ -1,6 +1,6 @@
 //! Addresses in a body: they go through the layout, and are never fetched (CRU-02).
 
-use super::{Json, Object, identifiers::part_of, path::Path};
+use super::{Json, Object, identifiers::part_of, path::ValuePath};
 use crate::{
     error::{ErrorCode, PathSegment, Problem, PropertyPath},
     link::{BaseUrl, Dialect, Layout, RecordAddress, Target},
@@ -49,8 +49,8 @@ impl LinkReader<'_> {
         &self,
         schema: &'static KindSchema,
         body: &Object,
-        path: &Path<'_>,
-        (wanted, unlinked): (Wanted, &[&'static str]),
+        path: &ValuePath<'_>,
+        (wanted, unlinked): (LinkPurpose, &[&'static str]),
         problems: &mut Vec<Problem>,
     ) -> Vec<(&'static str, Option<RecordAddress>)> {
         let links = body.get("_links").and_then(Json::as_object);
@@ -60,26 +60,26 @@ impl LinkReader<'_> {
                 continue;
             };
             let may = match wanted {
-                Wanted::Create => write != LinkWrite::Never,
-                Wanted::Below => write != LinkWrite::Never || Some(link.name) == schema.parent,
+                LinkPurpose::Create => write != LinkWrite::Never,
+                LinkPurpose::Below => write != LinkWrite::Never || Some(link.name) == schema.parent,
                 // An inline person takes the place of a required link, and there is none without it
                 // (UND-29).
-                Wanted::Helper => matches!(write, LinkWrite::Create | LinkWrite::Update),
-                Wanted::Update => write == LinkWrite::Update,
+                LinkPurpose::Helper => matches!(write, LinkWrite::Create | LinkWrite::Update),
+                LinkPurpose::Update => write == LinkWrite::Update,
             };
             if !may || unlinked.contains(&link.name) {
                 continue;
             }
             // Whoever submitted answers it, unless the body says otherwise.
             let is_required = match wanted {
-                Wanted::Create => write == LinkWrite::Required,
-                Wanted::Below => Some(link.name) == schema.parent,
+                LinkPurpose::Create => write == LinkWrite::Required,
+                LinkPurpose::Below => Some(link.name) == schema.parent,
                 _ => false,
             };
             let inside = links.and_then(|links| self.named(links, link.name));
             // A donation helper's links may also stand at the top level (RES-donation-22), a
             // canvass's canvasser too.
-            let beside = if wanted == Wanted::Helper && inside.is_none() {
+            let beside = if wanted == LinkPurpose::Helper && inside.is_none() {
                 self.named(body, link.name)
             } else {
                 None
@@ -160,7 +160,7 @@ impl LinkReader<'_> {
 
 /// Which links of a body are taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wanted {
+pub(crate) enum LinkPurpose {
     /// Those of a create.
     Create,
     /// Those of a create below a record that is not its container: the container is one of them.

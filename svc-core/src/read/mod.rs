@@ -17,6 +17,6 @@ pub use body::{BodyReader, HelperBodyOptions};
 pub use link::LinkReader;
 pub use narrow::AcceptedMembers;
 pub(crate) use narrow::wrong_default;
-pub(crate) use surplus::BodyOf;
+pub(crate) use surplus::BodyPurpose;
 pub use surplus::nearest;
 pub(crate) use validate::{MOST_PROBLEMS, Validator};

@@ -3,8 +3,8 @@
 
 use super::{
     Json, Number,
-    path::Path,
-    value::{Wrong, apply, scalar},
+    path::ValuePath,
+    value::{ValueError, apply, scalar},
 };
 use crate::{
     error::{ErrorCode, Problem},
@@ -39,12 +39,12 @@ pub(super) fn listed(
     narrow: &Constraint,
     ty: &ValueType,
     raw: &Json,
-) -> Option<Result<Json, Wrong>> {
+) -> Option<Result<Json, ValueError>> {
     let values = narrow.values.as_ref()?;
     let (ValueType::Enum(_) | ValueType::FlexEnum(_)) = ty else {
         return None;
     };
-    let wrong = |text: &str| Err(Wrong::with_hint(text, &values.join(", ")));
+    let wrong = |text: &str| Err(ValueError::with_hint(text, &values.join(", ")));
     Some(match raw {
         Json::String(text) if values.contains(text) => Ok(raw.clone()),
         Json::String(_) => wrong("has a value that is not in its list"),
@@ -53,10 +53,15 @@ pub(super) fn listed(
 }
 
 /// Adds what is wrong with a value of the right type, or with each value of a list.
-pub(super) fn check(narrow: &Constraint, value: &Json, at: &Path<'_>, problems: &mut Vec<Problem>) {
+pub(super) fn check(
+    narrow: &Constraint,
+    value: &Json,
+    at: &ValuePath<'_>,
+    problems: &mut Vec<Problem>,
+) {
     if let Json::Array(items) = value {
         for (place, item) in items.iter().enumerate() {
-            check(narrow, item, &Path::Element(at, place), problems);
+            check(narrow, item, &ValuePath::Element(at, place), problems);
         }
         return;
     }
@@ -129,7 +134,7 @@ pub(crate) fn wrong_default(narrow: &Constraint, field: &FieldSpec) -> Option<St
             None => format!("`{text}` is no value of its type"),
         });
     };
-    let (mut problems, at) = (Vec::new(), Path::Member(&Path::Root, field.name));
+    let (mut problems, at) = (Vec::new(), ValuePath::Member(&ValuePath::Root, field.name));
     for rule in field.rules {
         apply(*rule, &mut value, &at, &mut problems);
     }

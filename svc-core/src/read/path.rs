@@ -4,26 +4,26 @@ use crate::error::{PathSegment, PropertyPath};
 
 /// A path, as a chain that lives as long as the walk that builds it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Path<'a> {
+pub(crate) enum ValuePath<'a> {
     /// The body itself.
     Root,
     /// A member of an object.
-    Member(&'a Path<'a>, &'a str),
+    Member(&'a ValuePath<'a>, &'a str),
     /// An element of an array, counted from zero.
-    Element(&'a Path<'a>, usize),
+    Element(&'a ValuePath<'a>, usize),
 }
 
-impl Path<'_> {
+impl ValuePath<'_> {
     /// The property that stands here.
     pub(crate) fn property(&self) -> PropertyPath {
-        fn push(path: &Path<'_>, segments: &mut Vec<PathSegment>) {
+        fn push(path: &ValuePath<'_>, segments: &mut Vec<PathSegment>) {
             match path {
-                Path::Root => {}
-                Path::Member(parent, name) => {
+                ValuePath::Root => {}
+                ValuePath::Member(parent, name) => {
                     push(parent, segments);
                     segments.push(PathSegment::Member((*name).to_owned().into()));
                 }
-                Path::Element(parent, place) => {
+                ValuePath::Element(parent, place) => {
                     push(parent, segments);
                     segments.push(PathSegment::Element(*place));
                 }

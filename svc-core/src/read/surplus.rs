@@ -1,7 +1,7 @@
 //! What of a body is not taken: nothing here has that name, the server sets it, or another member
 //! wins (UND-22).
 
-use super::{AcceptedMembers, BodyReader, Json, Object, path::Path};
+use super::{AcceptedMembers, BodyReader, Json, Object, path::ValuePath};
 use crate::{
     error::{ErrorCode, Problem, PropertyPath},
     field_set::FieldBits,
@@ -15,7 +15,7 @@ use crate::{
 
 /// What a body is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum BodyOf {
+pub(crate) enum BodyPurpose {
     /// A record to create.
     Create(Kind),
     /// A record to create below another one than its container.
@@ -30,22 +30,28 @@ impl BodyReader<'_> {
     /// The members of a body that are not taken, each with the name that may have been meant.
     pub(crate) fn surplus<'t>(
         &'t self,
-        of: BodyOf,
+        of: BodyPurpose,
         taken: &'t dyn Fn(Kind) -> AcceptedMembers<'t>,
         body: &Object,
     ) -> Vec<Problem> {
-        let mut walk = Walk {
-            tables: Tables {
+        let mut walk = IgnoredMemberWalk {
+            tables: MemberTables {
                 bodies: self,
                 taken,
             },
             surplus: Vec::new(),
         };
         match of {
-            BodyOf::Create(kind) => walk.record(kind, body, &Path::Root, Links::OfCreate),
-            BodyOf::Below(kind) => walk.record(kind, body, &Path::Root, Links::OfBelow),
-            BodyOf::Update(kind) => walk.record(kind, body, &Path::Root, Links::OfUpdate),
-            BodyOf::Call(helper) => walk.call(helper, body),
+            BodyPurpose::Create(kind) => {
+                walk.record(kind, body, &ValuePath::Root, AcceptedLinks::OfCreate)
+            }
+            BodyPurpose::Below(kind) => {
+                walk.record(kind, body, &ValuePath::Root, AcceptedLinks::OfBelow)
+            }
+            BodyPurpose::Update(kind) => {
+                walk.record(kind, body, &ValuePath::Root, AcceptedLinks::OfUpdate)
+            }
+            BodyPurpose::Call(helper) => walk.call(helper, body),
         }
         walk.surplus
     }
@@ -53,7 +59,7 @@ impl BodyReader<'_> {
 
 /// Which links of a record are taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Links {
+enum AcceptedLinks {
     OfCreate,
     /// Also the link to the container.
     OfBelow,
@@ -63,7 +69,7 @@ enum Links {
     None,
 }
 
-impl Links {
+impl AcceptedLinks {
     fn takes(self, kind: Kind, link: &LinkSpec) -> bool {
         let LinkTarget::One { write, .. } = link.target else {
             return false;
@@ -80,7 +86,7 @@ impl Links {
 }
 
 /// What a name stands for in an object.
-enum Member<'a> {
+enum MemberRole<'a> {
     /// A value of a type; its own members are looked at, too.
     Value(&'static ValueType, Option<&'a Constraint>),
     /// What is looked at elsewhere.
@@ -92,12 +98,12 @@ enum Member<'a> {
 
 /// What names mean in the bodies of a server.
 #[derive(Clone, Copy)]
-struct Tables<'a> {
+struct MemberTables<'a> {
     bodies: &'a BodyReader<'a>,
     taken: &'a dyn Fn(Kind) -> AcceptedMembers<'a>,
 }
 
-impl<'a> Tables<'a> {
+impl<'a> MemberTables<'a> {
     /// The names of the fields that a client may send.
     fn names(
         self,
@@ -122,7 +128,7 @@ impl<'a> Tables<'a> {
         schema: &'static ObjectSchema,
         taken: AcceptedMembers<'a>,
         name: &str,
-    ) -> Option<Member<'a>> {
+    ) -> Option<MemberRole<'a>> {
         let names = self.bodies.links.dialect.share_names();
         let (place, field) = schema.sent_as(name, names)?;
         let narrow = narrow(taken.narrowing, field.name);
@@ -132,9 +138,9 @@ impl<'a> Tables<'a> {
         let is_kept = field.is_computed() || narrow.is_some_and(|narrow| narrow.unwritable);
         let is_taken = !is_kept && taken.writable.contains(place);
         Some(if is_taken {
-            Member::Value(&field.ty, narrow)
+            MemberRole::Value(&field.ty, narrow)
         } else {
-            Member::ReadOnly
+            MemberRole::ReadOnly
         })
     }
 
@@ -145,23 +151,31 @@ impl<'a> Tables<'a> {
     }
 
     /// What stands in a record of a kind.
-    fn of_record(self, kind: Kind, links: Links, body: &Object, name: &str) -> Option<Member<'a>> {
+    fn of_record(
+        self,
+        kind: Kind,
+        links: AcceptedLinks,
+        body: &Object,
+        name: &str,
+    ) -> Option<MemberRole<'a>> {
         let schema = kind.schema();
         match name {
-            "identifiers" | LINKS => Some(Member::Part),
+            "identifiers" | LINKS => Some(MemberRole::Part),
             // It is `null` here: else it would be a call.
-            "person" if links == Links::OfCreate && HelperName::creating(kind).is_some() => {
-                Some(Member::Part)
+            "person"
+                if links == AcceptedLinks::OfCreate && HelperName::creating(kind).is_some() =>
+            {
+                Some(MemberRole::Part)
             }
-            "gender" if kind == Kind::Person && overrules_gender(body) => {
-                Some(Member::Overruled(PropertyPath::member("gender_identity")))
-            }
+            "gender" if kind == Kind::Person && overrules_gender(body) => Some(
+                MemberRole::Overruled(PropertyPath::member("gender_identity")),
+            ),
             // An earlier answer that is sent back.
             name if self.bodies.links.dialect.without_prefix(name) == Some("warnings") => {
-                Some(Member::Part)
+                Some(MemberRole::Part)
             }
-            "_embedded" => Some(Member::ReadOnly),
-            "id" if schema.has(KindFeature::SendsId) => Some(Member::ReadOnly),
+            "_embedded" => Some(MemberRole::ReadOnly),
+            "id" if schema.has(KindFeature::SendsId) => Some(MemberRole::ReadOnly),
             name => {
                 let own = self.field(schema.fields, (self.taken)(kind), name);
                 own.or_else(|| self.field(COMMON, FieldBits::ALL.into(), name))
@@ -170,11 +184,11 @@ impl<'a> Tables<'a> {
     }
 
     /// What stands beside the fields of an action in a helper's body.
-    fn of_call(self, helper: HelperName, body: &Object, name: &str) -> Option<Member<'a>> {
+    fn of_call(self, helper: HelperName, body: &Object, name: &str) -> Option<MemberRole<'a>> {
         match name {
-            "person" if helper.takes_person() => return Some(Member::Part),
-            "canvass" if helper == HelperName::RecordCanvass => return Some(Member::Part),
-            LINKS if helper != HelperName::PersonSignup => return Some(Member::Part),
+            "person" if helper.takes_person() => return Some(MemberRole::Part),
+            "canvass" if helper == HelperName::RecordCanvass => return Some(MemberRole::Part),
+            LINKS if helper != HelperName::PersonSignup => return Some(MemberRole::Part),
             _ => {}
         }
         if let Some(function) = self.field(FunctionFields::FIELDS, FieldBits::ALL.into(), name) {
@@ -184,35 +198,42 @@ impl<'a> Tables<'a> {
             return None;
         }
         let kind = helper.records();
-        self.of_record(kind, Links::OfCall, body, name).or_else(|| {
-            let inside = body.get(LINKS).and_then(Json::as_object);
-            let relation = self.relation(name);
-            let link = self
-                .link(kind, name)
-                .filter(|link| Links::OfCall.takes(kind, link))?;
-            let winner = [relation.as_str(), link.name]
-                .into_iter()
-                .find(|name| inside.is_some_and(|all| all.contains(name)));
-            Some(match winner {
-                Some(_) => Member::Overruled(PropertyPath::link(link.name)),
-                None => Member::Part,
+        self.of_record(kind, AcceptedLinks::OfCall, body, name)
+            .or_else(|| {
+                let inside = body.get(LINKS).and_then(Json::as_object);
+                let relation = self.relation(name);
+                let link = self
+                    .link(kind, name)
+                    .filter(|link| AcceptedLinks::OfCall.takes(kind, link))?;
+                let winner = [relation.as_str(), link.name]
+                    .into_iter()
+                    .find(|name| inside.is_some_and(|all| all.contains(name)));
+                Some(match winner {
+                    Some(_) => MemberRole::Overruled(PropertyPath::link(link.name)),
+                    None => MemberRole::Part,
+                })
             })
-        })
     }
 
     /// What stands in the links of a record of a kind.
-    fn of_links(self, kind: Kind, links: &Object, wanted: Links, name: &str) -> Option<Member<'a>> {
+    fn of_links(
+        self,
+        kind: Kind,
+        links: &Object,
+        wanted: AcceptedLinks,
+        name: &str,
+    ) -> Option<MemberRole<'a>> {
         let own = |name: &str| {
             name.strip_prefix(self.bodies.namespace)
                 .is_some_and(|rest| rest.starts_with(':'))
         };
         match self.link(kind, name) {
-            Some(link) if !wanted.takes(kind, link) => Some(Member::ReadOnly),
+            Some(link) if !wanted.takes(kind, link) => Some(MemberRole::ReadOnly),
             Some(link) if name == link.name && links.contains(&self.relation(name)) => {
-                Some(Member::Overruled(PropertyPath::link(link.name)))
+                Some(MemberRole::Overruled(PropertyPath::link(link.name)))
             }
-            Some(_) => Some(Member::Part),
-            None if matches!(name, "self" | "curies") || own(name) => Some(Member::ReadOnly),
+            Some(_) => Some(MemberRole::Part),
+            None if matches!(name, "self" | "curies") || own(name) => Some(MemberRole::ReadOnly),
             None => None,
         }
     }
@@ -242,30 +263,30 @@ const MOST_SURPLUS: usize = 100;
 /// A name that is longer is nobody's slip of the pen, and stands in no answer.
 const LONGEST_NAME: usize = 64;
 
-struct Walk<'a> {
-    tables: Tables<'a>,
+struct IgnoredMemberWalk<'a> {
+    tables: MemberTables<'a>,
     surplus: Vec<Problem>,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> IgnoredMemberWalk<'a> {
     /// Looks at each member of an object; `names` are those that it may have.
     fn object(
         &mut self,
         raw: &Object,
-        path: &Path<'_>,
+        path: &ValuePath<'_>,
         names: &dyn Fn() -> Vec<String>,
-        find: &dyn Fn(&str) -> Option<Member<'a>>,
+        find: &dyn Fn(&str) -> Option<MemberRole<'a>>,
     ) {
         let mut known = None;
         for (name, value) in raw {
             if self.surplus.len() >= MOST_SURPLUS {
                 return;
             }
-            let at = Path::Member(path, name);
+            let at = ValuePath::Member(path, name);
             match find(name) {
-                Some(Member::Part) => {}
-                Some(Member::Value(ty, narrow)) => self.value(ty, narrow, value, &at),
-                Some(Member::ReadOnly) => {
+                Some(MemberRole::Part) => {}
+                Some(MemberRole::Value(ty, narrow)) => self.value(ty, narrow, value, &at),
+                Some(MemberRole::ReadOnly) => {
                     let text = "{property} is not taken from a body here: this server sets it.";
                     self.surplus.push(Problem::new(
                         ErrorCode::PropertyReadOnly,
@@ -273,7 +294,7 @@ impl<'a> Walk<'a> {
                         text,
                     ));
                 }
-                Some(Member::Overruled(by)) => {
+                Some(MemberRole::Overruled(by)) => {
                     let text = format!(
                         "{{property}} is not taken: `{}` stands for it.",
                         by.spelled(|name| self.tables.relation(name))
@@ -308,7 +329,7 @@ impl<'a> Walk<'a> {
         ty: &'static ValueType,
         narrow: Option<&'a Constraint>,
         value: &Json,
-        path: &Path<'_>,
+        path: &ValuePath<'_>,
     ) {
         match (ty, value) {
             (ValueType::Object(schema), Json::Object(object)) => {
@@ -324,7 +345,7 @@ impl<'a> Walk<'a> {
             }
             (ValueType::Array(item) | ValueType::OneOrMany(item), Json::Array(items)) => {
                 for (place, value) in items.iter().enumerate() {
-                    self.value(item, narrow, value, &Path::Element(path, place));
+                    self.value(item, narrow, value, &ValuePath::Element(path, place));
                 }
             }
             (ValueType::OneOrMany(item), value) => self.value(item, narrow, value, path),
@@ -332,7 +353,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn record(&mut self, kind: Kind, raw: &Object, path: &Path<'_>, links: Links) {
+    fn record(&mut self, kind: Kind, raw: &Object, path: &ValuePath<'_>, links: AcceptedLinks) {
         let tables = self.tables;
         let names = || names_in(tables.names_of(kind), &["identifiers", LINKS]);
         self.object(raw, path, &names, &|name| {
@@ -341,7 +362,7 @@ impl<'a> Walk<'a> {
         self.links(kind, raw, path, links);
     }
 
-    fn links(&mut self, kind: Kind, raw: &Object, path: &Path<'_>, wanted: Links) {
+    fn links(&mut self, kind: Kind, raw: &Object, path: &ValuePath<'_>, wanted: AcceptedLinks) {
         let Some(Json::Object(links)) = raw.get(LINKS) else {
             return;
         };
@@ -358,7 +379,7 @@ impl<'a> Walk<'a> {
                 .collect()
         };
         let find = |name: &str| tables.of_links(kind, links, wanted, name);
-        self.object(links, &Path::Member(path, LINKS), &names, &find);
+        self.object(links, &ValuePath::Member(path, LINKS), &names, &find);
     }
 
     fn call(&mut self, helper: HelperName, body: &Object) {
@@ -366,13 +387,13 @@ impl<'a> Walk<'a> {
         if helper == HelperName::Schedule {
             let find = |name: &str| match name {
                 "scheduled_end_date" if body.contains("scheduled_stop_date") => Some(
-                    Member::Overruled(PropertyPath::member("scheduled_stop_date")),
+                    MemberRole::Overruled(PropertyPath::member("scheduled_stop_date")),
                 ),
-                "scheduled_end_date" => Some(Member::Part),
+                "scheduled_end_date" => Some(MemberRole::Part),
                 name => tables.field(ScheduleFields::FIELDS, FieldBits::ALL.into(), name),
             };
             let names = || names_in(tables.names(ScheduleFields::FIELDS, None), &[]);
-            return self.object(body, &Path::Root, &names, &find);
+            return self.object(body, &ValuePath::Root, &names, &find);
         }
         let names = || {
             let functions = tables.names(FunctionFields::FIELDS, None);
@@ -382,18 +403,23 @@ impl<'a> Walk<'a> {
                 .filter(|name| tables.of_call(helper, body, name).is_some())
                 .collect()
         };
-        self.object(body, &Path::Root, &names, &|name| {
+        self.object(body, &ValuePath::Root, &names, &|name| {
             tables.of_call(helper, body, name)
         });
-        self.links(helper.records(), body, &Path::Root, Links::OfCall);
+        self.links(
+            helper.records(),
+            body,
+            &ValuePath::Root,
+            AcceptedLinks::OfCall,
+        );
         for (part, kind, links) in [
-            ("person", Kind::Person, Links::None),
-            ("canvass", Kind::Canvass, Links::OfCall),
+            ("person", Kind::Person, AcceptedLinks::None),
+            ("canvass", Kind::Canvass, AcceptedLinks::OfCall),
         ] {
-            if let (Some(Member::Part), Some(Json::Object(raw))) =
+            if let (Some(MemberRole::Part), Some(Json::Object(raw))) =
                 (tables.of_call(helper, body, part), body.get(part))
             {
-                self.record(kind, raw, &Path::Member(&Path::Root, part), links);
+                self.record(kind, raw, &ValuePath::Member(&ValuePath::Root, part), links);
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Walks raw JSON against a table and collects every problem (ERR-39).
 
-use super::{AcceptedMembers, ContentLimits, Json, Object, narrow, path::Path, value};
+use super::{AcceptedMembers, ContentLimits, Json, Object, narrow, path::ValuePath, value};
 use crate::{
     error::{ErrorCode, Problem},
     field_set::FieldBits,
@@ -14,7 +14,7 @@ pub(crate) const MOST_PROBLEMS: usize = 1000;
 
 /// Whether a record is created or changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Purpose {
+pub(crate) enum ValidationMode {
     /// Created: `null` means absent, and required fields are asked for (CRU-16, CAP-05).
     Create,
     /// Changed: `null` empties (CRU-17).
@@ -26,12 +26,16 @@ pub(crate) enum Purpose {
 pub(crate) struct Validator<'a> {
     names: &'a ShareNames,
     caps: &'a ContentLimits,
-    purpose: Purpose,
+    purpose: ValidationMode,
     pub(crate) problems: Vec<Problem>,
 }
 
 impl<'a> Validator<'a> {
-    pub(crate) fn new(names: &'a ShareNames, caps: &'a ContentLimits, purpose: Purpose) -> Self {
+    pub(crate) fn new(
+        names: &'a ShareNames,
+        caps: &'a ContentLimits,
+        purpose: ValidationMode,
+    ) -> Self {
         Self {
             names,
             caps,
@@ -47,7 +51,7 @@ impl<'a> Validator<'a> {
         schema: &ObjectSchema,
         taken: AcceptedMembers<'_>,
         raw: &Object,
-        path: &Path<'_>,
+        path: &ValuePath<'_>,
     ) -> Object {
         self.object(schema, taken.writable, taken.narrowing, raw, path)
     }
@@ -57,7 +61,7 @@ impl<'a> Validator<'a> {
         &mut self,
         schema: &ObjectSchema,
         raw: &Object,
-        path: &Path<'_>,
+        path: &ValuePath<'_>,
     ) -> Object {
         self.object(schema, FieldBits::ALL, None, raw, path)
     }
@@ -68,7 +72,7 @@ impl<'a> Validator<'a> {
         writable: FieldBits,
         narrowing: Option<&Constraints>,
         raw: &Object,
-        path: &Path<'_>,
+        path: &ValuePath<'_>,
     ) -> Object {
         let mut valid = Object::new();
         let (sent, places) = self.sent(schema, raw);
@@ -92,7 +96,7 @@ impl<'a> Validator<'a> {
             if narrow.is_some_and(|narrow| narrow.unwritable) {
                 continue;
             }
-            let at = Path::Member(path, self.names.to_wire(field.name));
+            let at = ValuePath::Member(path, self.names.to_wire(field.name));
             let value = match sent {
                 None | Some(Json::Null) => self.nothing(field, narrow, sent.is_some(), &at),
                 Some(value) if self.is_over(field, value) => {
@@ -137,9 +141,9 @@ impl<'a> Validator<'a> {
         field: &FieldSpec,
         narrow: Option<&Constraint>,
         is_null: bool,
-        at: &Path<'_>,
+        at: &ValuePath<'_>,
     ) -> Option<Json> {
-        let is_new = self.purpose == Purpose::Create;
+        let is_new = self.purpose == ValidationMode::Create;
         // `null` on create means absent (CRU-16).
         if !is_new && !is_null {
             return None;
@@ -180,7 +184,7 @@ impl<'a> Validator<'a> {
         field: &FieldSpec,
         narrow: Option<&Constraint>,
         raw: &Json,
-        at: &Path<'_>,
+        at: &ValuePath<'_>,
     ) -> Option<Json> {
         let raw = value::accept(field.rules, raw);
         let mut value = match (&field.ty, &*raw) {
@@ -202,7 +206,7 @@ impl<'a> Validator<'a> {
         ty: &ValueType,
         narrow: Option<&Constraint>,
         raw: &Json,
-        at: &Path<'_>,
+        at: &ValuePath<'_>,
     ) -> Option<Json> {
         match (ty, raw) {
             (ValueType::Object(schema), Json::Object(object)) => {
@@ -232,9 +236,9 @@ impl<'a> Validator<'a> {
         item: &ValueType,
         narrow: Option<&Constraint>,
         items: &[Json],
-        at: &Path<'_>,
+        at: &ValuePath<'_>,
     ) -> Json {
-        let purpose = std::mem::replace(&mut self.purpose, Purpose::Create);
+        let purpose = std::mem::replace(&mut self.purpose, ValidationMode::Create);
         let mut valid = Vec::with_capacity(items.len());
         for (place, raw) in items.iter().enumerate() {
             if self.problems.len() >= MOST_PROBLEMS {
@@ -243,7 +247,7 @@ impl<'a> Validator<'a> {
             // What is not valid keeps its place, so that the rules on the whole name the others
             // rightly.
             valid.push(
-                self.value(item, narrow, raw, &Path::Element(at, place))
+                self.value(item, narrow, raw, &ValuePath::Element(at, place))
                     .unwrap_or(Json::Null),
             );
         }
@@ -251,19 +255,19 @@ impl<'a> Validator<'a> {
         Json::Array(valid)
     }
 
-    fn string_map(&mut self, object: &Object, at: &Path<'_>) -> Json {
+    fn string_map(&mut self, object: &Object, at: &ValuePath<'_>) -> Json {
         let mut valid = Object::new();
         for (key, value) in object {
             match value {
                 Json::String(_) => {
                     valid.insert(key, value.clone());
                 }
-                Json::Null if self.purpose == Purpose::Change => {
+                Json::Null if self.purpose == ValidationMode::Change => {
                     valid.insert(key, Json::Null);
                 }
                 Json::Null => {}
                 other => {
-                    let at = Path::Member(at, key);
+                    let at = ValuePath::Member(at, key);
                     let text = format!("{{property}} must be a string, not {}.", other.kind_name());
                     self.problems
                         .push(Problem::new(ErrorCode::FieldInvalid, at.property(), text));

@@ -4,7 +4,7 @@ use std::{borrow::Cow, ops::RangeInclusive};
 
 use oxilangtag::LanguageTag;
 
-use super::{Json, Number, path::Path};
+use super::{Json, Number, path::ValuePath};
 use crate::{
     error::{ErrorCode, Problem},
     helper::is_primary,
@@ -14,12 +14,12 @@ use crate::{
 
 /// What is wrong with a value, before it is known where it stands.
 #[derive(Debug)]
-pub(crate) struct Wrong {
+pub(crate) struct ValueError {
     text: String,
     hint: Option<String>,
 }
 
-impl Wrong {
+impl ValueError {
     fn new(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
@@ -34,7 +34,7 @@ impl Wrong {
         }
     }
 
-    pub(crate) fn at(self, path: &Path<'_>) -> Problem {
+    pub(crate) fn at(self, path: &ValuePath<'_>) -> Problem {
         let mut problem = Problem::new(
             ErrorCode::FieldInvalid,
             path.property(),
@@ -60,8 +60,8 @@ pub(crate) fn accept<'a>(rules: &[FieldRule], raw: &'a Json) -> Cow<'a, Json> {
 }
 
 /// A value that is neither an object nor an array of the tables (TYP-01 to TYP-09).
-pub(crate) fn scalar(ty: &ValueType, raw: &Json) -> Result<Json, Wrong> {
-    let wanted = |what: &str| Wrong::new(format!("must be {what}, not {}", raw.kind_name()));
+pub(crate) fn scalar(ty: &ValueType, raw: &Json) -> Result<Json, ValueError> {
+    let wanted = |what: &str| ValueError::new(format!("must be {what}, not {}", raw.kind_name()));
     match (ty, raw) {
         (ValueType::String | ValueType::FlexEnum(_) | ValueType::Reference, Json::String(_))
         | (ValueType::Boolean, Json::Bool(_)) => Ok(raw.clone()),
@@ -69,7 +69,7 @@ pub(crate) fn scalar(ty: &ValueType, raw: &Json) -> Result<Json, Wrong> {
         (ValueType::Flag, Json::Bool(set)) => Ok(Json::from(if *set { "true" } else { "false" })),
         (ValueType::Reference, Json::Object(link)) => match link.get("href") {
             Some(href @ Json::String(_)) => Ok(href.clone()),
-            _ => Err(Wrong::new(
+            _ => Err(ValueError::new(
                 "must be an address, an identifier, or an object with `href`",
             )),
         },
@@ -79,51 +79,56 @@ pub(crate) fn scalar(ty: &ValueType, raw: &Json) -> Result<Json, Wrong> {
         (ValueType::Integer, Json::Number(number)) => {
             let integer = number
                 .as_i64()
-                .ok_or_else(|| Wrong::new("must be a whole number of at most 64 bits"));
+                .ok_or_else(|| ValueError::new("must be a whole number of at most 64 bits"));
             integer.map(Json::integer)
         }
         (ValueType::Float, Json::Number(number)) => match number.as_f64() {
             Some(_) => Ok(raw.clone()),
-            None => Err(Wrong::new("must be a number that fits 64 bits")),
+            None => Err(ValueError::new("must be a number that fits 64 bits")),
         },
         (ValueType::Amount, Json::Number(number)) => {
             let amount = Amount::parse(number.as_str())
                 .filter(|amount| amount.is_money() || amount.is_negative());
             match amount {
-                Some(amount) if amount.is_negative() => Err(Wrong::new("must not be negative")),
+                Some(amount) if amount.is_negative() => {
+                    Err(ValueError::new("must not be negative"))
+                }
                 Some(amount) => Ok(Json::from(amount)),
-                None => Err(Wrong::new(
+                None => Err(ValueError::new(
                     "must be an amount of at most 16 digits before the point and 6 behind it",
                 )),
             }
         }
         (ValueType::Timestamp, Json::String(text)) => match Timestamp::parse(text) {
             Some(timestamp) => Ok(Json::from(timestamp.to_string())),
-            None => Err(Wrong::with_hint(
+            None => Err(ValueError::with_hint(
                 "must be an ISO 8601 timestamp with a zone",
                 "2026-01-05T09:00:00Z",
             )),
         },
         (ValueType::Date, Json::String(text)) => match Date::parse(text) {
             Some(_) => Ok(raw.clone()),
-            None => Err(Wrong::with_hint("must be an ISO 8601 date", "2026-01-05")),
+            None => Err(ValueError::with_hint(
+                "must be an ISO 8601 date",
+                "2026-01-05",
+            )),
         },
         (ValueType::Enum(values), Json::String(text)) => {
             if values.contains(&text.as_str()) {
                 return Ok(raw.clone());
             }
-            Err(Wrong::with_hint(
+            Err(ValueError::with_hint(
                 "has a value that is not in its list",
                 &values.join(", "),
             ))
         }
         (ValueType::String | ValueType::FlexEnum(_), _) => Err(wanted("a string")),
-        (ValueType::Enum(values), _) => Err(Wrong {
+        (ValueType::Enum(values), _) => Err(ValueError {
             hint: Some(values.join(", ")),
             ..wanted("a string")
         }),
         (ValueType::Boolean, _) => Err(wanted("true or false")),
-        (ValueType::Flag, _) => Err(Wrong::new(
+        (ValueType::Flag, _) => Err(ValueError::new(
             "must be true or false, or one of these as a string",
         )),
         (ValueType::Reference, _) => Err(wanted("an address or an identifier")),
@@ -138,7 +143,12 @@ pub(crate) fn scalar(ty: &ValueType, raw: &Json) -> Result<Json, Wrong> {
 }
 
 /// Checks a value of the right type against a rule, and brings it into the form the rule asks for.
-pub(crate) fn apply(rule: FieldRule, value: &mut Json, at: &Path<'_>, problems: &mut Vec<Problem>) {
+pub(crate) fn apply(
+    rule: FieldRule,
+    value: &mut Json,
+    at: &ValuePath<'_>,
+    problems: &mut Vec<Problem>,
+) {
     let invalid = |text: &str, hint: &str| {
         Problem::new(
             ErrorCode::FieldInvalid,
@@ -267,7 +277,7 @@ pub(crate) fn apply(rule: FieldRule, value: &mut Json, at: &Path<'_>, problems: 
 fn apply_to_array(
     rule: FieldRule,
     items: &mut Vec<Json>,
-    at: &Path<'_>,
+    at: &ValuePath<'_>,
     problems: &mut Vec<Problem>,
 ) {
     match rule {
@@ -317,7 +327,7 @@ fn apply_to_array(
                 .enumerate()
                 .filter(|(_, item)| !item.is_null())
             {
-                apply(rule, item, &Path::Element(at, place), problems);
+                apply(rule, item, &ValuePath::Element(at, place), problems);
             }
         }
         FieldRule::CountryCalls => {
@@ -344,7 +354,7 @@ fn apply_to_array(
                     .as_str()
                     .is_some_and(|text| Identifier::parse(text).is_none())
                 {
-                    let at = Path::Element(at, place);
+                    let at = ValuePath::Element(at, place);
                     let text = "{property} must have the form `<system_name>:<id>`.";
                     problems.push(
                         Problem::new(ErrorCode::FieldInvalid, at.property(), text)

@@ -4,7 +4,7 @@
 //! A webhook reads the tenant's change feed from a cursor on, so that a write costs nothing for it.
 //! What could not be delivered waits in a short list of its own, and the cursor goes on: a receiver
 //! that is away holds up nobody. All rules are here, without I/O; [`WebhookStore`] keeps them, and
-//! `svc_tower::webhooks::Sender` sends.
+//! `svc_tower::webhooks::WebhookSender` sends.
 
 mod address;
 mod attempt;
@@ -453,12 +453,12 @@ async fn disable<S: WebhookStore + ?Sized>(
 }
 
 /// What is a word on the wire.
-trait Word: Sized {
+trait WireName: Sized {
     fn word(&self) -> &str;
     fn of(word: &str) -> Option<Self>;
 }
 
-impl Word for Kind {
+impl WireName for Kind {
     fn word(&self) -> &str {
         self.singular()
     }
@@ -471,7 +471,7 @@ impl Word for Kind {
     }
 }
 
-impl Word for ChangeKind {
+impl WireName for ChangeKind {
     fn word(&self) -> &str {
         self.as_str()
     }
@@ -481,7 +481,7 @@ impl Word for ChangeKind {
     }
 }
 
-impl Word for Id {
+impl WireName for Id {
     fn word(&self) -> &str {
         self.as_str()
     }
@@ -495,13 +495,18 @@ impl Word for Id {
 mod as_text {
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
-    use super::Word;
+    use super::WireName;
 
-    pub(super) fn serialize<T: Word, S: Serializer>(value: &T, out: S) -> Result<S::Ok, S::Error> {
+    pub(super) fn serialize<T: WireName, S: Serializer>(
+        value: &T,
+        out: S,
+    ) -> Result<S::Ok, S::Error> {
         out.serialize_str(value.word())
     }
 
-    pub(super) fn deserialize<'de, T: Word, D: Deserializer<'de>>(input: D) -> Result<T, D::Error> {
+    pub(super) fn deserialize<'de, T: WireName, D: Deserializer<'de>>(
+        input: D,
+    ) -> Result<T, D::Error> {
         let word = String::deserialize(input)?;
         T::of(&word).ok_or_else(|| D::Error::custom("a word that is none of this version"))
     }
@@ -513,15 +518,15 @@ macro_rules! words {
         mod $name {
             use serde::{Deserialize, Deserializer, Serializer};
 
-            use super::Word;
+            use super::WireName;
 
             pub(super) fn serialize<S: Serializer>(values: &[super::$type], out: S) -> Result<S::Ok, S::Error> {
-                out.collect_seq(values.iter().map(Word::word))
+                out.collect_seq(values.iter().map(WireName::word))
             }
 
             pub(super) fn deserialize<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<super::$type>, D::Error> {
                 let words = Vec::<String>::deserialize(input)?;
-                Ok(words.iter().filter_map(|word| Word::of(word)).collect())
+                Ok(words.iter().filter_map(|word| WireName::of(word)).collect())
             }
         }
     )+ };

@@ -104,7 +104,7 @@ pub async fn compare<A: ScanRecords + ?Sized, B: ScanRecords + ?Sized>(
     let cx = Context::new(tenant.clone(), Caller::anonymous(), Timestamp::now());
     let (mut digest, mut records) = (Sha256::new(), 0_u64);
     for kind in order() {
-        let (mut here, mut there) = (Side::default(), Side::default());
+        let (mut here, mut there) = (ScanBuffer::default(), ScanBuffer::default());
         let before = records;
         loop {
             here.fill(one, tenant, *kind).await?;
@@ -175,13 +175,13 @@ pub async fn compare<A: ScanRecords + ?Sized, B: ScanRecords + ?Sized>(
 
 /// What was read of one store and not compared yet.
 #[derive(Default)]
-struct Side {
+struct ScanBuffer {
     records: VecDeque<StoredRecord>,
     after: i64,
     ends: bool,
 }
 
-impl Side {
+impl ScanBuffer {
     async fn fill<S: ScanRecords + ?Sized>(
         &mut self,
         store: &S,

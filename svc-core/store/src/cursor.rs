@@ -87,7 +87,7 @@ impl OrderedPosition {
 
 /// What a cursor is made for: its tag and what it hides differ with it.
 #[derive(Clone, Copy)]
-pub(super) enum Purpose {
+pub(super) enum CursorKind {
     /// A row in a collection in the order of creation.
     Row,
     /// A mark in an ordered or filtered one.
@@ -96,7 +96,7 @@ pub(super) enum Purpose {
     Feed,
 }
 
-impl Purpose {
+impl CursorKind {
     const fn tag(self) -> u8 {
         match self {
             Self::Row => b't',
@@ -142,10 +142,9 @@ impl CursorCodec {
     /// on another page it would show records under a wrong number.
     #[must_use]
     pub fn start(&self, tenant: i64, collection: &[u8], page: &PageRequest) -> PageStart {
-        let after = page
-            .after
-            .as_deref()
-            .and_then(|text| self.read(Purpose::Row, tenant, &leading_to(collection, page), text));
+        let after = page.after.as_deref().and_then(|text| {
+            self.read(CursorKind::Row, tenant, &leading_to(collection, page), text)
+        });
         match after {
             Some([row]) => PageStart::After(row),
             None if page.number <= 1 => PageStart::After(0),
@@ -164,7 +163,12 @@ impl CursorCodec {
     ) -> NextPage {
         let next = PageRequest::new(page.number.saturating_add(1), page.size);
         last.map_or(NextPage::End, |row| {
-            NextPage::After(self.write(Purpose::Row, tenant, &leading_to(collection, &next), [row]))
+            NextPage::After(self.write(
+                CursorKind::Row,
+                tenant,
+                &leading_to(collection, &next),
+                [row],
+            ))
         })
     }
 
@@ -180,7 +184,7 @@ impl CursorCodec {
         let page = &request.page;
         let read = page.after.as_deref().and_then(|text| {
             let place = ordered(collection, request, page.number);
-            self.read(Purpose::Mark, tenant, &place, text)
+            self.read(CursorKind::Mark, tenant, &place, text)
         });
         match read {
             Some([time, row, total]) => OrderedPageStart::After(OrderedPosition::new(
@@ -207,13 +211,13 @@ impl CursorCodec {
         };
         let place = ordered(collection, request, request.page.number.saturating_add(1));
         let total = i64::try_from(total).unwrap_or(i64::MAX);
-        NextPage::After(self.write(Purpose::Mark, tenant, &place, [time, row, total]))
+        NextPage::After(self.write(CursorKind::Mark, tenant, &place, [time, row, total]))
     }
 
     /// A cursor that hides some numbers: letters and digits only.
     pub(super) fn write<const N: usize>(
         &self,
-        purpose: Purpose,
+        purpose: CursorKind,
         tenant: i64,
         place: &[u8],
         numbers: [i64; N],
@@ -235,7 +239,7 @@ impl CursorCodec {
     /// store.
     pub(super) fn read<const N: usize>(
         &self,
-        purpose: Purpose,
+        purpose: CursorKind,
         tenant: i64,
         place: &[u8],
         text: &str,
@@ -257,12 +261,12 @@ impl CursorCodec {
         Some(numbers)
     }
 
-    fn tag(&self, purpose: Purpose, tenant: i64, place: &[u8], hidden: &[u8]) -> [u8; TAG] {
+    fn tag(&self, purpose: CursorKind, tenant: i64, place: &[u8], hidden: &[u8]) -> [u8; TAG] {
         first(&self.mac(purpose.tag(), tenant, place, hidden))
     }
 
     /// Enough for every number of a cursor.
-    fn hide(&self, purpose: Purpose, tenant: i64, place: &[u8], tag: [u8; TAG]) -> [u8; 32] {
+    fn hide(&self, purpose: CursorKind, tenant: i64, place: &[u8], tag: [u8; TAG]) -> [u8; 32] {
         self.mac(purpose.hide(), tenant, place, &tag)
     }
 
@@ -391,8 +395,8 @@ mod tests {
     fn neighbours_look_unrelated() {
         let file = CursorCodec::new(&SECRET);
         let (one, two) = (
-            file.write(Purpose::Row, 1, b"people", [1]),
-            file.write(Purpose::Row, 1, b"people", [2]),
+            file.write(CursorKind::Row, 1, b"people", [1]),
+            file.write(CursorKind::Row, 1, b"people", [2]),
         );
         let alike = one
             .bytes()
@@ -409,16 +413,16 @@ mod tests {
         #[test]
         fn bound_to_its_collection(tenant: i64, collection: Vec<u8>, row: i64, other: i64, elsewhere: Vec<u8>) {
             let file = CursorCodec::new(&SECRET);
-            let text = file.write(Purpose::Row, tenant, &collection, [row]);
+            let text = file.write(CursorKind::Row, tenant, &collection, [row]);
             prop_assert!(text.bytes().all(|byte| byte.is_ascii_alphanumeric()));
-            prop_assert_eq!(file.read(Purpose::Row, tenant, &collection, &text), Some([row]));
-            prop_assert_eq!(file.read::<1>(Purpose::Mark, tenant, &collection, &text), None);
-            prop_assert_eq!(CursorCodec::new(&[8; 32]).read::<1>(Purpose::Row, tenant, &collection, &text), None);
+            prop_assert_eq!(file.read(CursorKind::Row, tenant, &collection, &text), Some([row]));
+            prop_assert_eq!(file.read::<1>(CursorKind::Mark, tenant, &collection, &text), None);
+            prop_assert_eq!(CursorCodec::new(&[8; 32]).read::<1>(CursorKind::Row, tenant, &collection, &text), None);
             if other != tenant {
-                prop_assert_eq!(file.read::<1>(Purpose::Row, other, &collection, &text), None);
+                prop_assert_eq!(file.read::<1>(CursorKind::Row, other, &collection, &text), None);
             }
             if elsewhere != collection {
-                prop_assert_eq!(file.read::<1>(Purpose::Row, tenant, &elsewhere, &text), None);
+                prop_assert_eq!(file.read::<1>(CursorKind::Row, tenant, &elsewhere, &text), None);
             }
         }
 
@@ -426,13 +430,13 @@ mod tests {
         #[test]
         fn damage_is_seen(row: i64, place in 0_usize..40, text in "\\PC*", digit in "[0-9a-f]") {
             let file = CursorCodec::new(&SECRET);
-            let whole = file.write(Purpose::Row, 1, b"people", [row]);
+            let whole = file.write(CursorKind::Row, 1, b"people", [row]);
             let mut damaged = whole.clone();
             damaged.replace_range(place..=place, &digit);
             if damaged != whole {
-                prop_assert_eq!(file.read::<1>(Purpose::Row, 1, b"people", &damaged), None);
+                prop_assert_eq!(file.read::<1>(CursorKind::Row, 1, b"people", &damaged), None);
             }
-            prop_assert_eq!(file.read::<1>(Purpose::Row, 1, b"people", &text), None);
+            prop_assert_eq!(file.read::<1>(CursorKind::Row, 1, b"people", &text), None);
         }
     }
 }

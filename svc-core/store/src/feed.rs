@@ -13,7 +13,7 @@ use svc_core::{
 };
 
 use crate::{
-    cursor::{CursorCodec, Purpose},
+    cursor::{CursorCodec, CursorKind},
     hex,
 };
 
@@ -145,7 +145,7 @@ impl FeedCursors {
     fn encode(&self, tenant: &Tenant, place: FeedPosition, side: Side) -> String {
         let numbers = [place.seq, place.row, place.at];
         let sealed = self.cursors.write(
-            Purpose::Feed,
+            CursorKind::Feed,
             side as i64,
             tenant.as_str().as_bytes(),
             numbers,
@@ -173,7 +173,7 @@ impl FeedCursors {
         }
         let read = |side: Side| {
             let numbers = self.cursors.read(
-                Purpose::Feed,
+                CursorKind::Feed,
                 side as i64,
                 tenant.as_str().as_bytes(),
                 sealed,

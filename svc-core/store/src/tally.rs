@@ -11,10 +11,10 @@ use svc_core::{
 
 /// The clocks of tenants, and how many records their collections have won, within one transaction.
 #[derive(Debug, Default)]
-pub struct TenantDeltas(BTreeMap<i64, OfTenant>);
+pub struct TenantDeltas(BTreeMap<i64, TenantDelta>);
 
 #[derive(Debug, Default)]
-struct OfTenant {
+struct TenantDelta {
     /// The moment of the last turn that changed something.
     last: Option<Timestamp>,
     /// Nothing but counts.
@@ -22,7 +22,7 @@ struct OfTenant {
 }
 
 impl TenantDeltas {
-    fn of(&mut self, tenant: i64) -> &mut OfTenant {
+    fn of(&mut self, tenant: i64) -> &mut TenantDelta {
         self.0.entry(tenant).or_default()
     }
 

@@ -5,7 +5,7 @@ mod records;
 
 use std::collections::{BTreeMap, HashMap};
 
-use records::{Inserts, Updates, place};
+use records::{RowInserts, RowUpdates, place};
 use svc_core::{
     model::Kind,
     ops::OutboxEntry,
@@ -20,7 +20,7 @@ use uuid::Uuid;
 use crate::{
     error::{Result, StoreError},
     layout::{ALL, layout},
-    pipeline::{Query, Value, columns, of_tenant, values},
+    pipeline::{SqlQuery, SqlValue, columns, of_tenant, values},
     rows::{code, known},
     sets::Removal,
     texts::Texts,
@@ -30,7 +30,7 @@ use crate::{
 const NOBODY: Uuid = Uuid::nil();
 
 /// The changes of a turn that are not written yet.
-pub(crate) struct Apply<'a> {
+pub(crate) struct ChangeApplier<'a> {
     texts: &'a Texts,
     schema: &'a str,
     tenant: i64,
@@ -38,39 +38,39 @@ pub(crate) struct Apply<'a> {
     seq: i64,
     /// Numbers of records that this turn has made.
     made: HashMap<(Kind, Id), i64>,
-    inserts: Inserts,
-    updates: Updates,
+    inserts: RowInserts,
+    updates: RowUpdates,
     /// Whom each identifier and address that was touched leads to in the end.
     identifiers: BTreeMap<(i16, Uuid), Option<i64>>,
     emails: BTreeMap<(Uuid, i64), bool>,
     /// What each collection wins: members, kind and id of the owner.
-    counts: BTreeMap<(i16, i16, Uuid), Won>,
+    counts: BTreeMap<(i16, i16, Uuid), CollectionDelta>,
     sums: BTreeMap<(i16, i16, Uuid), Totals>,
     parts: BTreeMap<(Uuid, String), Totals>,
     /// Person, attendance and ticket.
     holders: Vec<(Uuid, i64, i64)>,
     /// Key, person, moment and answer.
     kept: Vec<(String, Uuid, i64, Option<Vec<u8>>)>,
-    outbox: Vec<Outgoing>,
+    outbox: Vec<OutboxRow>,
     /// Whether something is to be sent.
     pub(crate) sends: bool,
-    told: Vec<Entry>,
+    told: Vec<FeedRow>,
     /// The id of a record that is removed, what is removed with it, and when. It is written after
     /// all steps.
     removal: Option<(Uuid, Removal, Timestamp)>,
     /// What has its place in an order.
-    steps: Vec<(String, Vec<Value>)>,
+    steps: Vec<(String, Vec<SqlValue>)>,
 }
 
 /// What a collection wins, and whether a jump into it begins anew: see `jumps`.
 #[derive(Default)]
-struct Won {
+struct CollectionDelta {
     records: i64,
     is_moved: bool,
 }
 
 /// An entry of the change feed.
-struct Entry {
+struct FeedRow {
     seq: i64,
     step: i64,
     kind: i16,
@@ -81,7 +81,7 @@ struct Entry {
 }
 
 /// Something to send.
-struct Outgoing {
+struct OutboxRow {
     seq: i64,
     person: Option<Uuid>,
     message: Option<Uuid>,
@@ -89,7 +89,7 @@ struct Outgoing {
     body: String,
 }
 
-impl<'a> Apply<'a> {
+impl<'a> ChangeApplier<'a> {
     pub(crate) fn new(texts: &'a Texts, schema: &'a str, tenant: i64, seq: i64) -> Self {
         Self {
             texts,
@@ -97,8 +97,8 @@ impl<'a> Apply<'a> {
             tenant,
             seq,
             made: HashMap::new(),
-            inserts: Inserts::default(),
-            updates: Updates::default(),
+            inserts: RowInserts::default(),
+            updates: RowUpdates::default(),
             identifiers: BTreeMap::new(),
             emails: BTreeMap::new(),
             counts: BTreeMap::new(),
@@ -120,7 +120,7 @@ impl<'a> Apply<'a> {
             FeedChange::One(what, record) => {
                 self.remove();
                 let seq = self.next();
-                self.told.push(Entry {
+                self.told.push(FeedRow {
                     seq,
                     step: 0,
                     kind: code(record.kind),
@@ -206,7 +206,7 @@ impl<'a> Apply<'a> {
 
     /// Hands over what is to be written, in its order, and the number that the ledger has from then
     /// on.
-    pub(crate) fn take(&mut self) -> (i64, Vec<(String, Vec<Value>)>) {
+    pub(crate) fn take(&mut self) -> (i64, Vec<(String, Vec<SqlValue>)>) {
         self.remove();
         // Each transaction has a number of its own, also one that makes no record.
         let seq = self.next();
@@ -214,7 +214,7 @@ impl<'a> Apply<'a> {
         (seq, std::mem::take(&mut self.steps))
     }
 
-    fn step(&mut self, text: &str, values: Vec<Value>) {
+    fn step(&mut self, text: &str, values: Vec<SqlValue>) {
         self.steps.push((text.to_owned(), values));
     }
 
@@ -233,7 +233,11 @@ impl<'a> Apply<'a> {
             .ok_or_else(|| StoreError::unexpected("a change of a record that was not made"))
     }
 
-    fn edit(&mut self, at: &ChangeTarget, edit: impl FnOnce(&mut records::Update)) -> Result<()> {
+    fn edit(
+        &mut self,
+        at: &ChangeTarget,
+        edit: impl FnOnce(&mut records::RowUpdate),
+    ) -> Result<()> {
         let row = self.row(at)?;
         edit(self.updates.of(code(at.kind), row));
         Ok(())
@@ -402,7 +406,7 @@ impl<'a> Apply<'a> {
     fn outbox(&mut self, dispatch: &OutboxEntry) -> Result<()> {
         let seq = self.next();
         self.sends = true;
-        self.outbox.push(Outgoing {
+        self.outbox.push(OutboxRow {
             seq,
             person: dispatch.person().map(known).transpose()?,
             message: dispatch.message().map(known).transpose()?,
@@ -414,7 +418,7 @@ impl<'a> Apply<'a> {
 }
 
 /// The statements that write what was collected: one a table.
-impl Apply<'_> {
+impl ChangeApplier<'_> {
     fn settle(&mut self) {
         let (texts, tenant) = (self.texts, self.tenant);
         let (inserts, updates) = (
@@ -494,7 +498,7 @@ impl Apply<'_> {
         &mut self,
         text: &str,
         mut rows: Vec<T>,
-        values: impl FnOnce(&mut Vec<T>) -> Vec<Value>,
+        values: impl FnOnce(&mut Vec<T>) -> Vec<SqlValue>,
     ) {
         if !rows.is_empty() {
             self.step(text, of_tenant(self.tenant, [values(&mut rows)]));
@@ -522,7 +526,7 @@ fn no_link() -> StoreError {
 }
 
 /// The statements as they are run.
-pub(crate) fn queries<'a>(all: Vec<(String, Vec<Value>)>) -> impl Iterator<Item = Query<'a>> {
+pub(crate) fn queries<'a>(all: Vec<(String, Vec<SqlValue>)>) -> impl Iterator<Item = SqlQuery<'a>> {
     all.into_iter()
-        .map(|(text, values)| Query::new(text, values))
+        .map(|(text, values)| SqlQuery::new(text, values))
 }

@@ -20,18 +20,18 @@ use svc_core::{
 };
 use svc_store::feed::FeedQuery;
 
-use super::Store;
+use super::PostgresStore;
 use crate::{
     error,
-    fetch::Fetch,
-    pipeline::{Query, values},
+    fetch::LookupBatch,
+    pipeline::{SqlQuery, values},
 };
 
 /// Tenants of which stored responses are deleted in one sweep, at most.
 const SWEPT: i64 = 16;
 
 #[async_trait]
-impl store::Store for Store {
+impl store::Store for PostgresStore {
     async fn list(&self, cx: &Context, kind: Kind, request: &ListRequest) -> Result<RawPage> {
         let tenant = self.tenant(&cx.tenant).await?;
         Ok(self
@@ -77,11 +77,11 @@ impl store::Store for Store {
 
     async fn sweep(&self, before: Timestamp) -> Result<bool> {
         let (database, before) = (self.database(), before.micros());
-        let found = Query::new(&*database.texts.tenants_to_sweep, values![before, SWEPT]);
+        let found = SqlQuery::new(&*database.texts.tenants_to_sweep, values![before, SWEPT]);
         let tenants = database.ask(None, found).await?;
         for row in &tenants {
             let tenant: i64 = row.try_get(0).map_err(error::StoreError::from)?;
-            let expired = Query::new(&*database.texts.expire_kept, values![tenant, before]);
+            let expired = SqlQuery::new(&*database.texts.expire_kept, values![tenant, before]);
             database.ask(Some(tenant), expired).await?;
         }
         Ok(!tenants.is_empty())
@@ -93,7 +93,7 @@ impl store::Store for Store {
 }
 
 #[async_trait]
-impl ChangeFeed for Store {
+impl ChangeFeed for PostgresStore {
     async fn changes(&self, cx: &Context, request: &FeedRequest) -> Result<FeedResponse> {
         let query = match FeedQuery::new(&cx.tenant, request, &self.inner.feed_cursors) {
             Ok(query) => query,
@@ -112,10 +112,10 @@ impl ChangeFeed for Store {
     }
 }
 
-impl Store {
+impl PostgresStore {
     async fn record(&self, cx: &Context, key: &LookupKey) -> error::Result<Option<RawRecord>> {
         let tenant = self.tenant(&cx.tenant).await?;
-        let mut fetch = Fetch::one(&self.database().texts, tenant, key.clone());
+        let mut fetch = LookupBatch::one(&self.database().texts, tenant, key.clone());
         let queries = fetch.take_queries();
         if queries.is_empty() {
             // An id that no record here can have (UND-41).

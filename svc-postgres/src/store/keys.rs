@@ -12,13 +12,13 @@ use svc_store::keys::{
 };
 use tokio_postgres::Row;
 
-use super::Store;
+use super::PostgresStore;
 use crate::{
     error::{self, StoreError},
-    pipeline::{Query, values},
+    pipeline::{SqlQuery, values},
 };
 
-impl Store {
+impl PostgresStore {
     /// Issues a random key (UND-15).
     ///
     /// # Errors
@@ -86,7 +86,7 @@ impl Store {
         ];
         let added = self
             .database()
-            .ask(None, Query::new(&*self.database().texts.add_key, values))
+            .ask(None, SqlQuery::new(&*self.database().texts.add_key, values))
             .await;
         self.inner.keys.1.end();
         if !added.map_err(svc_core::Error::from)?.is_empty() {
@@ -111,14 +111,14 @@ impl Store {
         let values = values![tenant.map(|tenant| tenant.as_str().to_owned())];
         let rows = self
             .database()
-            .ask(None, Query::new(&*self.database().texts.keys, values))
+            .ask(None, SqlQuery::new(&*self.database().texts.keys, values))
             .await?;
         Ok(rows.iter().map(info).collect::<error::Result<_>>()?)
     }
 
     /// Revokes a key and disables its webhooks, unless they are to be kept. When this has returned,
     /// no process accepts the key, except for the time of
-    /// [`Options::key_cache`](crate::Options::key_cache).
+    /// [`ServerArgs::key_cache`](crate::Options::key_cache).
     ///
     /// # Errors
     ///
@@ -128,7 +128,7 @@ impl Store {
     /// Requirements: UND-15, HOOK-16.
     pub async fn revoke_key(&self, id: &str, webhooks: KeyWebhooks) -> Result<Revocation> {
         let now = self.now();
-        let query = Query::new(
+        let query = SqlQuery::new(
             &*self.database().texts.revoke_key,
             values![id.to_owned(), now.micros()],
         );
@@ -153,7 +153,7 @@ impl Store {
 
     /// The key with this hash, revoked or not.
     async fn key(&self, hash: &TokenHash) -> error::Result<Option<KeyInfo>> {
-        let query = Query::new(&*self.database().texts.key, values![hash.prefix()]);
+        let query = SqlQuery::new(&*self.database().texts.key, values![hash.prefix()]);
         for row in &self.database().ask(None, query).await? {
             if hash.is(row.try_get(10)?) {
                 return info(row).map(Some);
@@ -165,7 +165,7 @@ impl Store {
 
 /// A store knows its own keys: the key of a request gives tenant and rights (AUT-01 to AUT-04).
 #[async_trait]
-impl Authenticator for Store {
+impl Authenticator for PostgresStore {
     async fn authenticate(&self, credentials: Credentials<'_>) -> Result<Option<(Tenant, Caller)>> {
         let Some(token) = credentials.key else {
             return Ok(None);

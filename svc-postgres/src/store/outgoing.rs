@@ -11,15 +11,15 @@ use svc_core::{
 };
 use tokio_postgres::Row;
 
-use super::Store;
+use super::PostgresStore;
 use crate::{
     error,
     lease::{Look, next_look},
-    pipeline::{Query, values},
+    pipeline::{SqlQuery, values},
 };
 
 #[async_trait]
-impl Outbox for Store {
+impl Outbox for PostgresStore {
     /// Found over all tenants without a lock, and claimed tenant by tenant: a row that another
     /// process has claimed meanwhile is not due any more.
     async fn due(&self, now: Timestamp, until: Timestamp, most: u32) -> Result<ClaimedEntries> {
@@ -37,7 +37,7 @@ impl Outbox for Store {
         let found = values![now.micros(), i64::from(most)];
         let rows = self
             .database()
-            .ask(None, Query::new(&*texts.outbox_due, found))
+            .ask(None, SqlQuery::new(&*texts.outbox_due, found))
             .await?;
         let mut found = BTreeMap::<(i64, String), Vec<i64>>::new();
         for row in &rows {
@@ -49,7 +49,7 @@ impl Outbox for Store {
             let values = values![number, seqs, now.micros(), until.micros()];
             let rows = self
                 .database()
-                .ask(Some(number), Query::new(&*texts.outbox_claim, values))
+                .ask(Some(number), SqlQuery::new(&*texts.outbox_claim, values))
                 .await?;
             for row in &rows {
                 claims.extend(claim(Tenant::new(&*name), row)?);
@@ -57,7 +57,7 @@ impl Outbox for Store {
         }
         let next = self
             .database()
-            .ask(None, Query::new(&*texts.outbox_next, Vec::new()))
+            .ask(None, SqlQuery::new(&*texts.outbox_next, Vec::new()))
             .await?;
         let next = next.first().map(first).transpose()?.flatten();
         if rows.is_empty() {
@@ -71,7 +71,7 @@ impl Outbox for Store {
 
     async fn done(&self, claim: &OutboxClaim) -> Result<()> {
         let number = self.tenant(&claim.tenant).await?;
-        let done = Query::new(
+        let done = SqlQuery::new(
             &*self.database().texts.outbox_done,
             values![number, claim.row],
         );
@@ -85,7 +85,7 @@ impl Outbox for Store {
         self.database()
             .ask(
                 Some(number),
-                Query::new(&*self.database().texts.outbox_again, values),
+                SqlQuery::new(&*self.database().texts.outbox_again, values),
             )
             .await?;
         Ok(())

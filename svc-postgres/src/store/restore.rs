@@ -8,10 +8,10 @@ use svc_store::{
     transfer::ExportBatch,
 };
 
-use super::Store;
+use super::PostgresStore;
 use crate::{
     error,
-    pipeline::{Query, values},
+    pipeline::{SqlQuery, values},
     rows::{self, code},
     turn::restore::remembered,
 };
@@ -19,7 +19,7 @@ use crate::{
 /// The mark that says how far a copy is, with the tenant's name behind it.
 const COPY: &str = "restored.";
 
-impl Store {
+impl PostgresStore {
     /// Writes a part of what another store has exported, all or nothing of it, with a mark that
     /// says how far the copy is: whoever was interrupted goes on behind it. Later writes get later
     /// dates than anything that was brought, and than its `clock`.
@@ -77,7 +77,7 @@ impl Store {
             "outbox",
         ] {
             let text = format!("ANALYZE {}.{table}", self.database().options.schema);
-            self.database().ask(None, Query::control(text)).await?;
+            self.database().ask(None, SqlQuery::control(text)).await?;
         }
         Ok(())
     }
@@ -105,7 +105,7 @@ impl Store {
 }
 
 #[async_trait]
-impl ScanRecords for Store {
+impl ScanRecords for PostgresStore {
     async fn scan(
         &self,
         tenant: &Tenant,
@@ -119,7 +119,7 @@ impl ScanRecords for Store {
             .database()
             .ask(
                 Some(number),
-                Query::new(&*self.database().texts.rows_of_all, page),
+                SqlQuery::new(&*self.database().texts.rows_of_all, page),
             )
             .await?;
         let read: Vec<StoredRecord> = rows

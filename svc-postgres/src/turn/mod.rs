@@ -23,16 +23,16 @@ use tokio_postgres::Row;
 use uuid::Uuid;
 
 use crate::{
-    apply::{Apply, queries},
-    database::Database,
+    apply::{ChangeApplier, queries},
+    database::DatabaseHandle,
     error::{Result, StoreError},
-    fetch::Fetch,
-    pipeline::{Query, values},
-    pool::{For, Lent, Pool},
+    fetch::LookupBatch,
+    pipeline::{SqlQuery, values},
+    pool::{ConnectionPool, Lease, LeasePurpose},
 };
 
 /// How a turn ended.
-pub(crate) enum Ended {
+pub(crate) enum TransactionResult {
     /// With these outcomes, one for each caller, and whether something is to be sent.
     Committed(Vec<Result<WriteOutcome>>, bool),
     /// Nothing of it is stored.
@@ -48,8 +48,8 @@ const STEP: i64 = 1_024;
 const LOOK_AHEAD: u8 = 4;
 
 /// What is decided inside a turn.
-struct Progress<'a> {
-    apply: Apply<'a>,
+struct TransactionState<'a> {
+    apply: ChangeApplier<'a>,
     overlay: PendingChanges,
     fetched: LookupCache,
     /// The number of the tenant's ledger, which the guard compares.
@@ -64,7 +64,7 @@ struct Progress<'a> {
     look_ahead: u8,
 }
 
-impl Database {
+impl DatabaseHandle {
     /// Gives the calls of several callers their turn. Those of one caller are written all or not at
     /// all.
     pub(crate) async fn turn(
@@ -72,11 +72,13 @@ impl Database {
         tenant: i64,
         calls: &[&[WriteRequest]],
         deadline: Instant,
-    ) -> Result<Ended> {
+    ) -> Result<TransactionResult> {
         let home = self.home(tenant).await;
         match self.turn_at(&home, tenant, calls, deadline).await {
             // A worker that does not know the tables: the coordinator does.
-            Ok(Ended::Undone(error)) if error.is_elsewhere() && !Arc::ptr_eq(&home, &self.pool) => {
+            Ok(TransactionResult::Undone(error))
+                if error.is_elsewhere() && !Arc::ptr_eq(&home, &self.pool) =>
+            {
                 self.turn_at(&self.pool, tenant, calls, deadline).await
             }
             ended => ended,
@@ -85,11 +87,11 @@ impl Database {
 
     async fn turn_at(
         &self,
-        home: &Arc<Pool>,
+        home: &Arc<ConnectionPool>,
         tenant: i64,
         calls: &[&[WriteRequest]],
         deadline: Instant,
-    ) -> Result<Ended> {
+    ) -> Result<TransactionResult> {
         let mut lent = self.lent_by(home, tenant).await?;
         let id = Uuid::new_v4();
         let mut ends_at = None;
@@ -97,13 +99,13 @@ impl Database {
             .transaction(&mut lent, tenant, calls, (id, deadline), &mut ends_at)
             .await
         {
-            Ok((outcomes, sends)) => return Ok(Ended::Committed(outcomes, sends)),
+            Ok((outcomes, sends)) => return Ok(TransactionResult::Committed(outcomes, sends)),
             Err(error) => error.of_tenant(Some(tenant)),
         };
         self.turn_away(tenant, home, &error);
         let Some((seq, outcomes)) = ends_at else {
             self.roll_back(lent, &error).await;
-            return Ok(Ended::Undone(error));
+            return Ok(TransactionResult::Undone(error));
         };
         // The answer to COMMIT was lost: what is stored says whether it was done.
         drop(lent);
@@ -112,9 +114,9 @@ impl Database {
             match self.is_noted(tenant, seq, id).await {
                 Ok(true) => {
                     self.committed(tenant, seq);
-                    return Ok(Ended::Committed(outcomes, true));
+                    return Ok(TransactionResult::Committed(outcomes, true));
                 }
-                Ok(false) => return Ok(Ended::Undone(error)),
+                Ok(false) => return Ok(TransactionResult::Undone(error)),
                 Err(unsettled)
                     if Instant::now() >= deadline
                         || !(unsettled.is_of_the_connection()
@@ -134,10 +136,10 @@ impl Database {
     }
 
     /// A connection for a transaction of a tenant.
-    async fn lent_by(&self, home: &Arc<Pool>, tenant: i64) -> Result<Lent> {
-        let mut lent = match home.get(For::Writes).await {
+    async fn lent_by(&self, home: &Arc<ConnectionPool>, tenant: i64) -> Result<Lease> {
+        let mut lent = match home.get(LeasePurpose::Writes).await {
             Err(error) if self.turn_away(tenant, home, &error) => {
-                self.pool.get(For::Writes).await?
+                self.pool.get(LeasePurpose::Writes).await?
             }
             lent => lent?,
         };
@@ -147,10 +149,10 @@ impl Database {
 
     /// Leaves a connection clean whose transaction failed; it is closed where the connection was at
     /// fault.
-    async fn roll_back(&self, mut lent: Lent, error: &StoreError) {
+    async fn roll_back(&self, mut lent: Lease, error: &StoreError) {
         if !error.is_of_the_connection()
             && lent
-                .run(&[Query::control("ROLLBACK")], self.options.patience)
+                .run(&[SqlQuery::control("ROLLBACK")], self.options.patience)
                 .await
                 .is_ok()
         {
@@ -169,7 +171,7 @@ impl Database {
     /// changes nothing and commits that, so that what it saw is on a synchronous standby, too, when
     /// this returns.
     async fn is_noted(&self, tenant: i64, seq: i64, id: Uuid) -> Result<bool> {
-        let noted = Query::new(&self.texts.turn_noted, values![tenant, seq]);
+        let noted = SqlQuery::new(&self.texts.turn_noted, values![tenant, seq]);
         let given = self.behind_the_lock(tenant, noted).await?;
         let noted = given
             .get(1)
@@ -180,15 +182,15 @@ impl Database {
     }
 
     /// What the statements give of a transaction that locks a tenant and asks something.
-    async fn behind_the_lock(&self, tenant: i64, asked: Query<'_>) -> Result<Vec<Vec<Row>>> {
+    async fn behind_the_lock(&self, tenant: i64, asked: SqlQuery<'_>) -> Result<Vec<Vec<Row>>> {
         let home = self.home(tenant).await;
         let mut lent = self.lent_by(&home, tenant).await?;
         let mut queries = self.begin(Some(tenant));
         queries.extend([
-            Query::new(&self.texts.lock, values![tenant]),
+            SqlQuery::new(&self.texts.lock, values![tenant]),
             asked,
-            Query::new(&self.texts.touch, values![tenant]),
-            Query::control("COMMIT"),
+            SqlQuery::new(&self.texts.touch, values![tenant]),
+            SqlQuery::control("COMMIT"),
         ]);
         let given = lent
             .run(&queries, self.options.patience.saturating_mul(2))
@@ -203,7 +205,7 @@ impl Database {
     /// the error is that of a statement before.
     async fn transaction(
         &self,
-        lent: &mut Lent,
+        lent: &mut Lease,
         tenant: i64,
         calls: &[&[WriteRequest]],
         (id, deadline): (Uuid, Instant),
@@ -216,7 +218,7 @@ impl Database {
         }
         if !progress.has_changes {
             if lent
-                .run(&[Query::control("ROLLBACK")], self.options.patience)
+                .run(&[SqlQuery::control("ROLLBACK")], self.options.patience)
                 .await
                 .is_ok()
             {
@@ -226,22 +228,22 @@ impl Database {
         }
         let began = Instant::now();
         let (seq, mut queries) = self.writes(tenant, &mut progress);
-        queries.push(Query::new(&self.texts.note_turn, values![tenant, id]));
+        queries.push(SqlQuery::new(&self.texts.note_turn, values![tenant, id]));
         if seq / STEP != progress.seq / STEP {
-            queries.push(Query::new(
+            queries.push(SqlQuery::new(
                 &self.texts.forget_turns,
                 values![tenant, seq.saturating_sub(NOTES)],
             ));
         }
         if let Some(keep) = self.options.keep_changes {
             let oldest = progress.last.minus(keep);
-            queries.push(Query::new(
+            queries.push(SqlQuery::new(
                 &self.texts.expire_feed,
                 values![tenant, oldest.micros()],
             ));
         }
         let commit = queries.len();
-        queries.push(Query::control("COMMIT"));
+        queries.push(SqlQuery::control("COMMIT"));
         match lent.run(&queries, self.half_of(progress.deadline)).await {
             Ok(_) => {
                 lent.is_clean_again();
@@ -262,11 +264,11 @@ impl Database {
     /// The first round trip.
     async fn open<'a>(
         &'a self,
-        lent: &mut Lent,
+        lent: &mut Lease,
         tenant: i64,
         calls: &[&'a [WriteRequest]],
         deadline: Instant,
-    ) -> Result<Progress<'a>> {
+    ) -> Result<TransactionState<'a>> {
         let mut known = HashSet::new();
         let questions = calls
             .iter()
@@ -276,9 +278,9 @@ impl Database {
         let wanted: Vec<Lookup> = questions
             .filter(|question| known.insert(question.clone()))
             .collect();
-        let mut fetch = Fetch::new(&self.texts, tenant, wanted);
+        let mut fetch = LookupBatch::new(&self.texts, tenant, wanted);
         let mut queries = self.begin(Some(tenant));
-        queries.push(Query::new(&self.texts.lock, values![tenant]));
+        queries.push(SqlQuery::new(&self.texts.lock, values![tenant]));
         queries.extend(fetch.take_queries());
         let mut given = lent
             .run(&queries, self.half_of(deadline))
@@ -290,8 +292,8 @@ impl Database {
         let (seq, clock): (i64, i64) = (ledger.try_get(0)?, ledger.try_get(1)?);
         let mut fetched = LookupCache::default();
         fetch.keep(&rest, &mut fetched)?;
-        Ok(Progress {
-            apply: Apply::new(&self.texts, &self.options.schema, tenant, seq),
+        Ok(TransactionState {
+            apply: ChangeApplier::new(&self.texts, &self.options.schema, tenant, seq),
             overlay: PendingChanges::default(),
             fetched,
             seq,
@@ -310,10 +312,10 @@ impl Database {
     /// Decides the calls of one caller; what they change is taken up when all of them are well.
     async fn decide(
         &self,
-        lent: &mut Lent,
+        lent: &mut Lease,
         tenant: i64,
         calls: &[WriteRequest],
-        progress: &mut Progress<'_>,
+        progress: &mut TransactionState<'_>,
     ) -> Result<Result<WriteOutcome>> {
         let time = (self.options.now)().after(progress.last);
         let mut outcome = Err(StoreError::unexpected("a turn without a call"));
@@ -352,11 +354,11 @@ impl Database {
 
     async fn decide_one(
         &self,
-        lent: &mut Lent,
+        lent: &mut Lease,
         tenant: i64,
         call: &WriteRequest,
         time: Timestamp,
-        progress: &mut Progress<'_>,
+        progress: &mut TransactionState<'_>,
     ) -> Result<Result<Decision, Error>> {
         let ids = IdSequence::default();
         let matching = &*self.options.matching;
@@ -390,7 +392,12 @@ impl Database {
 
     /// What the calls behind this one would miss, too, is fetched with it: a turn of a thousand
     /// calls has few round trips.
-    fn look_ahead(&self, time: Timestamp, progress: &mut Progress<'_>, missing: &mut Vec<Lookup>) {
+    fn look_ahead(
+        &self,
+        time: Timestamp,
+        progress: &mut TransactionState<'_>,
+        missing: &mut Vec<Lookup>,
+    ) {
         let Some(left) = progress.look_ahead.checked_sub(1) else {
             return;
         };
@@ -417,12 +424,12 @@ impl Database {
 
     async fn fetch(
         &self,
-        lent: &mut Lent,
+        lent: &mut Lease,
         tenant: i64,
         asked: Vec<Lookup>,
-        progress: &mut Progress<'_>,
+        progress: &mut TransactionState<'_>,
     ) -> Result<()> {
-        let mut fetch = Fetch::new(&self.texts, tenant, asked);
+        let mut fetch = LookupBatch::new(&self.texts, tenant, asked);
         let queries = fetch.take_queries();
         let within = self.half_of(progress.deadline);
         let given: Vec<Vec<Row>> = lent
@@ -434,10 +441,10 @@ impl Database {
 
     /// The statements that write what was decided; the guard first, which fails where somebody else
     /// has written since. And the number of the ledger from then on.
-    fn writes(&self, tenant: i64, progress: &mut Progress<'_>) -> (i64, Vec<Query<'_>>) {
+    fn writes(&self, tenant: i64, progress: &mut TransactionState<'_>) -> (i64, Vec<SqlQuery<'_>>) {
         let (seq, steps) = progress.apply.take();
         let guard = values![tenant, seq, progress.last.micros(), progress.seq];
-        let mut all = vec![Query::new(&self.texts.guard, guard)];
+        let mut all = vec![SqlQuery::new(&self.texts.guard, guard)];
         all.extend(queries(steps));
         (seq, all)
     }

@@ -11,7 +11,7 @@ use svc_core::read::{Json, JsonLimits, Object};
 use svc_core::store::ImportedRecord;
 use svc_core::value::{Id, Timestamp};
 use svc_core::{Api, ApiBuilder, Tenant, Vendor};
-use svc_sqlite::{KeyOptions, Options, Store};
+use svc_sqlite::{KeyOptions, SqliteOptions, SqliteStore};
 use svc_tower::SvcService;
 
 pub(crate) const TENANT: &str = "bench";
@@ -215,12 +215,12 @@ fn member(pair: &Pair, container: &RecordAddress, number: u32, person: u32) -> I
 
 /// A store, the service over it, and a key for it.
 pub(crate) struct Server {
-    pub(crate) store: Store,
+    pub(crate) store: SqliteStore,
     pub(crate) service: SvcService,
     pub(crate) key: String,
 }
 
-fn service(store: &Store, set: impl FnOnce(ApiBuilder) -> ApiBuilder) -> SvcService {
+fn service(store: &SqliteStore, set: impl FnOnce(ApiBuilder) -> ApiBuilder) -> SvcService {
     let vendor = Vendor::new("Bench", "Bench").namespace(NAMESPACE);
     let api = store
         .register_all(Api::builder(vendor))
@@ -233,11 +233,11 @@ fn service(store: &Store, set: impl FnOnce(ApiBuilder) -> ApiBuilder) -> SvcServ
 impl Server {
     /// Over the data file at `path`, which is made when there is none.
     pub(crate) async fn open(path: &Path) -> Self {
-        Self::with(Options::new(path)).await
+        Self::with(SqliteOptions::new(path)).await
     }
 
-    pub(crate) async fn with(options: Options) -> Self {
-        let store = Store::open(options).expect("a store");
+    pub(crate) async fn with(options: SqliteOptions) -> Self {
+        let store = SqliteStore::open(options).expect("a store");
         let tenant = store.ensure_tenant(TENANT).await.expect("a tenant");
         let key = store
             .create_key(&tenant, KeyOptions::new("bench"))

@@ -19,13 +19,13 @@ use crate::{
     fetch::{ANY, holders},
     kept, outgoing,
     record_id::RecordId,
-    schema::{Table, table},
+    schema::{SqliteTable, table},
     sets,
     tally::store_counts,
 };
 
 /// Applies the changes of calls, and notes which rows join and leave collections.
-pub(crate) struct Apply<'a> {
+pub(crate) struct ChangeApplier<'a> {
     file: &'a Connection,
     tenant: i64,
     pub(crate) tally: &'a mut TenantDeltas,
@@ -34,7 +34,7 @@ pub(crate) struct Apply<'a> {
     moves: Vec<MembershipChange>,
 }
 
-impl<'a> Apply<'a> {
+impl<'a> ChangeApplier<'a> {
     pub(crate) fn new(file: &'a Connection, tenant: i64, tally: &'a mut TenantDeltas) -> Self {
         Self {
             file,
@@ -229,7 +229,7 @@ impl<'a> Apply<'a> {
 
     /// Notes that records leave every collection that they are in, and frees their identifiers; how
     /// many they are.
-    fn leave(&mut self, table: &Table, set: &RecordSet, id: RecordId) -> Result<i64> {
+    fn leave(&mut self, table: &SqliteTable, set: &RecordSet, id: RecordId) -> Result<i64> {
         let scopes: Vec<Kind> = table.scopes().map(|column| column.kind).collect();
         let mut statement = self.file.prepare_cached(&sets::leaving(table, set))?;
         let mut rows = statement.query((self.tenant, id))?;
@@ -263,7 +263,7 @@ impl<'a> Apply<'a> {
     /// A row comes into a collection, or leaves it.
     fn join(
         &mut self,
-        members: &Table,
+        members: &SqliteTable,
         under: Option<(Kind, &Id)>,
         row: i64,
         is_member: bool,
@@ -296,7 +296,12 @@ impl<'a> Apply<'a> {
         )
     }
 
-    fn tie_identifiers(&self, table: &Table, identifiers: &[Identifier], row: i64) -> Result<()> {
+    fn tie_identifiers(
+        &self,
+        table: &SqliteTable,
+        identifiers: &[Identifier],
+        row: i64,
+    ) -> Result<()> {
         identifiers.iter().try_for_each(|identifier| {
             let hash = lookup::identifier(identifier);
             let sql = "INSERT INTO identifier (tenant, kind, hash, seq) VALUES (?1, ?2, ?3, ?4)";
@@ -304,7 +309,7 @@ impl<'a> Apply<'a> {
         })
     }
 
-    fn free_identifiers(&self, table: &Table, identifiers: &[Identifier]) -> Result<()> {
+    fn free_identifiers(&self, table: &SqliteTable, identifiers: &[Identifier]) -> Result<()> {
         identifiers.iter().try_for_each(|identifier| {
             let hash = lookup::identifier(identifier);
             let sql = "DELETE FROM identifier WHERE tenant = ?1 AND kind = ?2 AND hash = ?3";
@@ -336,7 +341,7 @@ impl<'a> Apply<'a> {
 
     /// Empties a link; where the records are listed under what it led to, they leave those
     /// collections.
-    fn clear_link(&mut self, table: &Table, link: &str, to: &RecordSet) -> Result<()> {
+    fn clear_link(&mut self, table: &SqliteTable, link: &str, to: &RecordSet) -> Result<()> {
         let id = bottom(to)?;
         if let Some(column) = table.scopes().find(|column| column.name == link) {
             let mut statement = self.file.prepare_cached(&sets::leading(table, link, to))?;
@@ -382,7 +387,7 @@ pub(crate) fn bottom(set: &RecordSet) -> Result<RecordId> {
 /// leaves it.
 fn moved(
     tenant: i64,
-    members: &Table,
+    members: &SqliteTable,
     owner: Option<(Kind, RecordId)>,
     row: i64,
     is_member: bool,

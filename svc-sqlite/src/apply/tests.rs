@@ -78,7 +78,7 @@ fn a_tag_goes_in_few_statements() {
             Vec::new(),
         );
         let mut tally = TenantDeltas::default();
-        let mut apply = Apply::new(&file, 1, &mut tally);
+        let mut apply = ChangeApplier::new(&file, 1, &mut tally);
         apply
             .change(&Change::Delete(RecordSet::Under(
                 Kind::Tagging,

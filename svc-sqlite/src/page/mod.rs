@@ -11,7 +11,7 @@ use crate::{
     fetch::records,
     record_id::RecordId,
     rows::read_raw,
-    schema::{Table, table},
+    schema::{SqliteTable, table},
 };
 
 /// Bytes of a record's fields, about.
@@ -19,22 +19,22 @@ const BODY: usize = 512;
 
 /// A collection as the statements need it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Place {
+pub(crate) struct CollectionQuery {
     pub(crate) tenant: i64,
-    members: &'static Table,
+    members: &'static SqliteTable,
     /// The column, and the record it leads to; all records when there is none.
     under: Option<(usize, Kind, RecordId)>,
 }
 
 /// The records of a page.
 #[derive(Default)]
-pub(crate) struct Found {
+pub(crate) struct PageRows {
     pub(crate) records: Vec<RawRecord>,
     /// The row of the last one, when more follow.
     pub(crate) last: Option<i64>,
 }
 
-impl Place {
+impl CollectionQuery {
     /// The collection of a kind in a scope.
     pub(crate) fn of(tenant: i64, kind: Kind, scope: &Scope) -> Result<Self> {
         let members = table(kind);
@@ -72,7 +72,7 @@ impl Place {
     }
 
     /// The records after a row, and whether more follow.
-    pub(crate) fn read(&self, file: &Connection, after: i64, size: u32) -> Result<Found> {
+    pub(crate) fn read(&self, file: &Connection, after: i64, size: u32) -> Result<PageRows> {
         let sql = match self.under {
             None => Some(&self.members.sql.page),
             Some((column, ..)) => self.members.sql.page_under.get(column),
@@ -91,13 +91,13 @@ impl Place {
         let mut last = None;
         while let Some(row) = rows.next()? {
             if records.len() >= size as usize {
-                return Ok(Found { records, last });
+                return Ok(PageRows { records, last });
             }
             let (seq, record) = read_raw(self.members, row, &mut bodies)?;
             last = Some(seq);
             records.push(record);
         }
-        Ok(Found {
+        Ok(PageRows {
             records,
             last: None,
         })

@@ -12,7 +12,7 @@ use svc_core::value::Timestamp;
 use svc_store::offset_index::{MembershipChange, OffsetIndex, collection};
 
 use crate::error::Result;
-use crate::{Options, Store};
+use crate::{SqliteOptions, SqliteStore};
 
 fn rows(file: &Connection, kind: i64) -> Result<Vec<i64>> {
     let mut rows = file.prepare_cached("SELECT seq FROM member WHERE kind = ?1 ORDER BY seq")?;
@@ -26,7 +26,7 @@ fn rows(file: &Connection, kind: i64) -> Result<Vec<i64>> {
 #[tokio::test]
 async fn a_page_agrees_with_its_total_when_the_index_does_not() {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::open(Options::new(folder.path().join("data.db"))).unwrap();
+    let store = SqliteStore::open(SqliteOptions::new(folder.path().join("data.db"))).unwrap();
     let tenant = store.ensure_tenant("demo").await.unwrap();
     let cx = || Context::new(tenant.clone(), Caller::anonymous(), Timestamp::MAX);
     for _ in 0..7 {
@@ -63,7 +63,12 @@ async fn a_page_agrees_with_its_total_when_the_index_does_not() {
     }
 }
 
-async fn nth(store: &Store, index: &Arc<OffsetIndex>, kind: i64, position: u64) -> Option<i64> {
+async fn nth(
+    store: &SqliteStore,
+    index: &Arc<OffsetIndex>,
+    kind: i64,
+    position: u64,
+) -> Option<i64> {
     let name = [u8::try_from(kind).unwrap()];
     let read = |mut load: svc_store::offset_index::IndexLoad| {
         store.readers().spawn(1, move |file| {
@@ -81,7 +86,7 @@ async fn nth(store: &Store, index: &Arc<OffsetIndex>, kind: i64, position: u64) 
 #[test]
 fn jumps_agree_with_the_file() {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::open(Options::new(folder.path().join("data.db"))).unwrap();
+    let store = SqliteStore::open(SqliteOptions::new(folder.path().join("data.db"))).unwrap();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(4)
         .enable_all()

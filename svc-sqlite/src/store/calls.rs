@@ -28,25 +28,25 @@ use svc_store::{
     filtered::OrderedPages,
 };
 
-use super::Store;
+use super::SqliteStore;
 use crate::{
-    apply::Apply,
+    apply::ChangeApplier,
     error::{self, StoreError},
     feed,
-    fetch::{Direct, record},
+    fetch::{SqliteLookups, record},
     filtered, kept,
-    page::Place,
+    page::CollectionQuery,
     rows::{is_at, raw_at},
     tally::last_turn,
-    writer::Job,
+    writer::WriteTransaction,
 };
 
 #[async_trait::async_trait]
-impl store::Store for Store {
+impl store::Store for SqliteStore {
     async fn list(&self, cx: &Context, kind: Kind, request: &ListRequest) -> Result<RawPage> {
         let ListRequest { scope, page, .. } = request;
         let (readers, cursors) = (&self.inner.readers, &self.inner.cursors);
-        let place = Place::of(self.tenant(&cx.tenant)?, kind, scope)?;
+        let place = CollectionQuery::of(self.tenant(&cx.tenant)?, kind, scope)?;
         let collection = place.collection();
         if let Some(plan) = request.plan()? {
             let tenant = place.tenant;
@@ -138,7 +138,7 @@ impl store::Store for Store {
 
     async fn write(&self, cx: &Context, call: WriteRequest) -> Result<WriteOutcome> {
         let (store, tenant) = (self.clone(), self.tenant(&cx.tenant)?);
-        let turn = move |job: &mut Job<'_>| {
+        let turn = move |job: &mut WriteTransaction<'_>| {
             store.have_turn(job, tenant, slice::from_ref(&call), |_, error| error)
         };
         // Of many calls at once, none is done before the others are there: they share a transaction
@@ -162,7 +162,7 @@ impl store::Store for Store {
         if tenants.is_empty() {
             return Ok(false);
         }
-        let sweep = move |job: &mut Job<'_>| {
+        let sweep = move |job: &mut WriteTransaction<'_>| {
             tenants
                 .iter()
                 .try_for_each(|it| kept::expire(job.file, *it, before))
@@ -177,7 +177,7 @@ impl store::Store for Store {
 }
 
 #[async_trait::async_trait]
-impl ChangeFeed for Store {
+impl ChangeFeed for SqliteStore {
     async fn changes(&self, cx: &Context, request: &FeedRequest) -> Result<FeedResponse> {
         let tenant = self.tenant(&cx.tenant)?;
         let query = match FeedQuery::new(&cx.tenant, request, &self.inner.feed_cursors) {
@@ -195,19 +195,19 @@ impl ChangeFeed for Store {
     }
 }
 
-impl Store {
+impl SqliteStore {
     /// Gives calls their turn, one after the other, in the transaction of a job: all of them or
     /// none. The outcome is that of the last. `blame` says whose fault an error is.
     fn have_turn(
         &self,
-        job: &mut Job<'_>,
+        job: &mut WriteTransaction<'_>,
         tenant: i64,
         calls: &[WriteRequest],
         blame: fn(&WriteRequest, Error) -> Error,
     ) -> error::Result<WriteOutcome> {
         let (file, tally) = (job.file, &mut *job.tally);
         let time = self.now().after(last_turn(file, tally, tenant)?);
-        let mut apply = Apply::new(file, tenant, tally);
+        let mut apply = ChangeApplier::new(file, tenant, tally);
         let (mut changed, mut sends, mut last) = (false, false, None);
         for call in calls {
             let (ids, share_names, matching) = (
@@ -216,7 +216,7 @@ impl Store {
                 &*self.inner.matching,
             );
             let turn = TransactionContext::new(time, &ids, share_names, matching);
-            let mut answers = Direct::new(file, tenant);
+            let mut answers = SqliteLookups::new(file, tenant);
             let decision = decide(call, &turn, &mut answers, apply.tally.won(tenant))
                 .map_err(|pause| answers.failure(pause, |error| blame(call, error)))?;
             let mut telling = FeedRecorder::default();
@@ -273,8 +273,9 @@ impl Store {
             .map(|row| WriteRequest::new(&cx, WriteOperation::Load(Box::new(row))))
             .collect();
         let (store, tenant) = (self.clone(), self.tenant(tenant)?);
-        let turn =
-            move |job: &mut Job<'_>| store.have_turn(job, tenant, &calls, at_fault).map(drop);
+        let turn = move |job: &mut WriteTransaction<'_>| {
+            store.have_turn(job, tenant, &calls, at_fault).map(drop)
+        };
         Ok(self.writer().run_for(tenant, None, turn, true).await?)
     }
 }

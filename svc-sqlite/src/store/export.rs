@@ -8,10 +8,10 @@ use svc_store::{
     transfer::{ExportBatch, ExportPosition},
 };
 
-use super::Store;
+use super::SqliteStore;
 use crate::{export, keys, metadata, rows};
 
-impl Store {
+impl SqliteStore {
     /// A part of everything that a tenant has, as changes that another store applies: beginning at
     /// a position, with so many records at most, all of one moment. Parts whose
     /// [`clock`](Batch::clock) is the same are of one moment together.
@@ -48,7 +48,7 @@ impl Store {
         Ok(self.readers().with(keys::issued)?)
     }
 
-    /// Every mark with its name: see [`Store::mark`].
+    /// Every mark with its name: see [`SqliteStore::mark`].
     ///
     /// # Errors
     /// Storage trouble.
@@ -58,7 +58,7 @@ impl Store {
 }
 
 #[async_trait]
-impl ScanRecords for Store {
+impl ScanRecords for SqliteStore {
     async fn scan(
         &self,
         tenant: &Tenant,

@@ -11,10 +11,10 @@ use svc_store::keys::{
     CreatedKey, KeyError, KeyInfo, KeyOptions, KeyWebhooks, Revocation, StoredKey,
 };
 
-use super::Store;
+use super::SqliteStore;
 use crate::keys;
 
-impl Store {
+impl SqliteStore {
     /// Issues a random key (UND-15).
     ///
     /// # Errors
@@ -91,7 +91,7 @@ impl Store {
 
 /// A store knows its own keys: the key of a request gives tenant and rights (AUT-01 to AUT-04).
 #[async_trait]
-impl Authenticator for Store {
+impl Authenticator for SqliteStore {
     async fn authenticate(&self, credentials: Credentials<'_>) -> Result<Option<(Tenant, Caller)>> {
         let Some(token) = credentials.key else {
             return Ok(None);

@@ -7,11 +7,11 @@ use svc_core::{
     value::Timestamp,
 };
 
-use super::Store;
+use super::SqliteStore;
 use crate::outgoing;
 
 #[async_trait::async_trait]
-impl Outbox for Store {
+impl Outbox for SqliteStore {
     async fn due(&self, now: Timestamp, until: Timestamp, most: u32) -> Result<ClaimedEntries> {
         // Nothing is written, and no turn taken, where nothing is due.
         let next = self.readers().with(outgoing::next)?;

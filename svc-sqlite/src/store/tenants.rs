@@ -4,10 +4,10 @@ use async_trait::async_trait;
 use svc_core::{Error, Result, Tenant, auth::TenantResolver, link::RecordAddress};
 use svc_store::new_tenant;
 
-use super::Store;
+use super::SqliteStore;
 use crate::tenants;
 
-impl Store {
+impl SqliteStore {
     /// Makes a tenant unless it exists (AUT-02).
     ///
     /// # Errors
@@ -45,7 +45,7 @@ impl Store {
 }
 
 #[async_trait]
-impl TenantResolver for Store {
+impl TenantResolver for SqliteStore {
     async fn tenant_of(&self, container: &RecordAddress) -> Result<Option<Tenant>> {
         Ok(self
             .readers()

@@ -13,7 +13,7 @@ use svc_core::api::{Request, Response};
 use svc_core::model::Kind;
 use svc_core::read::Json;
 use svc_core::value::Timestamp;
-use svc_sqlite::{Options, Store};
+use svc_sqlite::{SqliteOptions, SqliteStore};
 
 const SIGN_UP: &str = "people/person_signup";
 
@@ -303,8 +303,8 @@ async fn bat_06_a_batch_that_comes_again_does_the_rest() {
 /// A store that has the same time as its twin.
 async fn twin() -> (Server, String, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::open(
-        Options::new(folder.path().join("data.db"))
+    let store = SqliteStore::open(
+        SqliteOptions::new(folder.path().join("data.db"))
             .synchronous_normal()
             .now(received),
     )

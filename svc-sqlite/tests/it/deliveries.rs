@@ -20,8 +20,8 @@ use svc_core::{
     ops::{DeliveryOutcome, OutboxEntry, OutboxPayload},
     value::Timestamp,
 };
-use svc_sqlite::{KeyOptions, Options, Store};
-use svc_tower::{Deliveries, SvcService};
+use svc_sqlite::{KeyOptions, SqliteOptions, SqliteStore};
+use svc_tower::{DeliveryWorker, SvcService};
 use tower::ServiceExt;
 
 const BASE: &str = "http://localhost/";
@@ -95,7 +95,7 @@ impl Deliver for Noted {
 
 struct Served {
     service: SvcService,
-    deliveries: Option<Deliveries>,
+    deliveries: Option<DeliveryWorker>,
     key: String,
     clock: Clock,
     noted: Noted,
@@ -109,7 +109,7 @@ impl Served {
         set: impl FnOnce(ApiBuilder) -> ApiBuilder,
     ) -> Self {
         let (told, of_requests) = (clock.clone(), clock.clone());
-        let store = Store::open(Options::new(file).now(move || told.now())).unwrap();
+        let store = SqliteStore::open(SqliteOptions::new(file).now(move || told.now())).unwrap();
         let tenant = store.ensure_tenant("demo").await.unwrap();
         let key = store
             .create_key(&tenant, KeyOptions::new("test"))

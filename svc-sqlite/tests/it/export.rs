@@ -17,7 +17,7 @@ use svc_core::{
     },
     value::{Id, Timestamp},
 };
-use svc_sqlite::{KeyOptions, KeyWebhooks, Options, Store};
+use svc_sqlite::{KeyOptions, KeyWebhooks, SqliteOptions, SqliteStore};
 use svc_store::{
     compare::{ScanRecords, StoreDigest, compare},
     laws::StoreTests,
@@ -95,13 +95,13 @@ impl ScanRecords for Memory {
     }
 }
 
-fn open(folder: &tempfile::TempDir) -> Store {
-    Store::open(Options::new(folder.path().join("data.db"))).unwrap()
+fn open(folder: &tempfile::TempDir) -> SqliteStore {
+    SqliteStore::open(SqliteOptions::new(folder.path().join("data.db"))).unwrap()
 }
 
 /// A file with the tenants of some random histories: all kinds, tickets with holders, parts,
 /// schedules, deleted people.
-async fn filled(folder: &tempfile::TempDir) -> Store {
+async fn filled(folder: &tempfile::TempDir) -> SqliteStore {
     let (store, made) = (open(folder), AtomicU32::new(0));
     let histories = StoreTests::new().histories(32).calls(60).seed(4_000);
     let checked = histories.check(async || {
@@ -120,7 +120,7 @@ async fn filled(folder: &tempfile::TempDir) -> Store {
 }
 
 /// Moves a tenant over in parts of so many records.
-fn moved(from: &Store, to: &mut Memory, tenant: &Tenant, most: usize) -> (u64, Vec<Change>) {
+fn moved(from: &SqliteStore, to: &mut Memory, tenant: &Tenant, most: usize) -> (u64, Vec<Change>) {
     let (mut next, mut records, mut all) = (Some(ExportPosition::start()), 0, Vec::new());
     while let Some(position) = next {
         // As after a restart.
@@ -139,7 +139,7 @@ fn moved(from: &Store, to: &mut Memory, tenant: &Tenant, most: usize) -> (u64, V
     (records, all)
 }
 
-async fn same(one: &Store, other: &Memory, tenant: &Tenant) -> StoreDigest {
+async fn same(one: &SqliteStore, other: &Memory, tenant: &Tenant) -> StoreDigest {
     let compared = compare(one, other, tenant, |_| {}).await.unwrap();
     compared.unwrap_or_else(|difference| panic!("{}: {difference}", tenant.as_str()))
 }
@@ -228,7 +228,7 @@ async fn what_another_store_applies_is_the_same_and_stays_the_same() {
 
 /// Deletes everything, one by one: what goes and stays with each follows from holders, sums, parts
 /// and e-mail addresses, and none of it gets a date.
-async fn goes_on_alike(file: &Store, memory: &Memory, tenant: &Tenant) {
+async fn goes_on_alike(file: &SqliteStore, memory: &Memory, tenant: &Tenant) {
     let cx = Context::new(tenant.clone(), Caller::anonymous(), Timestamp::MAX);
     for kind in [
         Kind::Person,
@@ -257,7 +257,7 @@ async fn a_write_is_seen_by_the_clock() {
     let folder = tempfile::tempdir().unwrap();
     let file = filled(&folder).await;
     let tenant = &file.tenants().unwrap()[0];
-    let clock = |store: &Store| {
+    let clock = |store: &SqliteStore| {
         store
             .export(tenant, ExportPosition::start(), 1)
             .unwrap()

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use svc_core::Tenant;
 use svc_core::value::Timestamp;
-use svc_sqlite::{Options, Store};
+use svc_sqlite::{SqliteOptions, SqliteStore};
 use svc_store::laws::{
     ContractViolation, NumberedPages, check, check_feed, check_feed_among_writers,
     check_feed_expires, check_outgoing, check_webhooks,
@@ -14,7 +14,7 @@ use svc_store::laws::{
 
 /// One file, with new tenants for each history.
 struct File {
-    store: Store,
+    store: SqliteStore,
     made: AtomicU32,
     _folder: tempfile::TempDir,
 }
@@ -22,8 +22,10 @@ struct File {
 impl File {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let store =
-            Store::open(Options::new(folder.path().join("data.db")).synchronous_normal()).unwrap();
+        let store = SqliteStore::open(
+            SqliteOptions::new(folder.path().join("data.db")).synchronous_normal(),
+        )
+        .unwrap();
         Self {
             store,
             made: AtomicU32::new(0),
@@ -31,7 +33,7 @@ impl File {
         }
     }
 
-    async fn next(&self) -> (Store, [Tenant; 2]) {
+    async fn next(&self) -> (SqliteStore, [Tenant; 2]) {
         let number = self.made.fetch_add(1, Ordering::Relaxed);
         let one = self
             .store
@@ -74,10 +76,10 @@ async fn syn_02_the_feed_is_complete() -> Result<(), ContractViolation> {
 async fn syn_08_old_changes_expire() -> Result<(), ContractViolation> {
     let (folder, clock) = (tempfile::tempdir().unwrap(), Arc::new(AtomicI64::new(0)));
     let told = Arc::clone(&clock);
-    let options =
-        Options::new(folder.path().join("data.db")).keep_changes(Duration::from_secs(60 * 60));
+    let options = SqliteOptions::new(folder.path().join("data.db"))
+        .keep_changes(Duration::from_secs(60 * 60));
     let store =
-        Store::open(options.now(move || Timestamp::from_micros(told.load(Ordering::SeqCst))))
+        SqliteStore::open(options.now(move || Timestamp::from_micros(told.load(Ordering::SeqCst))))
             .unwrap();
     let tenant = store.ensure_tenant("one").await.unwrap();
     check_feed_expires(&store, &tenant, |time| {

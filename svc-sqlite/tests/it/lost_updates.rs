@@ -130,7 +130,7 @@ async fn etg_04_tags_outlive_the_process() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("data.db");
     let open = async || {
-        let store = svc_sqlite::Store::open(svc_sqlite::Options::new(&path)).unwrap();
+        let store = svc_sqlite::SqliteStore::open(svc_sqlite::SqliteOptions::new(&path)).unwrap();
         let tenant = store.ensure_tenant("demo").await.unwrap();
         let api = crate::server::api(&store, |api| {
             api.conditional_requests(IfMatchPolicy::Optional)

@@ -2,7 +2,7 @@
 //! one: the specification of a store and the store of the reference server conform alike.
 
 use async_trait::async_trait;
-use svc_conformance::{InProcess, Keys, Outcome, Suite};
+use svc_conformance::{InProcess, Keys, RequirementOutcome, Suite};
 use svc_core::api::{Api, IfMatchPolicy};
 use svc_core::auth::{Authenticator, Caller, Credentials, Operation, Right, Rights};
 use svc_core::model::Kind;
@@ -88,8 +88,8 @@ fn the_store_in_memory_conforms() {
 #[tokio::test]
 async fn the_suite_sees_who_reaches_the_webhooks_of_a_kind() {
     for (key, expected) in [
-        ("key-without-people", Outcome::Pass),
-        ("key-of-one", Outcome::Fail),
+        ("key-without-people", RequirementOutcome::Pass),
+        ("key-of-one", RequirementOutcome::Fail),
     ] {
         let keys = Keys::primary("key-of-one").restricted(key, "people.read");
         let report = suite()

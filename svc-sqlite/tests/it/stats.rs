@@ -5,14 +5,15 @@ use svc_core::model::Tag;
 use svc_core::store::{Store as _, WriteOperation, WriteRequest};
 use svc_core::value::Timestamp;
 use svc_core::{Context, Draft, Tenant};
-use svc_sqlite::{Options, Store};
+use svc_sqlite::{SqliteOptions, SqliteStore};
 
 #[tokio::test]
 async fn writes_share_transactions_and_are_counted() {
     let folder = tempfile::tempdir().expect("a folder");
     // Without inline commits every write goes through the queue.
-    let store = Store::open(Options::new(folder.path().join("stats.db")).inline_commit(false))
-        .expect("a store");
+    let store =
+        SqliteStore::open(SqliteOptions::new(folder.path().join("stats.db")).inline_commit(false))
+            .expect("a store");
     let tenant = store.ensure_tenant("one").await.expect("a tenant");
     let before = store.stats();
     assert_eq!(

@@ -3,13 +3,14 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use svc_sqlite::{Options, Store};
+use svc_sqlite::{SqliteOptions, SqliteStore};
 use svc_store::laws::{ContractViolation, StoreTests};
 
 async fn histories(histories: u64, calls: usize, seed: u64) -> Result<(), ContractViolation> {
     let folder = tempfile::tempdir().unwrap();
     let store =
-        Store::open(Options::new(folder.path().join("data.db")).synchronous_normal()).unwrap();
+        SqliteStore::open(SqliteOptions::new(folder.path().join("data.db")).synchronous_normal())
+            .unwrap();
     let made = AtomicU32::new(0);
     let fresh = async || {
         let number = made.fetch_add(1, Ordering::Relaxed);

@@ -22,7 +22,7 @@ pub struct Cli {
     pub command: Option<Command>,
     /// The options of the server.
     #[command(flatten)]
-    pub options: Options,
+    pub options: ServerArgs,
 }
 
 /// The options of the server.
@@ -31,7 +31,7 @@ pub struct Cli {
     clippy::struct_excessive_bools,
     reason = "each is a switch of the command line of its own"
 )]
-pub struct Options {
+pub struct ServerArgs {
     /// Listen on this address; another one than this machine's own (loopback) needs --base-url
     #[arg(
         long,
@@ -83,7 +83,7 @@ pub struct Options {
 
     /// How statements reach the database; unnamed for a pooler that knows no names [default: named]
     #[arg(long, env = "SVC_DEMO_STATEMENTS", value_name = "HOW", global = true)]
-    pub statements: Option<StatementsBy>,
+    pub statements: Option<StatementModeArg>,
 
     /// A replica of the database, which answers reads
     #[arg(
@@ -126,7 +126,7 @@ pub struct Options {
         value_name = "STYLE",
         default_value = "table"
     )]
-    pub style: Style,
+    pub style: ResponseStyleArg,
 
     /// Collections that the entry point lists: all, or those the specification lists there
     #[arg(
@@ -135,7 +135,7 @@ pub struct Options {
         value_name = "WHICH",
         default_value = "all"
     )]
-    pub entry_links: EntryLinks,
+    pub entry_links: EntryLinksArg,
 
     /// Send the error object with 401, 403 and 404, too
     #[arg(long, env = "SVC_DEMO_ERROR_BODIES", value_parser = FalseyValueParser::new())]
@@ -163,7 +163,7 @@ pub struct Options {
         value_delimiter = ',',
         hide_env_values = true
     )]
-    pub key: Vec<KeyText>,
+    pub key: Vec<KeyArg>,
 
     /// The same, for a key that may only read; repeatable
     #[arg(
@@ -173,7 +173,7 @@ pub struct Options {
         value_delimiter = ',',
         hide_env_values = true
     )]
-    pub read_key: Vec<KeyText>,
+    pub read_key: Vec<KeyArg>,
 
     /// Whether the record helpers may be called without a key
     #[arg(
@@ -227,15 +227,15 @@ pub struct Options {
 
 /// A fixed key as it was given, `TENANT=TOKEN`; no debug output shows it.
 #[derive(Clone)]
-pub struct KeyText(pub String);
+pub struct KeyArg(pub String);
 
-impl From<String> for KeyText {
+impl From<String> for KeyArg {
     fn from(text: String) -> Self {
         Self(text)
     }
 }
 
-impl std::fmt::Debug for KeyText {
+impl std::fmt::Debug for KeyArg {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("KeyText(..)")
     }
@@ -276,7 +276,7 @@ pub enum Command {
         tenant: String,
         /// What to do with them.
         #[command(subcommand)]
-        action: HookAction,
+        action: WebhookAction,
     },
     /// Copies the data file, also while a server runs on it (a database is copied by PostgreSQL)
     Backup {
@@ -318,13 +318,13 @@ pub enum Command {
     Export {
         /// Which document.
         #[command(subcommand)]
-        document: Document,
+        document: ExportDocument,
     },
 }
 
 /// Which document about the interface to print.
 #[derive(Debug, Clone, Subcommand)]
-pub enum Document {
+pub enum ExportDocument {
     /// Every route, method and body, in version 3.1 of that form
     Openapi,
     /// The JSON Schema (2020-12) of a kind of record or of a helper's body; or the tables of a
@@ -379,7 +379,7 @@ pub enum KeyAction {
 
 /// What to do with the webhooks.
 #[derive(Debug, Clone, Subcommand)]
-pub enum HookAction {
+pub enum WebhookAction {
     /// Lists the webhooks and how their messages arrive
     List,
     /// Makes a webhook and prints its secret, which cannot be shown again
@@ -425,7 +425,7 @@ pub enum HookAction {
 
 /// Response styles, where the specification's table of codes and its examples disagree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Style {
+pub enum ResponseStyleArg {
     /// Create 201, delete 204 without a body.
     Table,
     /// Create 200, delete 200 with a notice.
@@ -434,7 +434,7 @@ pub enum Style {
 
 /// How statements reach a database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum StatementsBy {
+pub enum StatementModeArg {
     /// Prepared once a connection, by name.
     Named,
     /// Sent whole each time.
@@ -443,7 +443,7 @@ pub enum StatementsBy {
 
 /// Which collections the entry point lists (ENT-21).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum EntryLinks {
+pub enum EntryLinksArg {
     /// Every collection that is served.
     All,
     /// Those that the specification lists there.

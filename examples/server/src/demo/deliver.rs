@@ -6,22 +6,22 @@ use svc_core::{
     ops::{DeliveryOutcome, OutboxEntry, OutboxPayload},
 };
 
-use super::access_log::Teller;
+use super::access_log::LogHandle;
 
 /// Tells in the log, beside the requests, what a server would send: kinds and ids only.
 #[derive(Debug, Clone, Default)]
-pub struct Recorded(Teller);
+pub struct LogOnlyDelivery(LogHandle);
 
-impl Recorded {
+impl LogOnlyDelivery {
     /// Tells it there.
     #[must_use]
-    pub fn by(teller: Teller) -> Self {
+    pub fn by(teller: LogHandle) -> Self {
         Self(teller)
     }
 }
 
 #[async_trait]
-impl Deliver for Recorded {
+impl Deliver for LogOnlyDelivery {
     async fn deliver(&self, tenant: &Tenant, dispatch: &OutboxEntry) -> Result<DeliveryOutcome> {
         self.0.tell(&line(tenant, dispatch));
         Ok(DeliveryOutcome::Done)

@@ -11,14 +11,14 @@ use svc_core::auth::{Caller, Identity, Rights};
 use svc_core::link::Target;
 use svc_core::value::Id;
 
-use super::cli::{HookAction, Options};
-use super::database::Database;
-use super::deliver::Recorded;
+use super::cli::{ServerArgs, WebhookAction};
+use super::database::DemoStore;
+use super::deliver::LogOnlyDelivery;
 use super::interface::service;
-use super::location::Location;
+use super::location::DataLocation;
 use super::run::say;
-use super::settings::Settings;
-use super::trouble::Trouble;
+use super::settings::ServerSettings;
+use super::trouble::StartupError;
 
 /// The name under which webhooks show that this program created or changed them.
 const COMMAND: &str = "svc-demo";
@@ -32,18 +32,18 @@ const BASE: &str = "http://localhost/";
 ///
 /// There is no such data, tenant or webhook, or what is asked for is refused.
 pub(super) async fn manage(
-    options: &Options,
+    options: &ServerArgs,
     tenant: &str,
-    action: HookAction,
-) -> Result<(), Trouble> {
-    let store = Database::beside(&Location::of(options)?).await?;
+    action: WebhookAction,
+) -> Result<(), StartupError> {
+    let store = DemoStore::beside(&DataLocation::of(options)?).await?;
     let known = store
         .tenants()
         .await
         .map_err(|error| store.trouble(&error))?;
     if !known.iter().any(|known| known.as_str() == tenant) {
         let place = format!("--tenant {}", tenant.escape_debug());
-        return Err(Trouble::new(
+        return Err(StartupError::new(
             "There is no such tenant.",
             place,
             "See `svc-demo keys list` for those that there are.",
@@ -51,20 +51,20 @@ pub(super) async fn manage(
     }
     let service = service(
         &store,
-        &Settings::check(options)?,
+        &ServerSettings::check(options)?,
         BASE,
-        Recorded::default(),
+        LogOnlyDelivery::default(),
     )?;
-    let hooks = Hooks {
+    let hooks = WebhookCommands {
         api: service.api(),
         tenant: Tenant::new(tenant),
     };
     match action {
-        HookAction::List => {
+        WebhookAction::List => {
             let all = hooks.ask(Method::GET, Target::Webhooks, None).await?;
             say(&table(&all, service.api()));
         }
-        HookAction::Add { url, kinds, events } => {
+        WebhookAction::Add { url, kinds, events } => {
             let mut body = Map::from_iter([("url".to_owned(), json!(url))]);
             let given = [("kinds", kinds), ("events", events)]
                 .into_iter()
@@ -79,13 +79,13 @@ pub(super) async fn manage(
                 text(at(&made, &["secret"]))
             ));
         }
-        HookAction::Remove { id } => {
+        WebhookAction::Remove { id } => {
             hooks
                 .ask(Method::DELETE, Target::Webhook(named(&id)?), None)
                 .await?;
             say(&format!("webhook {id} is removed\n"));
         }
-        HookAction::Pause { id } => {
+        WebhookAction::Pause { id } => {
             hooks
                 .ask(
                     Method::PUT,
@@ -95,7 +95,7 @@ pub(super) async fn manage(
                 .await?;
             say(&format!("webhook {id} is paused\n"));
         }
-        HookAction::Resume { id } => {
+        WebhookAction::Resume { id } => {
             hooks
                 .ask(
                     Method::PUT,
@@ -105,14 +105,14 @@ pub(super) async fn manage(
                 .await?;
             say(&format!("webhook {id} is active\n"));
         }
-        HookAction::Redeliver { id, after } => {
+        WebhookAction::Redeliver { id, after } => {
             let body = after.map_or_else(|| json!({}), |after| json!({"after": after}));
             hooks
                 .ask(Method::POST, Target::Redelivery(named(&id)?), Some(&body))
                 .await?;
             say(&format!("webhook {id} sends again\n"));
         }
-        HookAction::Rotate { id } => {
+        WebhookAction::Rotate { id } => {
             let changed = hooks
                 .ask(Method::POST, Target::SecretRotation(named(&id)?), None)
                 .await?;
@@ -126,19 +126,19 @@ pub(super) async fn manage(
 }
 
 /// The webhooks of a tenant.
-struct Hooks<'a> {
+struct WebhookCommands<'a> {
     api: &'a Api,
     tenant: Tenant,
 }
 
-impl Hooks<'_> {
+impl WebhookCommands<'_> {
     /// What the interface answers; its refusal as trouble.
     async fn ask(
         &self,
         method: Method,
         target: Target,
         body: Option<&Value>,
-    ) -> Result<Value, Trouble> {
+    ) -> Result<Value, StartupError> {
         let identity = Identity::Known(
             self.tenant.clone(),
             Caller::with_rights(Rights::all()).named(COMMAND),
@@ -158,7 +158,7 @@ impl Hooks<'_> {
         let mut said = Vec::new();
         descriptions(&answer, &mut said);
         let place = format!("--tenant {}", self.tenant.as_str());
-        Err(Trouble::new(
+        Err(StartupError::new(
             said.join(" "),
             place,
             "Mend the command, and run it again.",
@@ -166,12 +166,12 @@ impl Hooks<'_> {
     }
 }
 
-fn named(id: &str) -> Result<Id, Trouble> {
+fn named(id: &str) -> Result<Id, StartupError> {
     Id::new(id).ok_or_else(unknown)
 }
 
-fn unknown() -> Trouble {
-    Trouble::new(
+fn unknown() -> StartupError {
+    StartupError::new(
         "No webhook has this id.",
         "hooks",
         "See `svc-demo hooks list` for the ids.",

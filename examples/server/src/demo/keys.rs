@@ -9,24 +9,24 @@ use svc_core::context::Context;
 use svc_core::link::RecordAddress;
 use svc_core::model::Kind;
 use svc_core::value::{Id, Timestamp};
-use svc_sqlite::{Options, Store};
+use svc_sqlite::{SqliteOptions, SqliteStore};
 use svc_store::keys::{KeyError, KeyInfo, KeyOptions, KeyWebhooks, Revocation};
 
 use super::about::about_file;
 use super::cli::KeyAction;
-use super::database::{Database, open_beside};
-use super::load::Load;
-use super::location::Location;
+use super::database::{DemoStore, open_beside};
+use super::load::SeedLoad;
+use super::location::DataLocation;
 use super::run::say;
-use super::trouble::Trouble;
+use super::trouble::StartupError;
 
 /// Makes, lists or revokes keys of the data at a location.
 ///
 /// # Errors
 ///
 /// There is no such data, tenant, person, right or key, or the data cannot be used.
-pub(super) async fn manage(location: &Location, action: KeyAction) -> Result<(), Trouble> {
-    let store = Database::beside(location).await?;
+pub(super) async fn manage(location: &DataLocation, action: KeyAction) -> Result<(), StartupError> {
+    let store = DemoStore::beside(location).await?;
     match action {
         KeyAction::Create {
             tenant,
@@ -74,10 +74,10 @@ pub(super) async fn manage(location: &Location, action: KeyAction) -> Result<(),
 ///
 /// The data is in a database, there is no such file, there is a file already where the copy should
 /// be, or one of them cannot be used.
-pub(super) async fn backup(location: &Location, to: &Path) -> Result<(), Trouble> {
+pub(super) async fn backup(location: &DataLocation, to: &Path) -> Result<(), StartupError> {
     let path = match location {
-        Location::File(path) => path,
-        Location::Server(server) => return Err(server.no_backup()),
+        DataLocation::File(path) => path,
+        DataLocation::Server(server) => return Err(server.no_backup()),
     };
     let store = open_beside(path)?;
     store.backup(to).await.map_err(|error| about_file(&error))?;
@@ -90,16 +90,16 @@ pub(super) async fn backup(location: &Location, to: &Path) -> Result<(), Trouble
 /// # Errors
 ///
 /// The data is in a database, there is no such file, a server runs on it, or it cannot be written.
-pub(super) async fn compact(location: &Location) -> Result<(), Trouble> {
+pub(super) async fn compact(location: &DataLocation) -> Result<(), StartupError> {
     let path = match location {
-        Location::File(path) => path,
-        Location::Server(server) => return Err(server.no_compact()),
+        DataLocation::File(path) => path,
+        DataLocation::Server(server) => return Err(server.no_compact()),
     };
     let failed = |error| about_file(&error);
     // Opening alone makes a file where there is none; opening beside a server does not, and knows
     // its share names.
     let names = open_beside(path)?.share_names().clone();
-    let store = Store::open(Options::new(path).share_names(names)).map_err(failed)?;
+    let store = SqliteStore::open(SqliteOptions::new(path).share_names(names)).map_err(failed)?;
     let size = || std::fs::metadata(store.path()).map_or(0, |file| file.len() / 1024);
     let before = size();
     store.compact().await.map_err(failed)?;
@@ -111,9 +111,9 @@ pub(super) async fn compact(location: &Location) -> Result<(), Trouble> {
     Ok(())
 }
 
-fn right(text: &str) -> Result<Right, Trouble> {
+fn right(text: &str) -> Result<Right, StartupError> {
     text.parse().map_err(|_| {
-        Trouble::new(
+        StartupError::new(
             "There is no such right.",
             format!("--right {}", text.escape_debug()),
             "Give a collection and what may be done, such as people.list, people.read, people.create, people.update \
@@ -122,9 +122,9 @@ fn right(text: &str) -> Result<Right, Trouble> {
     })
 }
 
-fn instant(text: &str) -> Result<Timestamp, Trouble> {
+fn instant(text: &str) -> Result<Timestamp, StartupError> {
     Timestamp::parse(text).ok_or_else(|| {
-        Trouble::new(
+        StartupError::new(
             "This is no instant.",
             format!("--expires {}", text.escape_debug()),
             "Give a date and time in UTC, such as 2030-01-31T12:00:00Z.",
@@ -134,13 +134,17 @@ fn instant(text: &str) -> Result<Timestamp, Trouble> {
 
 /// The person of a new key: the one asked for, who has to exist, or the one to whom the demo's keys
 /// are bound.
-async fn bound(store: &Database, tenant: &str, asked: Option<&str>) -> Result<Option<Id>, Trouble> {
+async fn bound(
+    store: &DemoStore,
+    tenant: &str,
+    asked: Option<&str>,
+) -> Result<Option<Id>, StartupError> {
     let trouble = |error| store.trouble(&error);
     let Some(asked) = asked else {
-        return Load::owner(store, tenant).await.map_err(trouble);
+        return SeedLoad::owner(store, tenant).await.map_err(trouble);
     };
     let unknown = || {
-        Trouble::new(
+        StartupError::new(
             "This tenant has no such person.",
             format!("--tenant {tenant} --person {}", asked.escape_debug()),
             "Give the last part of a person's address, or leave the option out.",
@@ -157,7 +161,7 @@ async fn bound(store: &Database, tenant: &str, asked: Option<&str>) -> Result<Op
     person.map(|_| Some(id)).ok_or_else(unknown)
 }
 
-async fn create(store: &Database, tenant: &str, options: KeyOptions) -> Result<(), Trouble> {
+async fn create(store: &DemoStore, tenant: &str, options: KeyOptions) -> Result<(), StartupError> {
     let key = store
         .create_key(&Tenant::new(tenant), options)
         .await
@@ -165,7 +169,7 @@ async fn create(store: &Database, tenant: &str, options: KeyOptions) -> Result<(
             KeyError::Storage(error) => store.trouble(&error),
             other => {
                 let remedy = "See `svc-demo keys list` for the tenants that there are.";
-                Trouble::new(
+                StartupError::new(
                     format!("No key was made: {other}."),
                     format!("--tenant {tenant}"),
                     remedy,
@@ -179,7 +183,7 @@ async fn create(store: &Database, tenant: &str, options: KeyOptions) -> Result<(
     Ok(())
 }
 
-async fn list(store: &Database) -> Result<(), Trouble> {
+async fn list(store: &DemoStore) -> Result<(), StartupError> {
     let keys = store
         .list_keys()
         .await
@@ -239,11 +243,11 @@ fn state(key: &KeyInfo, now: Timestamp) -> String {
 }
 
 async fn revoke(
-    location: &Location,
-    store: &Database,
+    location: &DataLocation,
+    store: &DemoStore,
     id: &str,
     webhooks: KeyWebhooks,
-) -> Result<(), Trouble> {
+) -> Result<(), StartupError> {
     let revocation = store
         .revoke_key(id, webhooks)
         .await
@@ -253,7 +257,7 @@ async fn revoke(
         disabled_webhooks,
     } = revocation;
     if !was_in_force && disabled_webhooks == 0 {
-        return Err(Trouble::new(
+        return Err(StartupError::new(
             "No key in force has this id.",
             format!("keys revoke {}", id.escape_debug()),
             "See `svc-demo keys list` for the ids.",
@@ -271,7 +275,7 @@ async fn revoke(
 
 /// Takes a revoked key out of the keys that the demo shows. The next start does so, too, when this
 /// fails.
-fn forget(location: &Location, id: &str) {
+fn forget(location: &DataLocation, id: &str) {
     let Ok(file) = location.keys_file() else {
         return;
     };

@@ -5,8 +5,8 @@ use std::net::{IpAddr, Ipv4Addr};
 use http::Uri;
 use svc_store::keys::StoredKey;
 
-use super::cli::{EntryLinks, Options, Style, Switch};
-use super::trouble::Trouble;
+use super::cli::{EntryLinksArg, ResponseStyleArg, ServerArgs, Switch};
+use super::trouble::StartupError;
 
 /// People in the first tenant of a new file, when nothing else is asked for.
 const PEOPLE: u32 = 5000;
@@ -17,7 +17,7 @@ const PEOPLE: u32 = 5000;
     clippy::struct_excessive_bools,
     reason = "each is a switch of the command line of its own"
 )]
-pub struct Settings {
+pub struct ServerSettings {
     /// The address to listen on.
     pub listen: IpAddr,
     /// The port, when one was asked for.
@@ -41,15 +41,15 @@ pub struct Settings {
     /// The names of the two network share objects.
     pub share_names: Option<(String, String)>,
     /// The response style.
-    pub style: Style,
+    pub style: ResponseStyleArg,
     /// Which collections the entry point lists.
-    pub entry_links: EntryLinks,
+    pub entry_links: EntryLinksArg,
     /// Whether 401, 403 and 404 have error bodies.
     pub error_bodies: bool,
     /// Whether records are changed and deleted with `If-Match` only.
     pub require_if_match: bool,
     /// Who may call the record helpers from a browser.
-    pub cors: Cors,
+    pub cors: CorsSetting,
     /// Fixed keys, in the order of the command line: those with all rights first.
     pub keys: Vec<FixedKey>,
     /// Whether the record helpers may be called without a key.
@@ -72,7 +72,7 @@ pub struct Settings {
 
 /// Origins whose pages may call the record helpers.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Cors {
+pub enum CorsSetting {
     /// None.
     Off,
     /// Every origin.
@@ -101,24 +101,24 @@ impl std::fmt::Debug for FixedKey {
     }
 }
 
-impl Settings {
+impl ServerSettings {
     /// Checks the options against the rules and each other.
     ///
     /// # Errors
     ///
     /// The first option that cannot be followed, with what to do about it.
-    pub fn check(options: &Options) -> Result<Self, Trouble> {
+    pub fn check(options: &ServerArgs) -> Result<Self, StartupError> {
         let listen = listen(&options.listen)?;
         let base_url = options.base_url.as_deref().map(base_url).transpose()?;
         if !listen.is_loopback() && base_url.is_none() {
-            return Err(Trouble::new(
+            return Err(StartupError::new(
                 "Links would name an address under which other machines may not find this server.",
                 format!("--listen {listen} without --base-url"),
                 "Add --base-url with the address that clients use, such as --base-url http://demo.example.org:8080/api/v1/.",
             ));
         }
         if options.metrics == Some(Switch::On) && base_url.as_deref().is_some_and(is_root) {
-            return Err(Trouble::new(
+            return Err(StartupError::new(
                 "A service at the root of its host has no place beside it for /healthz and /metrics.",
                 "--metrics on, --base-url without a path",
                 "Give --base-url a path, such as --base-url http://demo.example.org:8080/api/v1/.",
@@ -199,11 +199,11 @@ impl Settings {
     }
 }
 
-fn rule(good: bool, what: &str, option: &str, value: &str) -> Result<(), Trouble> {
+fn rule(good: bool, what: &str, option: &str, value: &str) -> Result<(), StartupError> {
     if good {
         return Ok(());
     }
-    Err(Trouble::new(
+    Err(StartupError::new(
         what,
         format!("{option} {}", printable(value)),
         "Change the option, or leave it out.",
@@ -223,12 +223,12 @@ fn is_system_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-')
 }
 
-fn listen(text: &str) -> Result<IpAddr, Trouble> {
+fn listen(text: &str) -> Result<IpAddr, StartupError> {
     if text == "localhost" {
         return Ok(Ipv4Addr::LOCALHOST.into());
     }
     text.trim_start_matches('[').trim_end_matches(']').parse().map_err(|_| {
-        Trouble::new(
+        StartupError::new(
             "This is no address to listen on.",
             format!("--listen {}", printable(text)),
             "Give an IP address, such as 127.0.0.1, ::1 or 0.0.0.0; the port is an option of its own.",
@@ -241,11 +241,11 @@ fn is_root(url: &str) -> bool {
     url.splitn(4, '/').nth(3).is_none_or(str::is_empty)
 }
 
-fn base_url(text: &str) -> Result<String, Trouble> {
+fn base_url(text: &str) -> Result<String, StartupError> {
     let wrong = |what: &str| {
         let remedy =
             "Give an address such as http://demo.example.org:8080/ or https://example.org/api/v1/.";
-        Trouble::new(what, format!("--base-url {}", printable(text)), remedy)
+        StartupError::new(what, format!("--base-url {}", printable(text)), remedy)
     };
     let uri: Uri = text.parse().map_err(|_| wrong("This is no address."))?;
     let authority = uri
@@ -267,7 +267,7 @@ fn base_url(text: &str) -> Result<String, Trouble> {
     })
 }
 
-fn share_names(text: &str) -> Result<(String, String), Trouble> {
+fn share_names(text: &str) -> Result<(String, String), StartupError> {
     let good = |name: &str| {
         !name.is_empty()
             && name
@@ -280,7 +280,7 @@ fn share_names(text: &str) -> Result<(String, String), Trouble> {
         {
             Ok((a.to_owned(), b.to_owned()))
         }
-        _ => Err(Trouble::new(
+        _ => Err(StartupError::new(
             "Share names are two different names of lower case letters, digits and `_`, neither of them email_share.",
             format!("--share-names {}", printable(text)),
             "Give them with a comma between, such as network_a_share,network_b_share.",
@@ -288,9 +288,9 @@ fn share_names(text: &str) -> Result<(String, String), Trouble> {
     }
 }
 
-fn cors(values: &[String]) -> Result<Cors, Trouble> {
+fn cors(values: &[String]) -> Result<CorsSetting, StartupError> {
     if values.is_empty() {
-        return Ok(Cors::Off);
+        return Ok(CorsSetting::Off);
     }
     if values.iter().any(|value| value == "any") {
         rule(
@@ -299,7 +299,7 @@ fn cors(values: &[String]) -> Result<Cors, Trouble> {
             "--cors",
             &values.join(","),
         )?;
-        return Ok(Cors::Any);
+        return Ok(CorsSetting::Any);
     }
     for value in values {
         let origin = value
@@ -314,10 +314,10 @@ fn cors(values: &[String]) -> Result<Cors, Trouble> {
         let what = "An origin is a scheme and a host, such as https://www.example.org, without a slash at its end.";
         rule(good, what, "--cors", value)?;
     }
-    Ok(Cors::Origins(values.to_vec()))
+    Ok(CorsSetting::Origins(values.to_vec()))
 }
 
-fn fixed_keys(options: &Options) -> Result<Vec<FixedKey>, Trouble> {
+fn fixed_keys(options: &ServerArgs) -> Result<Vec<FixedKey>, StartupError> {
     let all = options.key.iter().map(|key| ("--key", &key.0, false));
     let reading = options
         .read_key
@@ -332,7 +332,7 @@ fn fixed_keys(options: &Options) -> Result<Vec<FixedKey>, Trouble> {
                 || format!("{option} ..."),
                 |(tenant, _)| format!("{option} {}=...", printable(tenant)),
             );
-            Trouble::new(
+            StartupError::new(
                 what,
                 place,
                 format!(
@@ -371,14 +371,14 @@ fn fixed_keys(options: &Options) -> Result<Vec<FixedKey>, Trouble> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Cors, Settings};
-    use crate::demo::Trouble;
+    use super::{CorsSetting, ServerSettings};
+    use crate::demo::StartupError;
     use crate::demo::cli::Cli;
     use clap::Parser;
 
-    fn check(arguments: &[&str]) -> Result<Settings, Trouble> {
+    fn check(arguments: &[&str]) -> Result<ServerSettings, StartupError> {
         let arguments = ["svc-demo"].iter().chain(arguments);
-        Settings::check(
+        ServerSettings::check(
             &Cli::try_parse_from(arguments)
                 .expect("the arguments parse")
                 .options,
@@ -397,7 +397,7 @@ mod tests {
         assert!(settings.listen.is_loopback());
         assert_eq!(
             (settings.port, settings.people, settings.cors),
-            (None, 5000, Cors::Off)
+            (None, 5000, CorsSetting::Off)
         );
         assert!(settings.anonymous_helpers && !settings.atomic_helpers && settings.keys.is_empty());
     }
@@ -530,6 +530,6 @@ mod tests {
             "http://localhost:3000",
         ])
         .expect("is good");
-        assert!(matches!(settings.cors, Cors::Origins(origins) if origins.len() == 2));
+        assert!(matches!(settings.cors, CorsSetting::Origins(origins) if origins.len() == 2));
     }
 }

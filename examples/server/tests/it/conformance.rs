@@ -16,7 +16,7 @@ use bytes::Bytes;
 use http::Request;
 use serde_json::Value;
 use svc_conformance::{
-    CleanUp, InProcess, Intensity, Keys, Outcome, Remote, Report, Suite, Target,
+    CleanUpReport, InProcess, Intensity, Keys, Remote, Report, RequirementOutcome, Suite, Target,
 };
 use svc_core::api::{Api, Vendor};
 use svc_core::link::RecordAddress;
@@ -24,7 +24,7 @@ use svc_core::model::Kind;
 use svc_core::raw::{RawPage, RawRecord};
 use svc_core::store::{self, LookupKey, WriteRequest};
 use svc_core::{Context, ListRequest};
-use svc_sqlite::{KeyOptions, Options, Store};
+use svc_sqlite::{KeyOptions, SqliteOptions, SqliteStore};
 use svc_tower::SvcService;
 use tokio::runtime::{Builder, Runtime};
 
@@ -140,7 +140,7 @@ fn assert_clean(name: &str, report: &Report, before: u64, after: u64) {
     let undecided: Vec<_> = report.inconclusive().collect();
     assert!(undecided.is_empty(), "{name}: {undecided:#?}");
     assert_eq!(report.exit_code(), 0, "{name}: {report}");
-    let CleanUp {
+    let CleanUpReport {
         created,
         removed,
         left,
@@ -169,13 +169,13 @@ fn the_demo_conforms_in_the_other_style_under_another_prefix_without_strangers()
         report
             .rows
             .iter()
-            .any(|row| row.outcome == Outcome::NotApplicable && row.id == "AUT-06"),
+            .any(|row| row.outcome == RequirementOutcome::NotApplicable && row.id == "AUT-06"),
         "{report}"
     );
 }
 
 /// A store that cannot read its tags.
-struct Broken(Store);
+struct Broken(SqliteStore);
 
 #[async_trait]
 impl store::Store for Broken {
@@ -212,7 +212,8 @@ impl store::Store for Broken {
 fn failing() -> Report {
     let folder = tempfile::tempdir().expect("a folder");
     runtime().block_on(async {
-        let store = Store::open(Options::new(folder.path().join("a.db"))).expect("a store");
+        let store =
+            SqliteStore::open(SqliteOptions::new(folder.path().join("a.db"))).expect("a store");
         let tenant = store.ensure_tenant("one").await.expect("a tenant");
         let key = store
             .create_key(&tenant, KeyOptions::new("primary"))
@@ -245,7 +246,7 @@ fn a_failing_backend_is_seen_to_say_so() {
     let report = failing();
     assert_eq!(
         report.row("ERR-05").map(|row| row.outcome),
-        Some(Outcome::Pass),
+        Some(RequirementOutcome::Pass),
         "{report}"
     );
 }
@@ -271,7 +272,8 @@ fn all_runs() -> Vec<(String, Report)> {
                         assert_clean(name, &report, before, after);
                     } else {
                         // Without records that can be listed there is no way to most helpers.
-                        let wrong = report.count(Outcome::Fail) + report.count(Outcome::Error);
+                        let wrong = report.count(RequirementOutcome::Fail)
+                            + report.count(RequirementOutcome::Error);
                         assert_eq!(wrong, 0, "{name}: {report}");
                     }
                     done.lock()

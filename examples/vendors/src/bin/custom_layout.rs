@@ -13,16 +13,16 @@ use svc_core::model::Kind;
 use svc_core::value::Id;
 use svc_core::{Api, Error, Result, Vendor};
 use svc_docs::Docs;
-use svc_sqlite::{KeyOptions, Options, Store};
+use svc_sqlite::{KeyOptions, SqliteOptions, SqliteStore};
 use svc_tower::{SvcService, server::Server};
 use tokio::net::TcpListener;
 
 /// `all/people`, `one/people/7`, `one/signatures/7.3`, `of/people/7/signatures`,
 /// `do/person_signup_helper` ...
 #[derive(Debug)]
-struct Verbs;
+struct VerbLayout;
 
-impl Layout for Verbs {
+impl Layout for VerbLayout {
     fn path(&self, target: &Target, out: &mut String) {
         let path = match target {
             Target::EntryPoint => String::new(),
@@ -123,7 +123,7 @@ async fn main() -> Result<()> {
     let listener =
         TcpListener::bind(arguments.next().as_deref().unwrap_or("127.0.0.1:8085")).await?;
     let site = format!("http://{}", listener.local_addr()?);
-    let store = Store::open(Options::new(
+    let store = SqliteStore::open(SqliteOptions::new(
         arguments.next().as_deref().unwrap_or("custom_layout.db"),
     ))?;
     let key = store
@@ -151,7 +151,7 @@ async fn main() -> Result<()> {
                 .key_header_name(header.clone())
                 .version_field_name("acme_release"),
         )
-        .layout(Verbs)
+        .layout(VerbLayout)
         .own_relations(shop)
         .authenticator(store.clone())
         .build()?;

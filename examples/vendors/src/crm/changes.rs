@@ -14,7 +14,7 @@ use svc_core::{
 
 use super::client::Row;
 use super::existing::Crm;
-use super::mapping::Mapped;
+use super::mapping::TableKind;
 
 /// Ids, and no more of whoever was deleted.
 const DELETIONS: &str = "
@@ -30,14 +30,14 @@ CREATE TABLE IF NOT EXISTS deletions (
 ";
 
 /// A table whose changes are told, and its column with the record above.
-struct Told {
+struct FeedTable {
     table: &'static str,
     kind: Kind,
     above: Option<&'static str>,
 }
 
-impl Told {
-    fn of<R: Mapped>() -> Self {
+impl FeedTable {
+    fn of<R: TableKind>() -> Self {
         let mut links = R::LINKS
             .iter()
             .filter(|(link, ..)| R::SCHEMA.parent == Some(link.name()));
@@ -101,7 +101,7 @@ impl Told {
 
 /// The tables and triggers of the feed.
 pub(super) fn schema() -> String {
-    Told::all()
+    FeedTable::all()
         .iter()
         .fold(DELETIONS.to_owned(), |schema, told| {
             schema + &told.triggers()
@@ -132,7 +132,7 @@ impl ChangeFeed for Crm {
                 }
             }
         };
-        let tables = Told::all();
+        let tables = FeedTable::all();
         let deleted = "SELECT change_no, kept_in, row_no, above_no, deleted_at AS at, 'deleted' AS what FROM deletions
                        WHERE company_no = ?1 AND change_no > ?2";
         let rows = tables.iter().fold(deleted.to_owned(), |sql, told| {

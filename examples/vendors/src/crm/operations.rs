@@ -11,11 +11,11 @@ use svc_core::{
 
 use super::client::{Param, Row, Transaction};
 use super::existing::Crm;
-use super::mapping::Mapped;
+use super::mapping::TableKind;
 use super::refs;
 
 #[async_trait]
-impl<R: Mapped> List<R> for Crm {
+impl<R: TableKind> List<R> for Crm {
     async fn list(&self, cx: &Context, request: &ListRequest) -> Result<Page<R>> {
         let tx = self.tx(cx).await?;
         // A filter: the library has read it and says what to look up, and takes what fits.
@@ -77,14 +77,14 @@ impl<R: Mapped> List<R> for Crm {
 }
 
 #[async_trait]
-impl<R: Mapped> Get<R> for Crm {
+impl<R: TableKind> Get<R> for Crm {
     async fn get(&self, cx: &Context, at: &RecordAddress) -> Result<Option<Record<R>>> {
         read(&*self.tx(cx).await?, cx, at).await
     }
 }
 
 #[async_trait]
-impl<R: Mapped> Find<R> for Crm {
+impl<R: TableKind> Find<R> for Crm {
     async fn find(&self, cx: &Context, key: &FindKey) -> Result<Option<Record<R>>> {
         let Some((condition, value)) = R::having(key) else {
             return Ok(None);
@@ -102,7 +102,7 @@ impl<R: Mapped> Find<R> for Crm {
 }
 
 #[async_trait]
-impl<R: Mapped> Create<R> for Crm {
+impl<R: TableKind> Create<R> for Crm {
     async fn create(&self, cx: &Context, request: CreateRequest<R>) -> Result<Created<R>> {
         let tx = self.tx(cx).await?;
         let links: Vec<_> = request
@@ -147,7 +147,7 @@ impl<R: Mapped> Create<R> for Crm {
 }
 
 #[async_trait]
-impl<R: Mapped> Update<R> for Crm {
+impl<R: TableKind> Update<R> for Crm {
     async fn update(&self, cx: &Context, request: UpdateRequest<R>) -> Result<Option<Record<R>>> {
         let tx = self.tx(cx).await?;
         let Some(known) = read::<R>(&tx, cx, &request.at).await? else {
@@ -174,7 +174,7 @@ impl<R: Mapped> Update<R> for Crm {
 }
 
 #[async_trait]
-impl<R: Mapped> Delete<R> for Crm {
+impl<R: TableKind> Delete<R> for Crm {
     async fn delete(&self, cx: &Context, request: &DeleteRequest) -> Result<bool> {
         let tx = self.tx(cx).await?;
         let Some(known) = read::<R>(&tx, cx, &request.at).await? else {
@@ -221,7 +221,7 @@ async fn exists(tx: &Transaction, cx: &Context, table: &str, at: &RecordAddress)
 }
 
 /// The record at an address.
-async fn read<R: Mapped>(
+async fn read<R: TableKind>(
     tx: &Transaction,
     cx: &Context,
     at: &RecordAddress,
@@ -233,7 +233,7 @@ async fn read<R: Mapped>(
 }
 
 /// The records of this company under a condition, whose values are counted from `?2`.
-async fn select<R: Mapped>(
+async fn select<R: TableKind>(
     tx: &Transaction,
     cx: &Context,
     condition: &str,
@@ -251,7 +251,7 @@ async fn select<R: Mapped>(
     tx.query(&sql, &values).await?.iter().map(record).collect()
 }
 
-fn record<R: Mapped>(row: &Row) -> Result<Record<R>> {
+fn record<R: TableKind>(row: &Row) -> Result<Record<R>> {
     let moment = |name| row.get(name).map(svc_core::value::Timestamp::from_micros);
     let meta = Meta::new(row.get::<i64>("row_no")?.into(), moment("entered_at")?)
         .modified(moment("edited_at")?);
@@ -268,7 +268,7 @@ fn record<R: Mapped>(row: &Row) -> Result<Record<R>> {
 }
 
 /// The columns behind links, of which each has to lead somewhere (CRU-02).
-async fn columns<R: Mapped>(
+async fn columns<R: TableKind>(
     tx: &Transaction,
     cx: &Context,
     links: &[(&'static str, Option<RecordAddress>)],
@@ -299,7 +299,7 @@ async fn columns<R: Mapped>(
 }
 
 /// Puts fields and links into a row that is there.
-async fn write<R: Mapped>(
+async fn write<R: TableKind>(
     tx: &Transaction,
     cx: &Context,
     no: i64,

@@ -16,7 +16,7 @@ use super::mapping::Mapped;
 use super::transactions::{Crm, Param, Tx};
 
 /// Records with the numbers of their rows.
-type Rows<R> = Vec<(i64, Record<R>)>;
+type NumberedRecords<R> = Vec<(i64, Record<R>)>;
 
 #[async_trait]
 impl<R: Mapped> List<R> for Crm {
@@ -239,7 +239,7 @@ async fn select<R: Mapped>(
     cx: &Context,
     condition: &str,
     values: &[Param<'_>],
-) -> Result<Rows<R>> {
+) -> Result<NumberedRecords<R>> {
     let link = |(_, at, _, table): &_| {
         format!(", (SELECT public_id FROM {table} WHERE id = it.{at}) AS {at}")
     };

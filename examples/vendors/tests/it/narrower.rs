@@ -7,7 +7,7 @@ use std::error::Error;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use svc_conformance::{InProcess, Intensity, Keys, Outcome, Suite};
+use svc_conformance::{InProcess, Intensity, Keys, RequirementOutcome, Suite};
 use svc_core::api::{Api, Behaviour, ResourceConfig, Vendor};
 use svc_core::auth::{FixedKeys, Rights};
 use svc_core::capability::{Declaration, DeclaredField};
@@ -263,12 +263,12 @@ async fn the_suite_holds_a_narrower_server_to_what_it_publishes() -> Result<(), 
         let report = suite()?.intensity(intensity).run().await?;
         println!("{report}");
         assert_eq!(
-            report.count(Outcome::Fail) + report.count(Outcome::Error),
+            report.count(RequirementOutcome::Fail) + report.count(RequirementOutcome::Error),
             0,
             "{report}"
         );
         assert_eq!(report.exit_code(), 0, "{report}");
-        assert!(report.count(Outcome::Pass) > 100, "{report}");
+        assert!(report.count(RequirementOutcome::Pass) > 100, "{report}");
     }
     Ok(())
 }
@@ -317,7 +317,7 @@ async fn the_suite_finds_a_declaration_that_is_not_true() -> Result<(), Box<dyn 
         let failed: Vec<&str> = report
             .rows
             .iter()
-            .filter(|it| it.outcome == Outcome::Fail)
+            .filter(|it| it.outcome == RequirementOutcome::Fail)
             .map(|it| it.id.as_str())
             .collect();
         assert!(failed.contains(&row), "{what}: {failed:?}");

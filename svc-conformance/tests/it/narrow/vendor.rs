@@ -18,7 +18,7 @@ use svc_core::{
     Context, Create, CreateRequest, Created, Delete, DeleteRequest, Find, FindKey, Get, Helper,
     List, ListRequest, Page, Record, Result, Tenant, Update, UpdateRequest,
 };
-use svc_self_test::transport::{Call, Transport};
+use svc_self_test::transport::{BufferedRequest, Transport};
 use svc_store::memory::MemoryStore;
 use svc_tower::SvcService;
 
@@ -71,7 +71,7 @@ impl Narrow {
         let api = api
             .authenticator(FixedKeys::new().key("own", Tenant::new("acme"), Rights::all()))
             .build()?;
-        let mut call = Call {
+        let mut call = BufferedRequest {
             method,
             uri: url.parse()?,
             headers: HeaderMap::new(),

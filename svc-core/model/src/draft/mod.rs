@@ -129,9 +129,9 @@ impl<R> fmt::Debug for Draft<R> {
 /// # Examples
 ///
 /// ```
-/// use svc_core::{Patch, fields, model::{Kind, Person, person}, raw::RawPatch, read::{Json, Limits}, value::Timestamp};
+/// use svc_core::{Patch, fields, model::{Kind, Person, person}, raw::RawPatch, read::{Json, ServerLimits}, value::Timestamp};
 ///
-/// let body = Json::read(br#"{"given_name":"Ada","family_name":null}"#, &Limits::default());
+/// let body = Json::read(br#"{"given_name":"Ada","family_name":null}"#, &ServerLimits::default());
 /// let Ok(Json::Object(fields)) = body else { return };
 /// let patch = Patch::<Person>::from_raw(RawPatch::new(Kind::Person, fields));
 ///

@@ -89,7 +89,7 @@ codes! {
     /// The request needs a JSON body and has none.
     BodyMissing = "BODY_MISSING", 400,
         cause "The request came without a body, or with its fields in the address.",
-        mend "Send the fields as a JSON object with `Content-Type: application/json`.";
+        mend "Send the fields as a JSON object with `Content-CatalogueType: application/json`.";
     /// The HTTP request itself is ambiguous or not meant for this server.
     ///
     /// Row: UND-34.
@@ -297,7 +297,7 @@ codes! {
     /// Row: UND-27.
     MediaTypeNotSupported = "MEDIA_TYPE_NOT_SUPPORTED", 415,
         cause "The body is not declared as JSON, or is compressed.",
-        mend "Send `Content-Type: application/json`, and no `Content-Encoding`.";
+        mend "Send `Content-CatalogueType: application/json`, and no `Content-Encoding`.";
     /// The key of the request belongs to another request.
     ///
     /// Row: IDM-04.

@@ -19,7 +19,7 @@ use crate::{
 pub fn matches(tree: &FilterExpr, record: &RawRecord) -> Result<bool> {
     fits(
         tree,
-        &mut Seen {
+        &mut RecordMembers {
             record,
             identifiers: None,
             emails: None,
@@ -28,13 +28,13 @@ pub fn matches(tree: &FilterExpr, record: &RawRecord) -> Result<bool> {
 }
 
 /// A record, and what of it was read already.
-struct Seen<'r> {
+struct RecordMembers<'r> {
     record: &'r RawRecord,
     identifiers: Option<Vec<Identifier>>,
     emails: Option<Vec<String>>,
 }
 
-fn fits(tree: &FilterExpr, seen: &mut Seen<'_>) -> Result<bool> {
+fn fits(tree: &FilterExpr, seen: &mut RecordMembers<'_>) -> Result<bool> {
     match tree {
         FilterExpr::Is(term) => holds(term, seen),
         FilterExpr::All(trees) => {
@@ -56,7 +56,7 @@ fn fits(tree: &FilterExpr, seen: &mut Seen<'_>) -> Result<bool> {
     }
 }
 
-fn holds(term: &Comparison, seen: &mut Seen<'_>) -> Result<bool> {
+fn holds(term: &Comparison, seen: &mut RecordMembers<'_>) -> Result<bool> {
     let meta = seen.record.meta();
     let date = match term.field {
         FilterField::CreatedDate => meta.created,
@@ -81,7 +81,7 @@ fn holds(term: &Comparison, seen: &mut Seen<'_>) -> Result<bool> {
     })
 }
 
-impl Seen<'_> {
+impl RecordMembers<'_> {
     fn has_any(&mut self, values: &[FilterValue]) -> Result<bool> {
         for value in values {
             if self.has(value)? {

@@ -240,10 +240,10 @@ pub enum FilterExpr {
 /// A filter of a collection: its text, and what that says. It comes from a client, was read whole,
 /// and compares declared fields only. Cheap to clone.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Filter(Arc<Read>);
+pub struct Filter(Arc<ParsedFilter>);
 
 #[derive(PartialEq, Eq)]
-struct Read {
+struct ParsedFilter {
     text: String,
     tree: FilterExpr,
     plan: Result<QueryPlan, FilterError>,
@@ -260,7 +260,7 @@ impl Filter {
     pub fn read(text: &str, fields: &[FilterField], namespace: &str) -> Result<Self, FilterError> {
         let tree = parse::tree(text, fields, namespace)?;
         let plan = plan::plan(&tree);
-        Ok(Self(Arc::new(Read {
+        Ok(Self(Arc::new(ParsedFilter {
             text: text.to_owned(),
             tree,
             plan,

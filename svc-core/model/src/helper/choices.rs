@@ -31,13 +31,13 @@ pub fn answer_draft(response: &AnswerInput) -> RawDraft {
 
 /// What may be answered to a question (HAF-09); found out once for however many answers.
 #[derive(Debug, Clone)]
-pub struct Choices {
+pub struct AllowedAnswers {
     keys: BTreeSet<String>,
     /// `None` for a question of a type that is not known.
     question_type: Option<QuestionType>,
 }
 
-impl Choices {
+impl AllowedAnswers {
     /// Those of a question with these fields.
     #[must_use]
     pub fn of(question: &Object) -> Self {

@@ -63,7 +63,7 @@ impl From<Id> for GroupRef {
 
 /// A kind of group that people are put into by name or address, and what that makes.
 #[derive(Debug)]
-pub struct Memberships {
+pub struct GroupKind {
     /// The kind of the group: tag or list.
     pub group: Kind,
     /// The kind of the membership: tagging or item.
@@ -72,7 +72,7 @@ pub struct Memberships {
     by_address: (&'static str, ErrorCode),
 }
 
-impl Memberships {
+impl GroupKind {
     /// Taggings (HAF-02 to HAF-04).
     pub const TAGS: Self = Self {
         group: Kind::Tag,

@@ -13,9 +13,9 @@ pub(crate) mod raw;
 mod strangers;
 
 #[doc(hidden)]
-pub use choices::{Choices, answer_draft};
+pub use choices::{AllowedAnswers, answer_draft};
 #[doc(hidden)]
-pub use functions::Memberships;
+pub use functions::GroupKind;
 pub use functions::{
     ActionFunctions, AnswerInput, FunctionFields, FunctionName, GroupRef, QuestionAnswer,
     QuestionRef, ScheduleFields, Trigger, TriggerName, Triggers,

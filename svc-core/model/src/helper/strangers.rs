@@ -1,6 +1,6 @@
 //! What a call without a key may do (HLP-04, HLP-07, UND-24).
 
-use super::{FunctionName, GroupRef, Memberships, MergePolicy, RawHelperRequest};
+use super::{FunctionName, GroupKind, GroupRef, MergePolicy, RawHelperRequest};
 use crate::{draft::RawDraft, json::Json};
 
 /// What a call without a key may do.
@@ -156,8 +156,8 @@ impl AnonymousPolicy {
         }
         let functions = &mut plan.functions;
         let groups = [
-            (&Memberships::TAGS, &self.tags, &mut functions.tags),
-            (&Memberships::LISTS, &self.lists, &mut functions.lists),
+            (&GroupKind::TAGS, &self.tags, &mut functions.tags),
+            (&GroupKind::LISTS, &self.lists, &mut functions.lists),
         ];
         for (kinds, allowed, named) in groups {
             let Some(allowed) = allowed else { continue };

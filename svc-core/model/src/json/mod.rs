@@ -23,7 +23,7 @@ pub use caps::weight;
 #[doc(hidden)]
 pub use check::{is_items, is_members};
 #[doc(hidden)]
-pub use filter::{Fate, Filter};
+pub use filter::{MemberAction, MemberFilter};
 pub use merge::{merge_patch, merge_value};
 pub use number::Number;
 pub use object::Object;

@@ -16,5 +16,5 @@ pub use dialect::Dialect;
 pub use layout::Layout;
 #[doc(hidden)]
 pub use own_relations::is_name as is_relation_name;
-pub use own_relations::{OwnLink, VendorRelations};
+pub use own_relations::{VendorLink, VendorRelations};
 pub use target::{LinkValue, RecordAddress, Scope, Target};

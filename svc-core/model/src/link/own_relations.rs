@@ -22,12 +22,12 @@ use http::Uri;
 #[derive(Debug, Clone)]
 pub struct VendorRelations {
     pages: String,
-    links: Vec<OwnLink>,
+    links: Vec<VendorLink>,
 }
 
 /// A link of the entry point under a relation of the vendor's own.
 #[derive(Debug, Clone)]
-pub struct OwnLink {
+pub struct VendorLink {
     /// The name of the relation, without a prefix.
     pub name: String,
     /// Its address.
@@ -45,7 +45,7 @@ impl VendorRelations {
 
     /// The links of the entry point.
     #[must_use]
-    pub fn links(&self) -> &[OwnLink] {
+    pub fn links(&self) -> &[VendorLink] {
         &self.links
     }
 
@@ -66,7 +66,7 @@ impl VendorRelations {
         href: impl Into<String>,
         title: impl Into<String>,
     ) -> Self {
-        self.links.push(OwnLink {
+        self.links.push(VendorLink {
             name: name.into(),
             href: href.into(),
             title: title.into(),

@@ -4,9 +4,9 @@ pub(crate) mod raw;
 mod request;
 
 pub use raw::RawPage;
-#[doc(hidden)]
-pub use request::{Asked, decoded, is_token, pairs};
 pub use request::{PageRequest, ParameterValues, QueryParameter};
+#[doc(hidden)]
+pub use request::{ParsedPageRequest, decoded, is_token, pairs};
 
 use std::{borrow::Cow, collections::HashSet};
 

@@ -14,7 +14,7 @@ pub struct PageRequest {
     /// Records on a page, from 1 to `max_pagesize` (COL-21, LIM-01).
     pub size: u32,
     /// The continuation of a `next` link, as a page before gave it
-    /// ([`Next::After`](super::Next::After)); opaque to all but the store. It comes from a client:
+    /// ([`NextTask::After`](super::Next::After)); opaque to all but the store. It comes from a client:
     /// one that is damaged or of another collection is ignored and `number` decides (UND-14).
     pub after: Option<String>,
 }
@@ -99,7 +99,7 @@ pub enum ParameterValues {
 
 /// A page that a query asks for, and how much of it the query said itself.
 #[derive(Debug)]
-pub struct Asked {
+pub struct ParsedPageRequest {
     /// The page.
     pub request: PageRequest,
     /// Whether the query named the number of the page: the `self` link repeats it then (COL-27).
@@ -141,7 +141,11 @@ impl PageRequest {
     /// # Errors
     ///
     /// Every parameter with a value that is not allowed.
-    pub fn read(query: Option<&str>, size: u32, largest: u32) -> Result<Asked, Vec<Problem>> {
+    pub fn read(
+        query: Option<&str>,
+        size: u32,
+        largest: u32,
+    ) -> Result<ParsedPageRequest, Vec<Problem>> {
         let mut problems = Vec::new();
         // Each with its first value, and whether others follow.
         let mut asked = [
@@ -193,7 +197,7 @@ impl PageRequest {
             after,
             ..Self::new(number_asked, size_asked)
         };
-        Ok(Asked {
+        Ok(ParsedPageRequest {
             request,
             names_page: page.is_some(),
             repeated,

@@ -17,7 +17,7 @@ use crate::{
     value::{Amount, Id, Identifier, Timestamp},
 };
 
-pub use raw::{Fields, RawRecord, members_object};
+pub use raw::{FieldBytes, RawRecord, members_object};
 pub use state::RecordState;
 
 /// What every record has besides its fields (TYP-13 to TYP-16).
@@ -174,7 +174,7 @@ impl ComputedValue {
 /// let id = |text| Id::new(text).ok_or("id");
 /// let now = Timestamp::from_micros(0);
 ///
-/// // Typed, with a computed field and where its links lead.
+/// // HasSqlType, with a computed field and where its links lead.
 /// let petition = Petition::default().title("More trees");
 /// let petition = Record::new(Meta::new(id("p1")?, now), petition)
 ///     .computed(petition::key::total_signatures, ComputedValue::Count(1));
@@ -206,7 +206,7 @@ impl<R: Resource> Record<R> {
         fields.write_members(&mut MemberWriter::new(&mut bytes, &names));
         bytes.pop();
         let mut raw = RawRecord::stored(R::KIND, meta, Bytes::new());
-        raw.fields = Fields::Typed(bytes.into());
+        raw.fields = FieldBytes::Typed(bytes.into());
         Self::from_raw(raw)
     }
 

@@ -16,14 +16,14 @@ use crate::{
 
 /// The fields of a record, ready for the wire.
 #[derive(Clone, PartialEq)]
-pub enum Fields {
+pub enum FieldBytes {
     /// `"name":value` pairs separated by commas, without braces, under wire names.
     Stored(Bytes),
     /// The same, but share objects under the names of the tables, computed fields among them.
     Typed(Bytes),
 }
 
-impl fmt::Debug for Fields {
+impl fmt::Debug for FieldBytes {
     /// Without values: they are personal data.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (form, bytes) = match self {
@@ -41,7 +41,7 @@ impl fmt::Debug for Fields {
 pub struct RawRecord {
     pub(crate) kind: Kind,
     pub(crate) meta: Meta,
-    pub(crate) fields: Fields,
+    pub(crate) fields: FieldBytes,
     pub(crate) computed: Vec<(&'static str, ComputedValue)>,
     pub(crate) links: Vec<(&'static str, LinkValue)>,
     pub(crate) own_links: Vec<(String, String)>,
@@ -52,7 +52,7 @@ impl RawRecord {
     /// without braces, without identifiers, dates, computed fields of the top level and links.
     #[must_use]
     pub fn stored(kind: Kind, meta: Meta, fields: impl Into<Bytes>) -> Self {
-        let fields = Fields::Stored(fields.into());
+        let fields = FieldBytes::Stored(fields.into());
         Self {
             kind,
             meta,
@@ -72,7 +72,7 @@ impl RawRecord {
                 identifiers: Identifiers::default(),
                 ..self.meta.clone()
             },
-            fields: Fields::Stored(Bytes::new()),
+            fields: FieldBytes::Stored(Bytes::new()),
             computed: Vec::new(),
             links: self.links.clone(),
             own_links: Vec::new(),
@@ -82,12 +82,12 @@ impl RawRecord {
     /// Sets a computed field; a value among typed fields gives way.
     pub fn add_computed(&mut self, name: &'static str, value: ComputedValue) {
         self.computed.retain(|(known, _)| *known != name);
-        if let Fields::Typed(bytes) = &self.fields {
+        if let FieldBytes::Typed(bytes) = &self.fields {
             let mut members = members_object(bytes);
             if members.remove(name).is_some() {
                 let mut bytes = Vec::new();
                 members.write_members(&mut bytes);
-                self.fields = Fields::Typed(bytes.into());
+                self.fields = FieldBytes::Typed(bytes.into());
             }
         }
         self.computed.push((name, value));
@@ -117,13 +117,13 @@ impl RawRecord {
 
     /// The fields, as they were given.
     #[must_use]
-    pub fn fields(&self) -> &Fields {
+    pub fn fields(&self) -> &FieldBytes {
         &self.fields
     }
 
     /// Replaces the fields by others in the form of [`stored`](Self::stored).
     pub fn set_fields(&mut self, fields: Bytes) {
-        self.fields = Fields::Stored(fields);
+        self.fields = FieldBytes::Stored(fields);
     }
 
     /// The computed fields and their values.
@@ -184,9 +184,9 @@ impl RawRecord {
     /// Its fields under the names of the tables; `names` are those of the stored bytes.
     #[must_use]
     pub fn fields_object(&self, names: &ShareNames) -> Object {
-        let (Fields::Stored(members) | Fields::Typed(members)) = &self.fields;
+        let (FieldBytes::Stored(members) | FieldBytes::Typed(members)) = &self.fields;
         let mut object = members_object(members);
-        if matches!(self.fields, Fields::Stored(_)) {
+        if matches!(self.fields, FieldBytes::Stored(_)) {
             names.rename_from_wire(&mut object);
         }
         object
@@ -195,7 +195,7 @@ impl RawRecord {
     /// Its fields as a store keeps them: `"name":value` pairs separated by commas, without braces.
     #[must_use]
     pub fn stored_fields(&self) -> &[u8] {
-        let (Fields::Stored(members) | Fields::Typed(members)) = &self.fields;
+        let (FieldBytes::Stored(members) | FieldBytes::Typed(members)) = &self.fields;
         members
     }
 
@@ -206,10 +206,10 @@ impl RawRecord {
     /// When the stored bytes are not members of a JSON object: nothing may be made of them, or it
     /// would be lost.
     pub fn read_fields(&self, names: &ShareNames) -> Result<Object> {
-        let (Fields::Stored(members) | Fields::Typed(members)) = &self.fields;
+        let (FieldBytes::Stored(members) | FieldBytes::Typed(members)) = &self.fields;
         let mut object = parse_members(members)
             .ok_or_else(|| Error::unexpected("a stored record is not JSON"))?;
-        if matches!(self.fields, Fields::Stored(_)) {
+        if matches!(self.fields, FieldBytes::Stored(_)) {
             names.rename_from_wire(&mut object);
         }
         Ok(object)

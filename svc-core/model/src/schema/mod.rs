@@ -14,7 +14,7 @@ mod share_names;
 
 use std::sync::LazyLock;
 
-use places::Places;
+use places::FieldIndex;
 
 pub use between::RecordValidator;
 pub use field::{ComputedSource, FieldMode, FieldRule, FieldSpec, ValueType};
@@ -183,7 +183,7 @@ pub struct ObjectSchema {
     pub fields: &'static [FieldSpec],
     /// A bit for each field that a client must set on create.
     pub required: u64,
-    places: Places,
+    places: FieldIndex,
 }
 
 impl ObjectSchema {
@@ -201,7 +201,7 @@ impl ObjectSchema {
             name,
             fields,
             required,
-            places: Places::of(fields),
+            places: FieldIndex::of(fields),
         }
     }
 

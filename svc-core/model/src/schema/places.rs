@@ -5,12 +5,12 @@ use super::{FieldSpec, ObjectSchema, is_same};
 /// Places of fields by a hash of their names; twice as many as a table has fields at most, so that
 /// a search ends soon.
 #[derive(Debug)]
-pub(super) struct Places([u8; SLOTS]);
+pub(super) struct FieldIndex([u8; SLOTS]);
 
 const SLOTS: usize = 2 * ObjectSchema::MOST;
 const EMPTY: u8 = u8::MAX;
 
-impl Places {
+impl FieldIndex {
     #[expect(
         clippy::indexing_slicing,
         reason = "evaluated by the compiler, which would report a panic"

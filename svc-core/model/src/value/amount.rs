@@ -6,7 +6,7 @@ use std::{
     hash::{Hash, Hasher},
 };
 
-use super::Parts;
+use super::DecimalParts;
 
 /// An amount of money, or any other exact decimal (TYP-03, TYP-04): at most 38 digits, of which any
 /// number may stand behind the point; never a binary float.
@@ -60,7 +60,7 @@ impl Amount {
     /// `None` if the text is not a JSON number or does not fit 38 digits exactly.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        let parts = Parts::parse(text)?;
+        let parts = DecimalParts::parse(text)?;
         let digits = parts.digits();
         let scale = parts.scale();
         if digits.is_empty() {

@@ -11,7 +11,7 @@ use std::{
 };
 
 /// Wakes whoever waits for something of a tenant: what a backend keeps to answer
-/// `Changes::listen`.
+/// `ListDiff::listen`.
 ///
 /// # Examples
 ///
@@ -27,7 +27,7 @@ use std::{
 /// # });
 /// # Ok::<(), std::io::Error>(())
 /// ```
-pub struct Notifier<K>(Mutex<HashMap<K, Arc<Bell>>>);
+pub struct Notifier<K>(Mutex<HashMap<K, Arc<WakerSlot>>>);
 
 impl<K> Default for Notifier<K> {
     fn default() -> Self {
@@ -43,10 +43,10 @@ impl<K> fmt::Debug for Notifier<K> {
 
 /// Who waits for one ring; `None` when it was rung.
 #[derive(Default)]
-struct Bell(Mutex<Option<Waiting>>);
+struct WakerSlot(Mutex<Option<Wakers>>);
 
 #[derive(Default)]
-struct Waiting {
+struct Wakers {
     last: u64,
     wakers: BTreeMap<u64, Waker>,
 }
@@ -58,7 +58,7 @@ impl<K: Eq + Hash> Notifier<K> {
         let mut bells = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let bell = bells
             .entry(tenant)
-            .or_insert_with(|| Arc::new(Bell(Mutex::new(Some(Waiting::default())))));
+            .or_insert_with(|| Arc::new(WakerSlot(Mutex::new(Some(Wakers::default())))));
         Subscription {
             bell: Some(Arc::clone(bell)),
             place: None,
@@ -84,7 +84,7 @@ impl<K: Eq + Hash> Notifier<K> {
 
 /// Is done when it is worth looking again.
 pub struct Subscription {
-    bell: Option<Arc<Bell>>,
+    bell: Option<Arc<WakerSlot>>,
     /// Under which number its waker is kept.
     place: Option<u64>,
     again: Option<Duration>,

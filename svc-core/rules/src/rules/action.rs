@@ -1,6 +1,6 @@
 //! Recording the action of a helper call, once however often the call is repeated (UND-24).
 
-use super::{Asked, Ground, Holders, New, check};
+use super::{CreateOptions, RuleContext, RuleResult, TicketHolderPolicy, check};
 use crate::{
     draft::{Draft, RawDraft},
     error::{Error, Problem, Result},
@@ -17,16 +17,16 @@ use crate::{
 /// It is by the person of the call, where there is one, whoever the draft names. Without a key it
 /// is always a new one, and keeps those of its identifiers that nothing else has: a stranger
 /// neither touches what is recorded nor learns of it.
-pub(super) fn record<G: Ground>(
+pub(super) fn record<G: RuleContext>(
     ground: &mut G,
     draft: &RawDraft,
     person: Option<RecordAddress>,
     plan: &RawHelperRequest,
-) -> Asked<(StoredRecord, bool)> {
-    let new = New {
+) -> RuleResult<(StoredRecord, bool)> {
+    let new = CreateOptions {
         person,
-        holders: Holders::Recognise(plan.merge),
-        ..New::default()
+        holders: TicketHolderPolicy::Recognise(plan.merge),
+        ..CreateOptions::default()
     };
     if plan.anonymous {
         let mut draft = draft.clone();
@@ -69,8 +69,11 @@ pub(super) fn record<G: Ground>(
 
 /// The action that was recorded before under the same container: by its own id, or by an
 /// identifier.
-fn recorded_before<G: Ground>(ground: &mut G, draft: &RawDraft) -> Asked<Option<StoredRecord>> {
-    let mut met = Met::new(draft);
+fn recorded_before<G: RuleContext>(
+    ground: &mut G,
+    draft: &RawDraft,
+) -> RuleResult<Option<StoredRecord>> {
+    let mut met = ActionMatch::new(draft);
     if let Some(own) = &draft.own {
         met.own(
             ground.find(&LookupKey::Id(draft.kind, own.clone()))?,
@@ -95,12 +98,12 @@ fn place_of(found: &RecordLocation) -> (&Id, Option<&Id>) {
 }
 
 /// Updates a recorded action by what the repeated call sent.
-fn repeat<G: Ground>(
+fn repeat<G: RuleContext>(
     ground: &mut G,
     stored: StoredRecord,
     draft: &RawDraft,
     person: Option<RecordAddress>,
-) -> Asked<StoredRecord> {
+) -> RuleResult<StoredRecord> {
     let person = person.or_else(|| draft.link("person").cloned());
     let mut patch = draft
         .clone()
@@ -134,7 +137,7 @@ pub fn recorded<'a, R: Resource>(
     fn raw<'r, R: Resource>(record: &'r &Record<R>) -> (&'r Id, Option<&'r Id>) {
         (&record.meta().id, record.parent())
     }
-    let mut met = Met::new(action.as_raw());
+    let mut met = ActionMatch::new(action.as_raw());
     if let Some(own) = action.own_id() {
         met.own(found.iter().find(|record| record.meta().id == *own), raw);
     }
@@ -165,14 +168,14 @@ pub fn unclaimed<R: Resource>(action: Draft<R>, found: &[Record<R>]) -> Draft<R>
 }
 
 /// What the identifiers of an action have led to so far.
-struct Met<T> {
+struct ActionMatch<T> {
     container: Option<Id>,
     /// The action, and its id.
     recorded: Option<(T, Id)>,
     problems: Vec<Problem>,
 }
 
-impl<T> Met<T> {
+impl<T> ActionMatch<T> {
     fn new(action: &RawDraft) -> Self {
         let container = action.container().map(|container| container.id.clone());
         Self {

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Asked, Case, lists::list};
+use super::{RuleResult, StoreRuleContext, lists::list};
 use crate::{
     error::{Error, ErrorCode, Problem, PropertyPath},
     json::{Json, Object},
@@ -15,13 +15,13 @@ use crate::{
 /// What one attendance takes. Only one that is accepted, or says nothing, takes something
 /// (RES-event-15).
 #[derive(Debug, Default)]
-pub(super) struct Share {
+pub(super) struct TicketUsage {
     pub(super) places: i64,
     /// Tickets and their price by title.
     pub(super) tickets: BTreeMap<String, (i64, Vec<Amount>)>,
 }
 
-impl Share {
+impl TicketUsage {
     pub(super) fn of(attendance: Option<&Object>) -> Self {
         let mut share = Self::default();
         let Some(fields) = attendance.filter(|fields| counts(fields)) else {
@@ -77,7 +77,7 @@ fn levels(event: &Object) -> impl Iterator<Item = &Object> {
         .filter_map(Json::as_object)
 }
 
-impl Case<'_> {
+impl StoreRuleContext<'_> {
     /// Takes from an event what an attendance needs now, and gives back what it needed before.
     ///
     /// Completes the attendance from the event: tickets without a price get that of their level,
@@ -90,7 +90,7 @@ impl Case<'_> {
         mut after: Option<&mut Object>,
         tickets_sent: bool,
         problems: &mut Vec<Problem>,
-    ) -> Asked<()> {
+    ) -> RuleResult<()> {
         let stored = self
             .ledger
             .record(&LookupKey::Id(Kind::Event, event.clone()))?;
@@ -105,7 +105,7 @@ impl Case<'_> {
                 check_tickets(&fields, ticketed, after, problems);
             }
         }
-        let (had, has) = (Share::of(before), Share::of(after.as_deref()));
+        let (had, has) = (TicketUsage::of(before), TicketUsage::of(after.as_deref()));
         let is_cancelled = fields.get("status").and_then(Json::as_str) == Some("cancelled");
         let declines =
             |fields: &Object| fields.get("status").and_then(Json::as_str) == Some("declined");
@@ -148,11 +148,11 @@ impl Case<'_> {
         &mut self,
         event: &Id,
         fields: &mut Object,
-        had: &Share,
-        has: &Share,
+        had: &TicketUsage,
+        has: &TicketUsage,
         sum: &mut Totals,
         problems: &mut Vec<Problem>,
-    ) -> Asked<bool> {
+    ) -> RuleResult<bool> {
         let titles: BTreeSet<&String> = had.tickets.keys().chain(has.tickets.keys()).collect();
         if titles.is_empty() {
             return Ok(false);
@@ -210,7 +210,7 @@ impl Case<'_> {
 
     /// Writes what was sold into the levels of an event whose levels a client replaced
     /// (RES-event-16).
-    pub(super) fn show_levels(&mut self, event: &Id, fields: &mut Object) -> Asked<()> {
+    pub(super) fn show_levels(&mut self, event: &Id, fields: &mut Object) -> RuleResult<()> {
         show_parts(fields, &self.ledger.parts(Kind::Event, event)?);
         Ok(())
     }
@@ -284,8 +284,8 @@ fn check_tickets(
 fn check_capacity(
     event: &Object,
     ticketed: bool,
-    had: &Share,
-    has: &Share,
+    had: &TicketUsage,
+    has: &TicketUsage,
     sum: Totals,
     problems: &mut Vec<Problem>,
 ) {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Asked, Case, New, check};
+use super::{CreateOptions, RuleResult, StoreRuleContext, check};
 use crate::{
     draft::RawDraft,
     error::{Error, ErrorCode, Problem},
@@ -11,16 +11,16 @@ use crate::{
     link::{LinkValue, RecordAddress},
     model::Kind,
     record::{Identifiers, Meta, RawRecord},
-    rules::Holders,
+    rules::TicketHolderPolicy,
     schema::fill_nested_computed,
     store::{Change, ImportedRecord, InsertRecord, LookupKey, StoredRecord},
     value::{Identifier, Timestamp},
 };
 
-impl Case<'_> {
+impl StoreRuleContext<'_> {
     /// Creates what a request creates by itself; a helper has asked its questions before, each
     /// once.
-    pub(super) fn create_alone(&mut self, draft: &RawDraft) -> Asked<(StoredRecord, bool)> {
+    pub(super) fn create_alone(&mut self, draft: &RawDraft) -> RuleResult<(StoredRecord, bool)> {
         let draft = &self.below(draft)?;
         if draft.kind == Kind::Answer
             && let Some(question) = draft.container().cloned()
@@ -29,14 +29,14 @@ impl Case<'_> {
             if draft.link("person").is_none() {
                 wrong.push(Problem::leads_nowhere(Kind::Person, "person"));
             }
-            return self.create_unless(wrong, draft, &New::default());
+            return self.create_unless(wrong, draft, &CreateOptions::default());
         }
-        self.create(draft, &New::default())
+        self.create(draft, &CreateOptions::default())
     }
 
     /// A draft that is created below a record which is not its container: by the person of that
     /// one, unless it names another (RES-submission-07).
-    fn below<'d>(&mut self, draft: &'d RawDraft) -> Asked<Cow<'d, RawDraft>> {
+    fn below<'d>(&mut self, draft: &'d RawDraft) -> RuleResult<Cow<'d, RawDraft>> {
         let Some(of) = &draft.recorded_by else {
             return Ok(Cow::Borrowed(draft));
         };
@@ -59,7 +59,7 @@ impl Case<'_> {
 
     /// Takes a record over as it was made elsewhere; `false` beside a membership that was there
     /// already (UND-38).
-    pub(super) fn load(&mut self, load: &ImportedRecord) -> Asked<(StoredRecord, bool)> {
+    pub(super) fn load(&mut self, load: &ImportedRecord) -> RuleResult<(StoredRecord, bool)> {
         let mut draft = load.draft.clone();
         if self
             .ledger
@@ -91,10 +91,10 @@ impl Case<'_> {
                 .address();
         }
         let given = Some((load.id.clone(), load.created));
-        let new = New {
+        let new = CreateOptions {
             given,
-            holders: Holders::Note,
-            ..New::default()
+            holders: TicketHolderPolicy::Note,
+            ..CreateOptions::default()
         };
         let (stored, is_new) = self.create(&draft, &new)?;
         if let [Some(start), stop] = dates {
@@ -110,7 +110,11 @@ impl Case<'_> {
     }
 
     /// Creates a record; `false` beside the one that was there already (UND-38).
-    pub(super) fn create(&mut self, draft: &RawDraft, new: &New) -> Asked<(StoredRecord, bool)> {
+    pub(super) fn create(
+        &mut self,
+        draft: &RawDraft,
+        new: &CreateOptions,
+    ) -> RuleResult<(StoredRecord, bool)> {
         self.create_unless(Vec::new(), draft, new)
     }
 
@@ -119,8 +123,8 @@ impl Case<'_> {
         &mut self,
         wrong: Vec<Problem>,
         draft: &RawDraft,
-        new: &New,
-    ) -> Asked<(StoredRecord, bool)> {
+        new: &CreateOptions,
+    ) -> RuleResult<(StoredRecord, bool)> {
         let schema = draft.kind.schema();
         let mut record = self.blank(draft, new);
         let mut problems = wrong;
@@ -176,7 +180,7 @@ impl Case<'_> {
     }
 
     /// A record without fields, linked to whoever makes it.
-    fn blank(&mut self, draft: &RawDraft, new: &New) -> RawRecord {
+    fn blank(&mut self, draft: &RawDraft, new: &CreateOptions) -> RawRecord {
         let kind = draft.kind;
         let (id, created) = match &new.given {
             Some(given) => given.clone(),
@@ -205,9 +209,9 @@ impl Case<'_> {
     fn follow_links(
         &mut self,
         draft: &RawDraft,
-        new: &New,
+        new: &CreateOptions,
         record: &mut RawRecord,
-    ) -> Asked<Vec<Problem>> {
+    ) -> RuleResult<Vec<Problem>> {
         let mut problems = Vec::new();
         let person = new.person.iter().map(|person| ("person", person));
         let named = draft.links.iter().map(|(name, address)| (*name, address));
@@ -235,7 +239,7 @@ impl Case<'_> {
         kind: Kind,
         identifiers: &[Identifier],
         own: Option<&RecordAddress>,
-    ) -> Asked<Vec<Problem>> {
+    ) -> RuleResult<Vec<Problem>> {
         let mut problems = Vec::new();
         for (place, identifier) in identifiers.iter().enumerate() {
             let owner = self
@@ -257,7 +261,7 @@ impl Case<'_> {
         fields: &Object,
         own: Option<(&RecordAddress, &Object)>,
         problems: &mut Vec<Problem>,
-    ) -> Asked<Option<String>> {
+    ) -> RuleResult<Option<String>> {
         let Some(field) = kind.schema().unique_name() else {
             return Ok(None);
         };

@@ -1,6 +1,6 @@
 //! Deleting a record, and what goes or stays with it (CRU-05, UND-26).
 
-use super::{Asked, Case, check};
+use super::{RuleResult, StoreRuleContext, check};
 use crate::{
     error::{Error, ErrorCode, Problem},
     helper::distinct_emails,
@@ -10,9 +10,9 @@ use crate::{
     store::{Change, LookupKey, RecordSet, StoredRecord},
 };
 
-impl Case<'_> {
+impl StoreRuleContext<'_> {
     /// Deletes the record at an address; `false` where there is none.
-    pub(super) fn delete_at(&mut self, at: &RecordAddress) -> Asked<bool> {
+    pub(super) fn delete_at(&mut self, at: &RecordAddress) -> RuleResult<bool> {
         let stored = self.ledger.record(&LookupKey::from(at))?;
         let Some(stored) = stored.filter(|stored| at.admits_parent(stored.record.parent())) else {
             return Ok(false);
@@ -22,7 +22,7 @@ impl Case<'_> {
         Ok(true)
     }
 
-    fn delete(&mut self, stored: &StoredRecord) -> Asked<()> {
+    fn delete(&mut self, stored: &StoredRecord) -> RuleResult<()> {
         let record = &stored.record;
         let (kind, id) = (record.kind(), &record.meta().id);
         for member in Kind::ALL {

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Asked, Case};
+use super::{RuleResult, StoreRuleContext};
 use crate::{
     error::Error,
     json::{Json, Object},
@@ -35,14 +35,14 @@ pub(super) fn contribution(donation: Option<&Object>) -> Option<(String, Totals)
     ))
 }
 
-impl Case<'_> {
+impl StoreRuleContext<'_> {
     /// Adds to a page's sum what a donation comes to now, and takes away what it came to before.
     pub(super) fn settle_donation(
         &mut self,
         page: &Id,
         before: Option<&Object>,
         after: Option<&Object>,
-    ) -> Asked<()> {
+    ) -> RuleResult<()> {
         let (before, after) = (contribution(before), contribution(after));
         if before == after {
             return Ok(());
@@ -89,7 +89,7 @@ impl Case<'_> {
         page: &mut StoredRecord,
         before: &Object,
         after: &Object,
-    ) -> Asked<()> {
+    ) -> RuleResult<()> {
         let now = currency(after);
         if currency(before) == now {
             return Ok(());

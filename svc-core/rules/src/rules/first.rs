@@ -13,7 +13,7 @@ use super::{
 use crate::{
     draft::RawDraft,
     helper::{
-        GroupRef, HelperName, MatchKey, Memberships, PersonMatching, RawHelperRequest, Triggers,
+        GroupKind, GroupRef, HelperName, MatchKey, PersonMatching, RawHelperRequest, Triggers,
     },
     json::Object,
     link::RecordAddress,
@@ -30,14 +30,14 @@ pub fn first_questions(call: &WriteRequest, matching: &dyn PersonMatching) -> Ve
 }
 
 /// The same in a store that has one record of these kinds for each person in a container
-/// ([`Turn::once_per_person`](crate::store::Turn::once_per_person)).
+/// ([`BodyVariant::once_per_person`](crate::store::Turn::once_per_person)).
 #[must_use]
 pub fn first_questions_once(
     call: &WriteRequest,
     matching: &dyn PersonMatching,
     once: &[Kind],
 ) -> Vec<Lookup> {
-    let mut first = First {
+    let mut first = InitialLookups {
         questions: Vec::new(),
         seen: HashSet::new(),
         matching,
@@ -114,7 +114,7 @@ pub fn first_questions_once(
 
 /// What a helper over a vendor's operations looks up first.
 pub fn first_keys(plan: &RawHelperRequest, matching: &dyn PersonMatching) -> Vec<LookupKey> {
-    let mut first = First {
+    let mut first = InitialLookups {
         questions: Vec::new(),
         seen: HashSet::new(),
         matching,
@@ -131,7 +131,7 @@ pub fn first_keys(plan: &RawHelperRequest, matching: &dyn PersonMatching) -> Vec
     keys
 }
 
-struct First<'a> {
+struct InitialLookups<'a> {
     questions: Vec<Lookup>,
     seen: HashSet<Lookup>,
     matching: &'a dyn PersonMatching,
@@ -140,7 +140,7 @@ struct First<'a> {
     once: &'a [Kind],
 }
 
-impl First<'_> {
+impl InitialLookups<'_> {
     fn ask(&mut self, question: Lookup) {
         if self.seen.insert(question.clone()) {
             self.questions.push(question);
@@ -303,8 +303,8 @@ impl First<'_> {
             people = plan.container.iter().map(LookupKey::from).collect();
         }
         for (kinds, named) in [
-            (Memberships::TAGS, &plan.functions.tags),
-            (Memberships::LISTS, &plan.functions.lists),
+            (GroupKind::TAGS, &plan.functions.tags),
+            (GroupKind::LISTS, &plan.functions.lists),
         ] {
             let groups: Vec<LookupKey> = named
                 .iter()

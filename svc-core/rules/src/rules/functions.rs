@@ -3,13 +3,13 @@
 
 use std::collections::{HashMap, HashSet, hash_map::Entry};
 
-use super::{Asked, Ground, New, trigger_limit::limit_keys};
+use super::{CreateOptions, RuleContext, RuleResult, trigger_limit::limit_keys};
 use crate::{
     draft::RawDraft,
     error::{Error, ErrorCode, Problem, PropertyPath},
     helper::{
-        ActionFunctions, AnswerInput, Choices, EntryStatus, GroupRef, Memberships, QuestionRef,
-        RawHelperOutcome, RawHelperRequest, Triggers, answer_draft,
+        ActionFunctions, AllowedAnswers, AnswerInput, EntryStatus, GroupKind, GroupRef,
+        QuestionRef, RawHelperOutcome, RawHelperRequest, Triggers, answer_draft,
     },
     json::{Json, Object},
     link::RecordAddress,
@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// Who a call is about, and what it recorded.
-pub(super) struct Done<'a> {
+pub(super) struct RecordedAction<'a> {
     pub(super) plan: &'a RawHelperRequest,
     /// The person that tags, lists and answers are for.
     pub(super) person: Option<RecordAddress>,
@@ -31,7 +31,7 @@ pub(super) struct Done<'a> {
     pub(super) is_refused: bool,
 }
 
-impl Done<'_> {
+impl RecordedAction<'_> {
     /// Whether nobody is there whom tags, lists and answers could be for (UND-29).
     fn lacks_person(&self) -> bool {
         self.person.is_none() && !self.is_refused
@@ -39,22 +39,22 @@ impl Done<'_> {
 }
 
 /// Does what a call asks for its person; each entry succeeds or fails alone (ERR-29).
-pub(super) fn run<G: Ground>(
+pub(super) fn run<G: RuleContext>(
     ground: &mut G,
     functions: &ActionFunctions,
-    done: &Done<'_>,
+    done: &RecordedAction<'_>,
     outcome: &mut RawHelperOutcome,
-) -> Asked<()> {
+) -> RuleResult<()> {
     for (kinds, all) in [
-        (&Memberships::TAGS, &functions.tags),
-        (&Memberships::LISTS, &functions.lists),
+        (&GroupKind::TAGS, &functions.tags),
+        (&GroupKind::LISTS, &functions.lists),
     ] {
         for named in all {
             let status = join(ground, kinds, named, done)?;
             outcome.entry(kinds.member, status);
         }
     }
-    let mut known = Known {
+    let mut known = QuestionCache {
         questions: HashMap::new(),
         answered: HashSet::new(),
     };
@@ -84,12 +84,12 @@ pub(super) fn run<G: Ground>(
 }
 
 /// Ties the person to a tag or a list (HAF-02 to HAF-06).
-fn join<G: Ground>(
+fn join<G: RuleContext>(
     ground: &mut G,
-    kinds: &Memberships,
+    kinds: &GroupKind,
     named: &GroupRef,
-    done: &Done<'_>,
-) -> Asked<EntryStatus> {
+    done: &RecordedAction<'_>,
+) -> RuleResult<EntryStatus> {
     if done.lacks_person() {
         return Ok(needs_person(kinds.property(named)));
     }
@@ -113,12 +113,12 @@ fn join<G: Ground>(
 
 /// Records an answer of the person (HAF-07 to HAF-10), unless an earlier try of the same call did
 /// (UND-24).
-fn respond<G: Ground>(
+fn respond<G: RuleContext>(
     ground: &mut G,
     response: &AnswerInput,
-    done: &Done<'_>,
-    known: &mut Known,
-) -> Asked<EntryStatus> {
+    done: &RecordedAction<'_>,
+    known: &mut QuestionCache,
+) -> RuleResult<EntryStatus> {
     if done.lacks_person() {
         return Ok(needs_person(response.path.clone()));
     }
@@ -131,7 +131,10 @@ fn respond<G: Ground>(
             let question = ground.record(unknown.key())?;
             let names = ground.share_names();
             let question = question.map(|it| {
-                Ok::<_, Error>((it.found(), Choices::of(&it.record.read_fields(names)?)))
+                Ok::<_, Error>((
+                    it.found(),
+                    AllowedAnswers::of(&it.record.read_fields(names)?),
+                ))
             });
             unknown.insert(question.transpose()?)
         }
@@ -165,7 +168,11 @@ fn respond<G: Ground>(
 }
 
 /// Creates one entry; what is refused fails the entry alone.
-fn entry<G: Ground>(ground: &mut G, mut draft: RawDraft, done: &Done<'_>) -> Asked<EntryStatus> {
+fn entry<G: RuleContext>(
+    ground: &mut G,
+    mut draft: RawDraft,
+    done: &RecordedAction<'_>,
+) -> RuleResult<EntryStatus> {
     // A submission's answers, and a canvass's answers and taggings, remember it (UND-01).
     let action = done.action.map(|action| action.record.address());
     let references = draft.kind.schema().references();
@@ -174,7 +181,7 @@ fn entry<G: Ground>(ground: &mut G, mut draft: RawDraft, done: &Done<'_>) -> Ask
             .iter()
             .any(|it| it.is_scope && it.kind == action.kind)
     });
-    match ground.create(&draft, &New::default()) {
+    match ground.create(&draft, &CreateOptions::default()) {
         Ok((_, is_new)) => Ok(EntryStatus::stored(is_new)),
         Err(RuleError::Failed(error)) => Ok(EntryStatus::Failed(error.into_problems()?)),
         Err(other) => Err(other),
@@ -183,7 +190,11 @@ fn entry<G: Ground>(ground: &mut G, mut draft: RawDraft, done: &Done<'_>) -> Ask
 
 /// Notes the server responses that a call asks for, each by itself: one that cannot be sent does
 /// not send the others again (HAF-11). An anonymous call that has no person sends none.
-fn trigger<G: Ground>(ground: &mut G, triggers: &Triggers, done: &Done<'_>) -> Asked<()> {
+fn trigger<G: RuleContext>(
+    ground: &mut G,
+    triggers: &Triggers,
+    done: &RecordedAction<'_>,
+) -> RuleResult<()> {
     let person = done.person.as_ref().map(|person| person.id.clone());
     triggers.wanted().try_for_each(|(trigger, identifiers)| {
         let response = OutboxPayload::Response {
@@ -204,16 +215,16 @@ fn trigger<G: Ground>(ground: &mut G, triggers: &Triggers, done: &Done<'_>) -> A
 }
 
 /// What the answers of one call have to do with, each read once however many answers there are.
-struct Known {
-    questions: HashMap<LookupKey, Option<(RecordLocation, Choices)>>,
+struct QuestionCache {
+    questions: HashMap<LookupKey, Option<(RecordLocation, AllowedAnswers)>>,
     /// What an earlier try of the call recorded (UND-24).
-    answered: HashSet<Answered>,
+    answered: HashSet<GivenAnswer>,
 }
 
 /// A question, and what was answered to it.
-type Answered = (Id, [Option<String>; 2]);
+type GivenAnswer = (Id, [Option<String>; 2]);
 
-fn answer_to(question: &Id, fields: &Object) -> Answered {
+fn answer_to(question: &Id, fields: &Object) -> GivenAnswer {
     (
         question.clone(),
         ["value", "responses"].map(|name| fields.get(name).map(Json::to_string)),
@@ -233,7 +244,7 @@ pub(super) fn question_key(question: &QuestionRef) -> Option<LookupKey> {
 
 /// What a tag or a list is looked up by; `None` for an address that leads to nothing of this
 /// server.
-pub(super) fn group_key(kinds: &Memberships, named: &GroupRef) -> Option<LookupKey> {
+pub(super) fn group_key(kinds: &GroupKind, named: &GroupRef) -> Option<LookupKey> {
     match named {
         GroupRef::Name(name) => Some(LookupKey::Name(kinds.group, name.clone())),
         GroupRef::Address(id) => id.as_ref().map(|id| LookupKey::Id(kinds.group, id.clone())),

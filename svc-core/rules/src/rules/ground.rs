@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// What a rule gets, or why it has to stop.
-pub type Asked<T> = Result<T, RuleError>;
+pub type RuleResult<T> = Result<T, RuleError>;
 
 /// The questions and changes of the rules of helpers.
 ///
@@ -23,28 +23,34 @@ pub type Asked<T> = Result<T, RuleError>;
     clippy::missing_errors_doc,
     reason = "the documentation of the trait names the errors of all methods"
 )]
-pub trait Ground {
+pub trait RuleContext {
     /// The record at an address, without reading it; one with another parent is not there (COL-19).
-    fn find_at(&mut self, address: &RecordAddress) -> Asked<Option<RecordLocation>>;
+    fn find_at(&mut self, address: &RecordAddress) -> RuleResult<Option<RecordLocation>>;
     /// Whether there is such a record, and where.
-    fn find(&mut self, key: &LookupKey) -> Asked<Option<RecordLocation>>;
+    fn find(&mut self, key: &LookupKey) -> RuleResult<Option<RecordLocation>>;
     /// The record itself.
-    fn record(&mut self, key: &LookupKey) -> Asked<Option<StoredRecord>>;
+    fn record(&mut self, key: &LookupKey) -> RuleResult<Option<StoredRecord>>;
     /// What a person has answered to these questions; nothing where that cannot be told.
-    fn answered(&mut self, person: &Id, questions: Vec<LookupKey>) -> Asked<Vec<StoredRecord>>;
+    fn answered(&mut self, person: &Id, questions: Vec<LookupKey>)
+    -> RuleResult<Vec<StoredRecord>>;
     /// Creates a record; `false` beside the one that was there already (UND-38).
-    fn create(&mut self, draft: &RawDraft, new: &New) -> Asked<(StoredRecord, bool)>;
+    fn create(&mut self, draft: &RawDraft, new: &CreateOptions)
+    -> RuleResult<(StoredRecord, bool)>;
     /// Changes a record whose fields are `before`.
     fn update(
         &mut self,
         stored: StoredRecord,
         before: &Object,
         patch: &RawPatch,
-    ) -> Asked<StoredRecord>;
+    ) -> RuleResult<StoredRecord>;
     /// Sets or clears the dates of a message (SCH-01, SCH-04).
-    fn schedule(&mut self, message: &RecordAddress, dates: ScheduleChange) -> Asked<StoredRecord>;
+    fn schedule(
+        &mut self,
+        message: &RecordAddress,
+        dates: ScheduleChange,
+    ) -> RuleResult<StoredRecord>;
     /// Notes a server response to send (HAF-11).
-    fn trigger(&mut self, response: OutboxPayload) -> Asked<()>;
+    fn trigger(&mut self, response: OutboxPayload) -> RuleResult<()>;
     /// Notes a server response to send to a person, at most once in 24 hours for each of these keys
     /// (HAF-14).
     fn trigger_once_a_day(
@@ -52,7 +58,7 @@ pub trait Ground {
         response: OutboxPayload,
         person: &Id,
         keys: &[Arc<str>],
-    ) -> Asked<()>;
+    ) -> RuleResult<()>;
     /// Whether nothing of a call stays that is refused at its action, and all of its problems are
     /// told together.
     fn is_whole(&self) -> bool;
@@ -73,25 +79,25 @@ pub trait Ground {
 
 /// How a new record comes about.
 #[derive(Debug, Clone, Default)]
-pub struct New {
+pub struct CreateOptions {
     /// The person that the action is by, whoever the draft names.
     pub person: Option<RecordAddress>,
     /// Its id and moment, where they are given.
     pub(crate) given: Option<(Id, Timestamp)>,
     /// What is done about people named in tickets.
-    pub(crate) holders: Holders,
+    pub(crate) holders: TicketHolderPolicy,
 }
 
 /// What is done about people named in the tickets of a new attendance (RES-attendance-14).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Holders {
+pub enum TicketHolderPolicy {
     /// They are recognised or made, as a posted person is.
     Recognise(MergePolicy),
     /// Those who are known are noted, nobody is changed or made.
     Note,
 }
 
-impl Default for Holders {
+impl Default for TicketHolderPolicy {
     fn default() -> Self {
         Self::Recognise(MergePolicy::Replace)
     }

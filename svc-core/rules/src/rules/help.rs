@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use super::{
-    Asked, Case, Ground, New, action,
-    functions::{self, Done},
+    CreateOptions, RuleContext, RuleResult, StoreRuleContext, action,
+    functions::{self, RecordedAction},
     person,
 };
 use crate::{
@@ -27,7 +27,10 @@ use crate::{
 /// # Errors
 ///
 /// An answer is missing, or the call fails.
-pub fn help<G: Ground>(ground: &mut G, plan: &RawHelperRequest) -> Asked<RawHelperOutcome> {
+pub fn help<G: RuleContext>(
+    ground: &mut G,
+    plan: &RawHelperRequest,
+) -> RuleResult<RawHelperOutcome> {
     let container = match &plan.container {
         Some(address) => Some(
             ground
@@ -107,7 +110,7 @@ pub fn help<G: Ground>(ground: &mut G, plan: &RawHelperRequest) -> Asked<RawHelp
             .and_then(|action| action.record.link("person").cloned()),
     };
     let is_refused = ground.is_refused() || !wrong.is_empty();
-    let done = Done {
+    let done = RecordedAction {
         plan,
         person: of_call,
         action: recorded.as_ref(),
@@ -134,25 +137,33 @@ impl RuleError {
     }
 }
 
-impl Ground for Case<'_> {
-    fn find_at(&mut self, address: &RecordAddress) -> Asked<Option<RecordLocation>> {
-        Case::find_at(self, address)
+impl RuleContext for StoreRuleContext<'_> {
+    fn find_at(&mut self, address: &RecordAddress) -> RuleResult<Option<RecordLocation>> {
+        StoreRuleContext::find_at(self, address)
     }
 
-    fn find(&mut self, key: &LookupKey) -> Asked<Option<RecordLocation>> {
+    fn find(&mut self, key: &LookupKey) -> RuleResult<Option<RecordLocation>> {
         self.ledger.find(key)
     }
 
-    fn record(&mut self, key: &LookupKey) -> Asked<Option<StoredRecord>> {
+    fn record(&mut self, key: &LookupKey) -> RuleResult<Option<StoredRecord>> {
         self.ledger.record(key)
     }
 
-    fn answered(&mut self, person: &Id, questions: Vec<LookupKey>) -> Asked<Vec<StoredRecord>> {
+    fn answered(
+        &mut self,
+        person: &Id,
+        questions: Vec<LookupKey>,
+    ) -> RuleResult<Vec<StoredRecord>> {
         self.ledger.answered(person, questions)
     }
 
-    fn create(&mut self, draft: &RawDraft, new: &New) -> Asked<(StoredRecord, bool)> {
-        Case::create(self, draft, new)
+    fn create(
+        &mut self,
+        draft: &RawDraft,
+        new: &CreateOptions,
+    ) -> RuleResult<(StoredRecord, bool)> {
+        StoreRuleContext::create(self, draft, new)
     }
 
     fn update(
@@ -160,15 +171,19 @@ impl Ground for Case<'_> {
         stored: StoredRecord,
         before: &Object,
         patch: &RawPatch,
-    ) -> Asked<StoredRecord> {
-        Case::update(self, stored, before, patch)
+    ) -> RuleResult<StoredRecord> {
+        StoreRuleContext::update(self, stored, before, patch)
     }
 
-    fn schedule(&mut self, message: &RecordAddress, dates: ScheduleChange) -> Asked<StoredRecord> {
+    fn schedule(
+        &mut self,
+        message: &RecordAddress,
+        dates: ScheduleChange,
+    ) -> RuleResult<StoredRecord> {
         self.schedule_message(message, dates)
     }
 
-    fn trigger(&mut self, response: OutboxPayload) -> Asked<()> {
+    fn trigger(&mut self, response: OutboxPayload) -> RuleResult<()> {
         self.send(response);
         Ok(())
     }
@@ -178,7 +193,7 @@ impl Ground for Case<'_> {
         response: OutboxPayload,
         person: &Id,
         keys: &[Arc<str>],
-    ) -> Asked<()> {
+    ) -> RuleResult<()> {
         self.send_once_a_day(response, person, keys)
     }
 

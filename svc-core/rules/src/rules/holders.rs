@@ -2,7 +2,7 @@
 //! (RES-attendance-14).
 
 use super::{
-    Asked, Case, Holders, check,
+    RuleResult, StoreRuleContext, TicketHolderPolicy, check,
     lists::{in_order, list},
     person,
 };
@@ -16,7 +16,7 @@ use crate::{
     value::{Id, Identifier},
 };
 
-impl Case<'_> {
+impl StoreRuleContext<'_> {
     /// Recognises the holders named in the tickets of an attendance (RES-attendance-14): who they
     /// are, with the place of their ticket. From then on the ticket names them by the server's own
     /// identifier.
@@ -27,9 +27,9 @@ impl Case<'_> {
         &mut self,
         fields: &mut Object,
         named: &[(usize, Id)],
-        holders: Holders,
+        holders: TicketHolderPolicy,
         problems: &mut Vec<Problem>,
-    ) -> Asked<Vec<(usize, Id)>> {
+    ) -> RuleResult<Vec<(usize, Id)>> {
         let mut recognised = Vec::new();
         for (place, ticket) in list(fields, "tickets").iter().enumerate() {
             let own = named
@@ -40,7 +40,7 @@ impl Case<'_> {
                 continue;
             };
             let person = match holders {
-                Holders::Recognise(merge) => {
+                TicketHolderPolicy::Recognise(merge) => {
                     let part = PropertyPath::member("tickets")
                         .element(place)
                         .then("person");
@@ -57,7 +57,7 @@ impl Case<'_> {
                         Err(pause) => return Err(pause),
                     }
                 }
-                Holders::Note => {
+                TicketHolderPolicy::Note => {
                     // Who is not there is not noted.
                     if let Some(own) = &posted.own
                         && self
@@ -95,7 +95,7 @@ impl Case<'_> {
         &mut self,
         named: &[(usize, Id)],
         problems: &mut Vec<Problem>,
-    ) -> Asked<Vec<(usize, Id)>> {
+    ) -> RuleResult<Vec<(usize, Id)>> {
         let mut known: Vec<(usize, Id)> = Vec::new();
         for (place, id) in named {
             let is_second = known.iter().any(|(of, other)| of == place && other != id);
@@ -165,7 +165,7 @@ impl Case<'_> {
             .collect();
         // Each ticket takes over one holder: who stands where it stood, then who is the same
         // person, then who reads alike.
-        let ways: [Way; 3] = [
+        let ways: [HolderCriterion; 3] = [
             |old, from, new, to| from == to && old.is(new),
             |old, _, new, _| old.own.is_some() && old.own == new.own,
             |old, _, new, _| old.is(new),
@@ -191,7 +191,7 @@ impl Case<'_> {
 }
 
 /// A way in which a holder before a change, at its place, may be one after it, at its place.
-type Way = fn(&TicketHolder, usize, &TicketHolder, usize) -> bool;
+type HolderCriterion = fn(&TicketHolder, usize, &TicketHolder, usize) -> bool;
 
 /// The person in a ticket, as tickets before and after a change are compared.
 struct TicketHolder {

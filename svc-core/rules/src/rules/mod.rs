@@ -1,7 +1,7 @@
 //! The rulebook: what each call of the interface means, decided once for every store.
 //!
 //! Each file has the rules of one thing and reads like the rows of the catalogue that it
-//! implements. A rule asks its `Ground` or `Ledger` and changes the ledger; it never waits, never
+//! implements. A rule asks its `RuleContext` or `TransactionView` and changes the ledger; it never waits, never
 //! stores, and may be run again.
 
 mod action;
@@ -33,7 +33,7 @@ pub use delete::removal;
 pub use first::first_keys;
 pub use first::{first_questions, first_questions_once};
 #[doc(hidden)]
-pub use ground::{Asked, Ground, Holders, New};
+pub use ground::{CreateOptions, RuleContext, RuleResult, TicketHolderPolicy};
 #[doc(hidden)]
 pub use help::help;
 pub use person::{MatchedPerson, PersonCandidate, PersonLookup};
@@ -47,8 +47,8 @@ use crate::{
     outbox::{OutboxEntry, OutboxPayload},
     record::RawRecord,
     store::{
-        Change, Ledger, LookupKey, LookupSource, PendingChanges, RecordLocation, RuleError,
-        TransactionContext, WriteOperation, WriteOutcome, WriteRequest,
+        Change, LookupKey, LookupSource, PendingChanges, RecordLocation, RuleError,
+        TransactionContext, TransactionView, WriteOperation, WriteOutcome, WriteRequest,
     },
     value::Id,
 };
@@ -81,8 +81,8 @@ pub fn decide(
     answers: &mut dyn LookupSource,
     before: &PendingChanges,
 ) -> Result<Decision, RuleError> {
-    let mut case = Case {
-        ledger: Ledger::new(answers, before),
+    let mut case = StoreRuleContext {
+        ledger: TransactionView::new(answers, before),
         call,
         turn,
         caller: None,
@@ -137,8 +137,8 @@ pub fn decide(
 }
 
 /// A call that is being decided.
-struct Case<'a> {
-    ledger: Ledger<'a>,
+struct StoreRuleContext<'a> {
+    ledger: TransactionView<'a>,
     call: &'a WriteRequest,
     turn: &'a TransactionContext<'a>,
     /// The person that the caller's key is bound to, where there is such a person
@@ -148,19 +148,19 @@ struct Case<'a> {
     made: usize,
 }
 
-impl Case<'_> {
+impl StoreRuleContext<'_> {
     fn names(&self) -> &ShareNames {
         self.turn.share_names
     }
 
     /// The fields of a record under the names of the tables.
-    fn fields(&self, record: &RawRecord) -> Asked<Object> {
+    fn fields(&self, record: &RawRecord) -> RuleResult<Object> {
         Ok(record.read_fields(self.turn.share_names)?)
     }
 
     /// Whether there is a record at an address: one with another parent than the address says is
     /// not there (COL-19).
-    fn find_at(&mut self, address: &RecordAddress) -> Asked<Option<RecordLocation>> {
+    fn find_at(&mut self, address: &RecordAddress) -> RuleResult<Option<RecordLocation>> {
         let found = self.ledger.find(&LookupKey::from(address))?;
         Ok(found.filter(|found| address.admits_parent(found.parent.as_ref())))
     }

@@ -2,7 +2,7 @@
 
 use std::{cmp::Ordering, collections::HashSet};
 
-use super::{Asked, Ground, New, check};
+use super::{CreateOptions, RuleContext, RuleResult, check};
 use crate::{
     draft::{Draft, RawDraft, RawPatch},
     error::{Error, Problem, Result},
@@ -14,24 +14,24 @@ use crate::{
 };
 
 /// The person that a call posts: a known one with what was posted merged in, or a new one (`true`).
-pub(super) fn recognise<G: Ground>(
+pub(super) fn recognise<G: RuleContext>(
     ground: &mut G,
     posted: &RawDraft,
     merge: MergePolicy,
-) -> Asked<(StoredRecord, bool)> {
+) -> RuleResult<(StoredRecord, bool)> {
     match known(ground, posted, merge)? {
         Some(known) if merge == MergePolicy::Keep => Ok((known, false)),
         Some(known) => Ok((join(ground, known, posted, merge)?, false)),
-        None => ground.create(posted, &New::default()),
+        None => ground.create(posted, &CreateOptions::default()),
     }
 }
 
 /// The person that is meant: by its own id, else by the keys of the matching method (HLP-04).
-pub(super) fn known<G: Ground>(
+pub(super) fn known<G: RuleContext>(
     ground: &mut G,
     posted: &RawDraft,
     merge: MergePolicy,
-) -> Asked<Option<StoredRecord>> {
+) -> RuleResult<Option<StoredRecord>> {
     if merge == MergePolicy::Apart {
         return Ok(None);
     }
@@ -84,12 +84,12 @@ fn unknown_own() -> Error {
     Error::invalid(Problem::own_identifier_in_use())
 }
 
-fn join<G: Ground>(
+fn join<G: RuleContext>(
     ground: &mut G,
     known: StoredRecord,
     posted: &RawDraft,
     merge: MergePolicy,
-) -> Asked<StoredRecord> {
+) -> RuleResult<StoredRecord> {
     let before = known.record.read_fields(ground.share_names())?;
     let fields = merged_fields(&before, &posted.sent_fields(), merge);
     let has = known.record.meta().identifiers.to_vec();
@@ -223,7 +223,7 @@ impl PersonLookup {
 
     /// Who the posted person is, of the people that have the id, one of the identifiers, or one of
     /// the addresses; `None` for somebody new. A stranger is found by an address only: a
-    /// [`Plan`](crate::helper::Plan) has no identifiers of his.
+    /// [`RunPlan`](crate::helper::Plan) has no identifiers of his.
     ///
     /// # Errors
     ///

@@ -4,7 +4,9 @@
 
 use std::{collections::BTreeMap, fmt};
 
-use super::{attendance::Share, donation, holders::posted_holder, lists::list, person::person_key};
+use super::{
+    attendance::TicketUsage, donation, holders::posted_holder, lists::list, person::person_key,
+};
 use crate::{
     draft::RawDraft,
     error::{PropertyPath, Result},
@@ -81,7 +83,7 @@ impl RecordRepair {
         let before = record.read_fields(&names)?;
         let mut after = before.clone();
         let (kind, id) = (record.kind(), &record.meta().id);
-        let mut walk = Walk {
+        let mut walk = AmountRounder {
             kind,
             id,
             rounded: &mut self.rounded,
@@ -98,7 +100,7 @@ impl RecordRepair {
             }
             (Kind::Attendance, Some(event)) => {
                 let (sum, parts) = self.members.entry(event.clone()).or_default();
-                let share = Share::of(Some(&after));
+                let share = TicketUsage::of(Some(&after));
                 *sum = sum.plus(Totals::new(share.places, 0, Amount::ZERO));
                 for (title, (number, amounts)) in share.tickets {
                     let sold = Totals::new(
@@ -221,13 +223,13 @@ fn totals(
 }
 
 /// A walk through the fields of a record.
-struct Walk<'a> {
+struct AmountRounder<'a> {
     kind: Kind,
     id: &'a Id,
     rounded: &'a mut Vec<RoundedAmount>,
 }
 
-impl Walk<'_> {
+impl AmountRounder<'_> {
     fn object(&mut self, schema: &ObjectSchema, object: &mut Object, at: &PropertyPath) {
         for field in schema.fields.iter().filter(|field| !field.is_computed()) {
             if let Some(value) = object.get_mut(field.name) {

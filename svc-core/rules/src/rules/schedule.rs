@@ -1,7 +1,7 @@
 //! Scheduling a message, and cancelling it (SCH-01 to SCH-08). Neither is a change of the message
 //! itself (TYP-16).
 
-use super::{Asked, Case};
+use super::{RuleResult, StoreRuleContext};
 use crate::{
     error::{Error, ErrorCode, Problem},
     helper::ScheduleChange,
@@ -13,13 +13,13 @@ use crate::{
     value::Timestamp,
 };
 
-impl Case<'_> {
+impl StoreRuleContext<'_> {
     /// Sets or clears the dates of a message.
     pub(super) fn schedule_message(
         &mut self,
         message: &RecordAddress,
         dates: ScheduleChange,
-    ) -> Asked<StoredRecord> {
+    ) -> RuleResult<StoredRecord> {
         let message = self
             .ledger
             .record(&LookupKey::from(message))?

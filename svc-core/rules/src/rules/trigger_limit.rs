@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::{Asked, Case, lists::list};
+use super::{RuleResult, StoreRuleContext, lists::list};
 use crate::{
     helper::{RawHelperRequest, TriggerName, normal_email},
     outbox::OutboxPayload,
@@ -15,7 +15,7 @@ use crate::{
     value::{ClosedEnum, Id, digest},
 };
 
-impl Case<'_> {
+impl StoreRuleContext<'_> {
     /// Notes a server response to send to a person, unless one was noted under any of the keys
     /// within 24 hours.
     ///
@@ -27,7 +27,7 @@ impl Case<'_> {
         response: OutboxPayload,
         person: &Id,
         keys: &[Arc<str>],
-    ) -> Asked<()> {
+    ) -> RuleResult<()> {
         let now = self.turn.time;
         let mut was_sent = false;
         for key in keys {

@@ -2,7 +2,9 @@
 
 use std::collections::HashSet;
 
-use super::{Asked, Case, Holders, caps::grown, check, lists::in_order};
+use super::{
+    RuleResult, StoreRuleContext, TicketHolderPolicy, caps::grown, check, lists::in_order,
+};
 use crate::{
     draft::RawPatch,
     error::{Error, Problem},
@@ -16,13 +18,13 @@ use crate::{
     value::Identifier,
 };
 
-impl Case<'_> {
+impl StoreRuleContext<'_> {
     /// Changes the record at an address; `None` where there is none.
     pub(super) fn update_at(
         &mut self,
         at: &RecordAddress,
         patch: &RawPatch,
-    ) -> Asked<Option<StoredRecord>> {
+    ) -> RuleResult<Option<StoredRecord>> {
         let stored = self.ledger.record(&LookupKey::from(at))?;
         let Some(stored) = stored.filter(|stored| at.admits_parent(stored.record.parent())) else {
             return Ok(None);
@@ -49,7 +51,7 @@ impl Case<'_> {
         mut stored: StoredRecord,
         before: &Object,
         patch: &RawPatch,
-    ) -> Asked<StoredRecord> {
+    ) -> RuleResult<StoredRecord> {
         let kind = stored.record.kind();
         let own = stored.record.address();
         let (links, mut problems) = self.follow_changed_links(patch)?;
@@ -83,8 +85,12 @@ impl Case<'_> {
                 )?;
                 if tickets_sent {
                     self.move_holders(&stored, before, &after);
-                    let known =
-                        self.recognise_holders(&mut after, &named, Holders::Note, &mut problems)?;
+                    let known = self.recognise_holders(
+                        &mut after,
+                        &named,
+                        TicketHolderPolicy::Note,
+                        &mut problems,
+                    )?;
                     self.hold(&stored, known);
                 }
             }
@@ -116,7 +122,10 @@ impl Case<'_> {
     }
 
     /// Where the links of a patch lead (CRU-16), and those that lead nowhere.
-    fn follow_changed_links(&mut self, patch: &RawPatch) -> Asked<(ChangedLinks, Vec<Problem>)> {
+    fn follow_changed_links(
+        &mut self,
+        patch: &RawPatch,
+    ) -> RuleResult<(ChangedLinks, Vec<Problem>)> {
         let (mut links, mut problems) = (Vec::new(), Vec::new());
         for (name, to) in &patch.links {
             let found = match to {

@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// What makes an answer of what a call comes to.
-type Answering = Arc<dyn Fn(&WriteOutcome) -> Result<Bytes> + Send + Sync>;
+type ResponseFn = Arc<dyn Fn(&WriteOutcome) -> Result<Bytes> + Send + Sync>;
 
 /// The key of a call that may come again, and how its answer is made of what it comes to.
 ///
@@ -23,7 +23,7 @@ type Answering = Arc<dyn Fn(&WriteOutcome) -> Result<Bytes> + Send + Sync>;
 #[derive(Clone)]
 pub struct ResponseRecorder {
     key: Arc<str>,
-    answer: Answering,
+    answer: ResponseFn,
 }
 
 impl ResponseRecorder {

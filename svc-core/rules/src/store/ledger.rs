@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// The answers of one call, and what it has changed.
-pub(crate) struct Ledger<'a> {
+pub(crate) struct TransactionView<'a> {
     answers: &'a mut dyn LookupSource,
     before: &'a PendingChanges,
     /// What this call itself has changed.
@@ -29,7 +29,7 @@ pub(crate) struct Ledger<'a> {
     pub(crate) changes: Vec<Change>,
 }
 
-impl<'a> Ledger<'a> {
+impl<'a> TransactionView<'a> {
     pub(crate) fn new(answers: &'a mut dyn LookupSource, before: &'a PendingChanges) -> Self {
         Self {
             answers,
@@ -88,42 +88,44 @@ impl<'a> Ledger<'a> {
     }
 
     /// What this transaction has made of the record with this id.
-    fn fate(&self, kind: Kind, id: &Id) -> Fate<'_> {
+    fn fate(&self, kind: Kind, id: &Id) -> PendingState<'_> {
         let key = (kind, id.clone());
         match self
             .layers()
             .into_iter()
             .find_map(|layer| layer.records.get(&key))
         {
-            Some(Some(stored)) => Fate::Changed(stored),
-            Some(None) => Fate::Gone,
-            None => Fate::Untouched,
+            Some(Some(stored)) => PendingState::Changed(stored),
+            Some(None) => PendingState::Gone,
+            None => PendingState::Untouched,
         }
     }
 
     /// Where a key leads after what this transaction has changed.
-    fn lead(&self, key: &LookupKey) -> Lead {
+    fn lead(&self, key: &LookupKey) -> KeyResolution {
         if self.is_plain() {
-            return Lead::AsStored;
+            return KeyResolution::AsStored;
         }
         match key {
-            LookupKey::Id(..) => Lead::AsStored,
+            LookupKey::Id(..) => KeyResolution::AsStored,
             LookupKey::Link(kind, id, name) => match self.fate(*kind, id) {
-                Fate::Changed(stored) => stored
+                PendingState::Changed(stored) => stored
                     .record
                     .link(name)
-                    .map_or(Lead::Nowhere, |to| Lead::To(LookupKey::from(to))),
-                Fate::Gone => Lead::Nowhere,
-                Fate::Untouched => Lead::AsStored,
+                    .map_or(KeyResolution::Nowhere, |to| {
+                        KeyResolution::To(LookupKey::from(to))
+                    }),
+                PendingState::Gone => KeyResolution::Nowhere,
+                PendingState::Untouched => KeyResolution::AsStored,
             },
             _ => match self
                 .layers()
                 .into_iter()
                 .find_map(|layer| layer.keys.get(key))
             {
-                Some(Some((kind, id))) => Lead::To(LookupKey::Id(*kind, id.clone())),
-                Some(None) => Lead::Nowhere,
-                None => Lead::AsStored,
+                Some(Some((kind, id))) => KeyResolution::To(LookupKey::Id(*kind, id.clone())),
+                Some(None) => KeyResolution::Nowhere,
+                None => KeyResolution::AsStored,
             },
         }
     }
@@ -133,9 +135,9 @@ impl<'a> Ledger<'a> {
     fn current(&self, key: &LookupKey) -> Option<LookupKey> {
         match (key, self.lead(key)) {
             // An address that a new person has may have an older one in the store.
-            (LookupKey::Email(_), _) | (_, Lead::AsStored) => Some(key.clone()),
-            (_, Lead::To(key)) => Some(key),
-            (_, Lead::Nowhere) => None,
+            (LookupKey::Email(_), _) | (_, KeyResolution::AsStored) => Some(key.clone()),
+            (_, KeyResolution::To(key)) => Some(key),
+            (_, KeyResolution::Nowhere) => None,
         }
     }
 
@@ -161,16 +163,17 @@ impl<'a> Ledger<'a> {
         };
         if let LookupKey::Id(kind, id) = &key {
             match self.fate(*kind, id) {
-                Fate::Changed(stored) => return Ok(Some(stored.found())),
-                Fate::Gone => return Ok(None),
-                Fate::Untouched => {}
+                PendingState::Changed(stored) => return Ok(Some(stored.found())),
+                PendingState::Gone => return Ok(None),
+                PendingState::Untouched => {}
             }
         }
         let LookupResult::Found(found) = self.ask(&Lookup::Find(key.clone()))? else {
             return Err(unfitting());
         };
-        let found = found.filter(|found| !matches!(self.fate(found.kind, &found.id), Fate::Gone));
-        let Lead::To(LookupKey::Id(kind, id)) = self.lead(&key) else {
+        let found =
+            found.filter(|found| !matches!(self.fate(found.kind, &found.id), PendingState::Gone));
+        let KeyResolution::To(LookupKey::Id(kind, id)) = self.lead(&key) else {
             return Ok(found);
         };
         // An address that somebody was given on the way: the older of both has it.
@@ -209,9 +212,9 @@ impl<'a> Ledger<'a> {
         }
         if let LookupKey::Id(kind, id) = &current {
             match self.fate(*kind, id) {
-                Fate::Changed(stored) => return Ok(Some(stored.clone())),
-                Fate::Gone => return Ok(None),
-                Fate::Untouched => {}
+                PendingState::Changed(stored) => return Ok(Some(stored.clone())),
+                PendingState::Gone => return Ok(None),
+                PendingState::Untouched => {}
             }
         }
         let LookupResult::Record(stored) = self.ask(&Lookup::Record(current))? else {
@@ -221,17 +224,17 @@ impl<'a> Ledger<'a> {
             return Ok(None);
         };
         match self.fate(stored.record.kind(), &stored.record.meta().id) {
-            Fate::Changed(changed) => Ok(Some(changed.clone())),
-            Fate::Gone => Ok(None),
-            Fate::Untouched => Ok(Some(stored)),
+            PendingState::Changed(changed) => Ok(Some(changed.clone())),
+            PendingState::Gone => Ok(None),
+            PendingState::Untouched => Ok(Some(stored)),
         }
     }
 
     /// The record with this id, where this transaction has made or changed it.
     fn changed(&self, kind: Kind, id: &Id) -> Option<&StoredRecord> {
         match self.fate(kind, id) {
-            Fate::Changed(stored) => Some(stored),
-            Fate::Gone | Fate::Untouched => None,
+            PendingState::Changed(stored) => Some(stored),
+            PendingState::Gone | PendingState::Untouched => None,
         }
     }
 
@@ -410,7 +413,7 @@ impl<'a> Ledger<'a> {
 }
 
 /// What a transaction has made of a record.
-enum Fate<'a> {
+enum PendingState<'a> {
     /// It is as it is stored.
     Untouched,
     /// It is new, or was changed.
@@ -420,7 +423,7 @@ enum Fate<'a> {
 }
 
 /// Where a key leads after what a transaction has changed.
-enum Lead {
+enum KeyResolution {
     /// Where the store says.
     AsStored,
     /// To this record.

@@ -41,7 +41,7 @@ pub use condition::Precondition;
 pub use counts::{CollectionId, CountDeltas};
 pub use fetched::LookupCache;
 pub use kept::ResponseRecorder;
-pub(crate) use ledger::Ledger;
+pub(crate) use ledger::TransactionView;
 pub use outgoing::{ClaimResolution, ClaimedEntries, Outbox, OutboxClaim};
 pub use overlay::PendingChanges;
 pub use question::{

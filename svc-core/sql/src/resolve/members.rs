@@ -5,24 +5,24 @@ use svc_core::{
     schema::{FieldSpec, KindSchema, ObjectSchema, ValueType},
 };
 
-use super::{Check, plain};
+use super::{MappingChecker, plain};
 use crate::{
-    dialect::{Class, Dialect},
-    live::LiveTable,
+    dialect::{ColumnType, Dialect},
+    live::DatabaseTable,
     mapping::{self, ListMapping, TableMapping},
-    resolved::{Member, Stored},
+    resolved::{FieldStorage, ResolvedField},
     sql::quoted_table,
 };
 
-impl Check<'_> {
+impl MappingChecker<'_> {
     pub(super) fn members(
         &mut self,
         table: &str,
-        live: &LiveTable,
-        fields: &[mapping::Field],
+        live: &DatabaseTable,
+        fields: &[mapping::FieldMapping],
         schema: &'static ObjectSchema,
         plural: &str,
-    ) -> Vec<Member> {
+    ) -> Vec<ResolvedField> {
         let mut members = Vec::new();
         for field in fields {
             let Some((places, path)) = self.path(&field.path, schema, plural) else {
@@ -51,10 +51,10 @@ impl Check<'_> {
                 continue;
             }
             self.listed(table, live, field, last);
-            members.push(Member {
+            members.push(ResolvedField {
                 places,
                 path,
-                stored: Stored::Column {
+                stored: FieldStorage::Column {
                     column,
                     values: field.values.clone(),
                 },
@@ -125,7 +125,13 @@ impl Check<'_> {
     }
 
     /// The values of a column that takes a few only are those of the mapping.
-    fn listed(&mut self, table: &str, live: &LiveTable, field: &mapping::Field, of: &FieldSpec) {
+    fn listed(
+        &mut self,
+        table: &str,
+        live: &DatabaseTable,
+        field: &mapping::FieldMapping,
+        of: &FieldSpec,
+    ) {
         let taken = live
             .column(&field.column)
             .and_then(|column| column.values.as_ref());
@@ -173,7 +179,7 @@ impl Check<'_> {
         field: &str,
         rows: &ListMapping,
         schema: &'static KindSchema,
-    ) -> Option<Member> {
+    ) -> Option<ResolvedField> {
         let (places, path) = self.path(field, schema.fields, schema.plural)?;
         let entries = path.last().and_then(|field| match &field.ty {
             ValueType::Array(item) => item.object(),
@@ -231,13 +237,13 @@ impl Check<'_> {
                 "the rows of a record are found by",
             );
         }
-        let stored = Stored::Rows {
+        let stored = FieldStorage::Rows {
             table: quoted_table(&rows.table),
             parent: parent?,
             order: order?,
             members,
         };
-        Some(Member {
+        Some(ResolvedField {
             places,
             path,
             stored,
@@ -246,21 +252,21 @@ impl Check<'_> {
 }
 
 /// Whether a column can hold a field.
-fn fits(ty: &ValueType, class: Class, dialect: &dyn Dialect) -> bool {
+fn fits(ty: &ValueType, class: ColumnType, dialect: &dyn Dialect) -> bool {
     match (ty, class) {
-        (_, Class::Json)
-        | (ValueType::Integer, Class::Integer(_) | Class::Decimal)
-        | (ValueType::Float | ValueType::Amount, Class::Decimal)
-        | (ValueType::Boolean | ValueType::Flag, Class::Boolean)
-        | (ValueType::Timestamp, Class::Moment)
-        | (ValueType::Date, Class::Date)
+        (_, ColumnType::Json)
+        | (ValueType::Integer, ColumnType::Integer(_) | ColumnType::Decimal)
+        | (ValueType::Float | ValueType::Amount, ColumnType::Decimal)
+        | (ValueType::Boolean | ValueType::Flag, ColumnType::Boolean)
+        | (ValueType::Timestamp, ColumnType::Moment)
+        | (ValueType::Date, ColumnType::Date)
         | (
             ValueType::String | ValueType::Enum(_) | ValueType::FlexEnum(_) | ValueType::Reference,
-            Class::Text,
+            ColumnType::Text,
         )
-        | (ValueType::Array(ValueType::String), Class::Texts) => true,
-        (ValueType::Boolean | ValueType::Flag, Class::Integer(_))
-        | (ValueType::Timestamp | ValueType::Date, Class::Text) => dialect.has_loose_types(),
+        | (ValueType::Array(ValueType::String), ColumnType::Texts) => true,
+        (ValueType::Boolean | ValueType::Flag, ColumnType::Integer(_))
+        | (ValueType::Timestamp | ValueType::Date, ColumnType::Text) => dialect.has_loose_types(),
         _ => false,
     }
 }

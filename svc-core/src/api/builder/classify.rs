@@ -3,7 +3,7 @@
 use std::{error::Error as StdError, sync::Arc};
 
 use super::ApiBuilder;
-use crate::{api::classify::Classify, error::Error};
+use crate::{api::classify::ErrorMapper, error::Error};
 
 impl ApiBuilder {
     /// What errors of the vendor mean, in one place: operations, authenticator and transactions may
@@ -35,7 +35,7 @@ impl ApiBuilder {
         mut self,
         meaning: impl Fn(&(dyn StdError + 'static)) -> Option<Error> + Send + Sync + 'static,
     ) -> Self {
-        self.settings.classify = Classify(Some(Arc::new(meaning)));
+        self.settings.classify = ErrorMapper(Some(Arc::new(meaning)));
         self
     }
 }

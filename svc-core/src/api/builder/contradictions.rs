@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{ApiBuilder, Runner, narrowed};
+use super::{ApiBuilder, HelperRunner, narrowed};
 use crate::{
-    api::{ApiLimits, Registration, composed::Composed},
+    api::{ApiLimits, KindRegistration, composed::ComposedRunner},
     auth::Operation,
     filter::FilterField,
     link::{RecordAddress, Target, law},
@@ -89,8 +89,8 @@ impl ApiBuilder {
             narrowed::contradictions(*kind, registered, &mut problems);
         }
         for (helper, runner) in &self.helpers {
-            if matches!(runner, Runner::Composed) {
-                let missing = Composed::missing(*helper, &self.kinds);
+            if matches!(runner, HelperRunner::Composed) {
+                let missing = ComposedRunner::missing(*helper, &self.kinds);
                 if !missing.is_empty() {
                     problems.push(format!(
                         "the helper `{}` cannot be composed without {}: register these operations, or run it with `.helper::<...>(...)`",
@@ -112,8 +112,8 @@ impl ApiBuilder {
 
 fn kind_contradictions(
     kind: Kind,
-    registered: &Registration,
-    all: &BTreeMap<Kind, Registration>,
+    registered: &KindRegistration,
+    all: &BTreeMap<Kind, KindRegistration>,
     problems: &mut Vec<String>,
 ) {
     let schema = kind.schema();

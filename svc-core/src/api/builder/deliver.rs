@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{ApiBuilder, Runner};
+use super::{ApiBuilder, HelperRunner};
 use crate::{
     api::Api,
     helper::{FunctionName, HelperName},
@@ -42,7 +42,7 @@ impl ApiBuilder {
         } else if let Some(helper) = scheduling {
             self.helpers
                 .entry(HelperName::Schedule)
-                .or_insert(Runner::Native(helper));
+                .or_insert(HelperRunner::Native(helper));
         }
     }
 

@@ -17,20 +17,20 @@ use std::{
 };
 
 use super::{
-    Api, Inner,
-    composed::Composed,
+    Api, ApiInner,
+    composed::ComposedRunner,
     exposure::ResourceConfig,
     extensions::idempotency::NextSweep,
-    registry::{Adapter, AnyHelper, Registration},
+    registry::{ErasedHelper, KindRegistration, TypedAdapter},
     settings::{
-        ApiLimits, Atomicity, Behaviour, EntryLinks, ErrorBodies, PatchMethod, Settings, Vendor,
+        ApiLimits, ApiSettings, Atomicity, Behaviour, EntryLinks, ErrorBodies, PatchMethod, Vendor,
     },
     stored_bodies::StoredBodies,
 };
 use crate::{
     auth::{Authenticator, Operation, TenantResolver},
     context::BaseUrl,
-    hal::{DocsAddress, Documents, RelationNames},
+    hal::{DocumentSettings, ExternalDocs, RelationNames},
     helper::{AnonymousPolicy, FunctionName, HelperName, HelperSpec, PersonMatching},
     link::{Dialect, Layout, VendorRelations},
     model::{Kind, Resource},
@@ -56,9 +56,9 @@ impl BuildError {
 }
 
 /// How a helper is run.
-pub(crate) enum Runner {
+pub(crate) enum HelperRunner {
     /// By the backend.
-    Native(Arc<dyn AnyHelper>),
+    Native(Arc<dyn ErasedHelper>),
     /// By the default runner, over the registered operations.
     Composed,
 }
@@ -92,17 +92,17 @@ pub(crate) enum Runner {
 /// assert!(problems[1].contains("call `.authenticator(...)`"));
 /// ```
 pub struct ApiBuilder {
-    pub(super) settings: Settings,
+    pub(super) settings: ApiSettings,
     base: Option<BaseUrl>,
     wrong: Vec<String>,
     dialect: Dialect,
-    kinds: BTreeMap<Kind, Registration>,
-    helpers: BTreeMap<HelperName, Runner>,
+    kinds: BTreeMap<Kind, KindRegistration>,
+    helpers: BTreeMap<HelperName, HelperRunner>,
     functions: Option<Vec<FunctionName>>,
     /// Those that a store supports, which are offered unless some are named.
     stock: Option<Vec<FunctionName>>,
     /// The schedule helper of a store, which is offered where somebody delivers.
-    scheduling: Option<Arc<dyn AnyHelper>>,
+    scheduling: Option<Arc<dyn ErasedHelper>>,
     /// Helpers that the default runner composes, whoever else would run them.
     composed: BTreeSet<HelperName>,
     /// Capabilities that are taken away when all is registered.
@@ -110,7 +110,7 @@ pub struct ApiBuilder {
     narrowings: Vec<(Kind, Constraints)>,
     /// Operations of every kind that are not offered.
     withheld: &'static [Operation],
-    docs: Option<DocsAddress>,
+    docs: Option<ExternalDocs>,
     own: Option<VendorRelations>,
 }
 
@@ -125,7 +125,7 @@ impl fmt::Debug for ApiBuilder {
 impl ApiBuilder {
     pub(super) fn new(vendor: Vendor) -> Self {
         Self {
-            settings: Settings::new(vendor),
+            settings: ApiSettings::new(vendor),
             base: None,
             wrong: Vec::new(),
             dialect: Dialect::default(),
@@ -202,7 +202,7 @@ impl ApiBuilder {
     /// Offers a helper that the store runs natively (HLP-01).
     #[must_use]
     pub fn helper<H: HelperSpec>(mut self, store: &Arc<impl Helper<H> + 'static>) -> Self {
-        self.offer_helper(H::NAME, Arc::new(Adapter::<H, _>::new(store)));
+        self.offer_helper(H::NAME, Arc::new(TypedAdapter::<H, _>::new(store)));
         self
     }
 
@@ -221,7 +221,7 @@ impl ApiBuilder {
         self
     }
 
-    fn offer_kind(&mut self, kind: Kind, registered: Registration) {
+    fn offer_kind(&mut self, kind: Kind, registered: KindRegistration) {
         if self.kinds.insert(kind, registered).is_some() {
             self.wrong.push(format!(
                 "{} are registered twice: register each kind once",
@@ -230,10 +230,10 @@ impl ApiBuilder {
         }
     }
 
-    fn offer_helper(&mut self, helper: HelperName, runner: Arc<dyn AnyHelper>) {
+    fn offer_helper(&mut self, helper: HelperName, runner: Arc<dyn ErasedHelper>) {
         if self
             .helpers
-            .insert(helper, Runner::Native(runner))
+            .insert(helper, HelperRunner::Native(runner))
             .is_some()
         {
             self.report_second_helper(helper);
@@ -349,7 +349,7 @@ impl ApiBuilder {
     /// extensions has the same address.
     #[must_use]
     pub fn docs(mut self, start: impl Into<String>, pages: impl Into<String>) -> Self {
-        self.docs = Some(DocsAddress {
+        self.docs = Some(ExternalDocs {
             start: start.into(),
             pages: pages.into(),
         });
@@ -373,7 +373,7 @@ impl ApiBuilder {
         self.helpers.extend(
             composed
                 .into_iter()
-                .map(|helper| (helper, Runner::Composed)),
+                .map(|helper| (helper, HelperRunner::Composed)),
         );
         self.settle_deliveries();
         self.take_away();
@@ -383,7 +383,7 @@ impl ApiBuilder {
             return Err(BuildError { problems });
         }
         let functions = self.supported_functions();
-        let registered: Vec<Registration> = Kind::ALL
+        let registered: Vec<KindRegistration> = Kind::ALL
             .iter()
             .map(|kind| self.kinds.get(kind).cloned().unwrap_or_default())
             .collect();
@@ -402,7 +402,7 @@ impl ApiBuilder {
             at(kind).map(|registered| (registered.readable, registered.narrowing.as_ref()))
         };
         let namespace = self.settings.vendor.namespace.as_str().into();
-        let documents = Documents {
+        let documents = DocumentSettings {
             dialect: self.dialect,
             namespace,
             docs: self.docs,
@@ -411,7 +411,7 @@ impl ApiBuilder {
         let relations =
             RelationNames::new(documents, self.settings.layout.as_ref(), readable, is_sent);
         Ok(Api {
-            inner: Arc::new(Inner {
+            inner: Arc::new(ApiInner {
                 settings: self.settings,
                 base: self.base.unwrap_or_default(),
                 relations,

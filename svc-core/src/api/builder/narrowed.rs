@@ -3,7 +3,7 @@
 
 use super::ApiBuilder;
 use crate::{
-    api::Registration,
+    api::KindRegistration,
     field_set::FieldBits,
     filter::FilterField,
     model::Kind,
@@ -68,12 +68,16 @@ impl ApiBuilder {
 }
 
 /// Every contradiction of what a kind has narrower.
-pub(super) fn contradictions(kind: Kind, registered: &Registration, problems: &mut Vec<String>) {
+pub(super) fn contradictions(
+    kind: Kind,
+    registered: &KindRegistration,
+    problems: &mut Vec<String>,
+) {
     let Some(narrowing) = &registered.narrowing else {
         return;
     };
     let schema = kind.schema().fields;
-    let mut walk = Walk { kind, problems };
+    let mut walk = ConstraintChecker { kind, problems };
     let is_taken = |name: &str| {
         let place = schema.place(name);
         place.is_some_and(|place| {
@@ -85,12 +89,12 @@ pub(super) fn contradictions(kind: Kind, registered: &Registration, problems: &m
     walk.object(schema, narrowing, "", &is_taken);
 }
 
-struct Walk<'a> {
+struct ConstraintChecker<'a> {
     kind: Kind,
     problems: &'a mut Vec<String>,
 }
 
-impl Walk<'_> {
+impl ConstraintChecker<'_> {
     fn object(
         &mut self,
         schema: &ObjectSchema,

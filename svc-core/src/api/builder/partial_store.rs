@@ -6,7 +6,7 @@ use super::ApiBuilder;
 use crate::{
     api::{
         Behaviour,
-        registry::{Registration, helper_of},
+        registry::{KindRegistration, helper_of},
     },
     field_set::FieldBits,
     helper::{FunctionName, HelperName},
@@ -98,8 +98,8 @@ impl ApiBuilder {
 }
 
 /// What is offered of a kind: its fields and links that are kept.
-fn registration(store: &Arc<dyn Store>, kept: &[KeptKind], it: &KeptKind) -> Registration {
-    let all = Registration::of_store(store, it.kind);
+fn registration(store: &Arc<dyn Store>, kept: &[KeptKind], it: &KeptKind) -> KindRegistration {
+    let all = KindRegistration::of_store(store, it.kind);
     let schema = it.kind.schema();
     let has = |kind: Kind| kept.iter().any(|it| it.kind == kind);
     let places = |is_read: bool| {
@@ -117,7 +117,7 @@ fn registration(store: &Arc<dyn Store>, kept: &[KeptKind], it: &KeptKind) -> Reg
         matches!(link.target, LinkTarget::One { .. }) && !it.links.contains(&link.name)
     });
     let has_container = schema.parent_kind().is_none_or(has);
-    Registration {
+    KindRegistration {
         under: all
             .under
             .iter()

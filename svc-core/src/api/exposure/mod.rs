@@ -5,7 +5,7 @@ mod narrow;
 
 use std::{marker::PhantomData, sync::Arc};
 
-use super::registry::{Adapter, Registration};
+use super::registry::{KindRegistration, TypedAdapter};
 use crate::{
     field_set::{FieldSet, LinkKey, WritableSet},
     filter::FilterField,
@@ -18,7 +18,7 @@ use crate::{
 /// the store implements it.
 pub struct ResourceConfig<R, S> {
     store: Arc<S>,
-    pub(super) registered: Registration,
+    pub(super) registered: KindRegistration,
     kind: PhantomData<fn() -> R>,
 }
 
@@ -26,13 +26,13 @@ impl<R: Resource, S: Send + Sync + 'static> ResourceConfig<R, S> {
     pub(super) fn new(store: &Arc<S>) -> Self {
         Self {
             store: Arc::clone(store),
-            registered: Registration::default(),
+            registered: KindRegistration::default(),
             kind: PhantomData,
         }
     }
 
-    fn through<T>(&self) -> Arc<Adapter<T, S>> {
-        Arc::new(Adapter::new(&self.store))
+    fn through<T>(&self) -> Arc<TypedAdapter<T, S>> {
+        Arc::new(TypedAdapter::new(&self.store))
     }
 
     /// Offers the collection of all records (COL-01).

@@ -25,7 +25,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use super::{Response, admitted::Parts};
+use super::{Response, admitted::AuthorizedParts};
 use crate::{
     error::{Error, Result},
     hal::EntryLink,
@@ -35,7 +35,7 @@ use crate::{
 use batch::Batches;
 use changes::ChangeFeedSettings;
 use conditional::IfMatchPolicy;
-use idempotency::KeptBy;
+use idempotency::ResponseStorage;
 use response_cache::ResponseCache;
 
 /// What an extension adds to the API that offers it.
@@ -60,12 +60,12 @@ pub(crate) trait Extension: Send + Sync {
     }
 
     /// How much longer than other requests a request for one of its operations may take.
-    fn extra_time(&self, _call: &Parts<'_>) -> Duration {
+    fn extra_time(&self, _call: &AuthorizedParts<'_>) -> Duration {
         Duration::ZERO
     }
 
     /// Answers a request for one of its operations.
-    async fn answer(&self, _call: &Parts<'_>) -> Result<Response> {
+    async fn answer(&self, _call: &AuthorizedParts<'_>) -> Result<Response> {
         Err(Error::not_implemented())
     }
 }
@@ -74,7 +74,7 @@ pub(crate) trait Extension: Send + Sync {
 #[derive(Default)]
 pub(crate) struct Extensions {
     pub(super) conditional: Option<IfMatchPolicy>,
-    pub(super) idempotency: Option<KeptBy>,
+    pub(super) idempotency: Option<ResponseStorage>,
     pub(super) batches: Option<Batches>,
     pub(super) changes: ChangeFeedSettings,
     #[cfg(feature = "webhooks")]

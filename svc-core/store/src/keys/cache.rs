@@ -21,18 +21,18 @@ const REMEMBERED: usize = 10_000;
 /// Keys as they were at one epoch: the number of changes to keys that the store has seen.
 #[derive(Default)]
 pub struct KeyCache {
-    known: RwLock<Known>,
+    known: RwLock<CachedKeys>,
 }
 
 #[derive(Default)]
-struct Known {
+struct CachedKeys {
     epoch: i64,
     /// By prefix. Two keys with one prefix, which nobody can make on purpose, push each other out.
-    keys: HashMap<i64, (TokenHash, Held)>,
+    keys: HashMap<i64, (TokenHash, CachedKey)>,
 }
 
 /// What a check needs of a key.
-struct Held {
+struct CachedKey {
     tenant: Tenant,
     caller: Caller,
     expires: Option<Timestamp>,
@@ -74,7 +74,7 @@ impl KeyCache {
         }
         known.epoch = epoch;
         if let Some(key) = key.filter(|key| key.revoked.is_none()) {
-            let held = Held {
+            let held = CachedKey {
                 tenant: key.tenant.clone(),
                 caller: key.caller(),
                 expires: key.expires,

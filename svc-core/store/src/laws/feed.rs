@@ -56,7 +56,7 @@ pub async fn check_feed_among_writers<S: Store + ChangeFeed + Clone>(
             .nth(number)
             .map(|store| History::of(store, tenant))
     };
-    let mut all: Vec<Client<'_>> = Vec::new();
+    let mut all: Vec<ClientFn<'_>> = Vec::new();
     for number in 0..WRITERS {
         let Some(history) = of(number) else {
             return Ok(());
@@ -72,7 +72,7 @@ pub async fn check_feed_among_writers<S: Store + ChangeFeed + Clone>(
     for number in 0..followers {
         let Some(history) = of(number) else { continue };
         all.push(Box::pin(async move {
-            let mut replica = Replica::default();
+            let mut replica = FeedReplica::default();
             while at_work.load(Ordering::Acquire) > 0 {
                 history.follow(&mut replica, 10).await?;
                 pause().await;
@@ -117,7 +117,7 @@ pub async fn check_feed_expires<S: Store + ChangeFeed + Clone>(
 const WRITERS: usize = 8;
 
 /// What one client does.
-type Client<'a> = Pin<Box<dyn Future<Output = Result<(), ContractViolation>> + Send + 'a>>;
+type ClientFn<'a> = Pin<Box<dyn Future<Output = Result<(), ContractViolation>> + Send + 'a>>;
 
 /// Lets others go on.
 pub(super) async fn pause() {
@@ -198,7 +198,7 @@ impl<S: Store + ChangeFeed + Clone> History<S> {
     }
 
     /// Whether a replica has the people that are listed.
-    async fn lists(&self, replica: &Replica) -> Result<(), ContractViolation> {
+    async fn lists(&self, replica: &FeedReplica) -> Result<(), ContractViolation> {
         let (cx, mut listed) = (self.cx(), HashMap::new());
         let mut request = ListRequest::all(PageRequest::new(1, 100));
         loop {
@@ -235,7 +235,7 @@ impl<S: Store + ChangeFeed + Clone> History<S> {
 
 /// What a client has that follows a feed.
 #[derive(Default)]
-struct Replica {
+struct FeedReplica {
     after: Option<String>,
     /// What is there, and when it was changed last.
     live: HashMap<RecordAddress, Timestamp>,
@@ -255,7 +255,7 @@ impl StoreTests {
         for seed in (self.seed..).take(usize::try_from(self.histories).unwrap_or(usize::MAX)) {
             let (store, tenants) = make().await;
             let mut history = History::new(seed, store, tenants, true);
-            let (mut here, mut loaded) = (HashMap::<Tenant, Replica>::new(), HashSet::new());
+            let (mut here, mut loaded) = (HashMap::<Tenant, FeedReplica>::new(), HashSet::new());
             while history.steps < self.calls {
                 history.choose();
                 let call = history.call();
@@ -293,7 +293,7 @@ impl<S: Store + ChangeFeed> History<S> {
     }
 
     /// Follows the feed to its end.
-    async fn follow(&self, replica: &mut Replica, size: u32) -> Result<(), ContractViolation> {
+    async fn follow(&self, replica: &mut FeedReplica, size: u32) -> Result<(), ContractViolation> {
         loop {
             let page = self.page(replica.after.clone(), size).await?;
             for FeedEntry { change: entry, .. } in page.entries {
@@ -332,10 +332,10 @@ impl<S: Store + ChangeFeed> History<S> {
     /// Whether a replica has what is there.
     async fn ends_with(
         &self,
-        replica: &Replica,
+        replica: &FeedReplica,
         loaded: &HashSet<Id>,
     ) -> Result<(), ContractViolation> {
-        let mut again = Replica::default();
+        let mut again = FeedReplica::default();
         self.follow(&mut again, 100).await?;
         if again.live != replica.live {
             return Err(self.broken(

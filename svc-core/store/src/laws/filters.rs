@@ -15,7 +15,7 @@ use svc_core::{
     value::{Id, Identifier, Timestamp},
 };
 
-use super::{ContractViolation, history::Dice};
+use super::{ContractViolation, history::Rng};
 
 /// Records of each kind and tenant.
 const RECORDS: usize = 60;
@@ -36,9 +36,9 @@ pub async fn check_filters<S: Store>(
     tenants: [Tenant; 2],
     filters: usize,
 ) -> Result<(), ContractViolation> {
-    let mut law = Law {
+    let mut law = FilterTest {
         store,
-        dice: Dice::new(5),
+        dice: Rng::new(5),
         step: 0,
         text: String::new(),
     };
@@ -63,14 +63,14 @@ pub async fn check_filters<S: Store>(
     Ok(())
 }
 
-struct Law<'s, S> {
+struct FilterTest<'s, S> {
     store: &'s S,
-    dice: Dice,
+    dice: Rng,
     step: usize,
     text: String,
 }
 
-impl<S: Store> Law<'_, S> {
+impl<S: Store> FilterTest<'_, S> {
     fn broken(&self, text: &str) -> ContractViolation {
         ContractViolation {
             law: "filters",

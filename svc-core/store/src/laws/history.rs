@@ -20,9 +20,9 @@ use super::shown::in_short;
 
 /// Random numbers: `SplitMix64`.
 #[derive(Debug, Clone)]
-pub(super) struct Dice(u64);
+pub(super) struct Rng(u64);
 
-impl Dice {
+impl Rng {
     pub(super) fn new(seed: u64) -> Self {
         Self(seed)
     }
@@ -54,17 +54,17 @@ impl Dice {
 /// What a history has come to know: addresses in the order in which they were told, and where it
 /// stands.
 #[derive(Debug, Default, Clone)]
-pub(super) struct Known {
+pub(super) struct KnownRecords {
     pub(super) records: Vec<RecordAddress>,
     pub(super) steps: usize,
 }
 
 /// Makes the next call.
-pub(super) struct Caller<'a> {
-    pub(super) dice: &'a mut Dice,
-    pub(super) known: &'a Known,
+pub(super) struct RequestGenerator<'a> {
+    pub(super) dice: &'a mut Rng,
+    pub(super) known: &'a KnownRecords,
     /// What the other tenant has: for this one it is not there.
-    pub(super) foreign: &'a Known,
+    pub(super) foreign: &'a KnownRecords,
     /// What is created.
     pub(super) kinds: &'static [Kind],
 }
@@ -96,7 +96,7 @@ const TICKETED: &str = r#"{"type":"ticketed","capacity":3,"ticket_levels":[{"tit
 const HELD: &str = r#"{"tickets":[{"title":"A","person":{"given_name":"Ada","email_addresses":[{"address":"ada@example.org"}]}},{"title":"B","person":{"given_name":"Kim","identifiers":["person:1"]}}]}"#;
 const SWAPPED: &str = r#"{"tickets":[{"title":"B","person":{"given_name":"Kim","identifiers":["person:1"]}},{"title":"A","person":{"given_name":"Ada","email_addresses":[{"address":"ada@example.org"}]}}]}"#;
 
-impl Caller<'_> {
+impl RequestGenerator<'_> {
     /// What the next call is.
     pub(super) fn call(&mut self) -> WriteRequest {
         let opening = self.opening();

@@ -60,8 +60,8 @@ use svc_core::{
 };
 
 use self::{
-    history::{Caller, Dice, Known, kinds},
-    shown::{Names, difference, refusal},
+    history::{KnownRecords, RequestGenerator, Rng, kinds},
+    shown::{Ordinals, difference, refusal},
 };
 use crate::memory::MemoryStore;
 pub use feed::{check_feed, check_feed_among_writers, check_feed_expires};
@@ -198,27 +198,27 @@ impl fmt::Debug for ContractViolation {
 struct History<S> {
     seed: u64,
     store: S,
-    dice: Dice,
+    dice: Rng,
     steps: usize,
     /// The tenant of the last call.
-    here: Side,
-    there: Side,
+    here: TenantHistory,
+    there: TenantHistory,
     /// Whether calls come again (IDM-01).
     keeps: bool,
 }
 
 /// One tenant.
 #[derive(Clone)]
-struct Side {
+struct TenantHistory {
     tenant: Tenant,
-    known: Known,
-    names: Names,
+    known: KnownRecords,
+    names: Ordinals,
     /// The date of the last write, and that of the last change of each record.
     last: Timestamp,
     modified: HashMap<(Kind, Id), Timestamp>,
 }
 
-impl Side {
+impl TenantHistory {
     fn new(tenant: Tenant) -> Self {
         let (known, names, modified) = Default::default();
         Self {
@@ -239,7 +239,7 @@ impl Side {
 }
 
 /// What a call came to, and what it was.
-struct Told {
+struct ObservedOutcome {
     text: String,
     what: String,
     outcome: Result<WriteOutcome>,
@@ -247,11 +247,11 @@ struct Told {
 
 impl<S: Store> History<S> {
     fn new(seed: u64, store: S, [one, two]: [Tenant; 2], keeps: bool) -> Self {
-        let (here, there) = (Side::new(one), Side::new(two));
+        let (here, there) = (TenantHistory::new(one), TenantHistory::new(two));
         Self {
             seed,
             store,
-            dice: Dice::new(seed),
+            dice: Rng::new(seed),
             steps: 0,
             here,
             there,
@@ -301,7 +301,7 @@ impl<S: Store> History<S> {
         self.steps = self.steps.saturating_add(1);
         self.here.known.steps = self.steps;
         let (known, foreign) = (&self.here.known, &self.there.known);
-        let mut call = Caller {
+        let mut call = RequestGenerator {
             dice: &mut self.dice,
             known,
             foreign,
@@ -313,11 +313,11 @@ impl<S: Store> History<S> {
     }
 
     /// Does the next call.
-    async fn step(&mut self) -> Result<Told, ContractViolation> {
+    async fn step(&mut self) -> Result<ObservedOutcome, ContractViolation> {
         let call = self.call();
         let outcome = self.store.write(&self.cx(), call.clone()).await;
         self.keeps_time(&call, &outcome)?;
-        Ok(Told {
+        Ok(ObservedOutcome {
             text: self.told(&outcome),
             what: format!("{:?}", call.work),
             outcome,
@@ -408,7 +408,7 @@ impl<S: Store> History<S> {
 
     /// A page of something, and a record by some key.
     async fn look(&mut self) -> (String, String) {
-        let mut caller = Caller {
+        let mut caller = RequestGenerator {
             dice: &mut self.dice,
             known: &self.here.known,
             foreign: &self.there.known,

@@ -16,7 +16,7 @@ use svc_core::{
     value::{Id, Timestamp},
 };
 
-use super::{ContractViolation, history::Dice};
+use super::{ContractViolation, history::Rng};
 use crate::memory::MemoryStore;
 
 /// People and messages of each tenant.
@@ -37,8 +37,8 @@ pub async fn check_outgoing<S: Store>(
     tenants: [Tenant; 2],
     steps: usize,
 ) -> Result<(), ContractViolation> {
-    let mut law = Law {
-        dice: Dice::new(11),
+    let mut law = OutboxTest {
+        dice: Rng::new(11),
         step: 0,
         limits: store.keeps_answers(),
         known: BTreeMap::new(),
@@ -78,8 +78,8 @@ pub async fn check_outgoing<S: Store>(
     Ok(())
 }
 
-struct Law {
-    dice: Dice,
+struct OutboxTest {
+    dice: Rng,
     step: usize,
     /// Whether the store limits what anonymous callers trigger.
     limits: bool,
@@ -98,7 +98,7 @@ fn id(kind: Kind, number: usize) -> Option<Id> {
     ))
 }
 
-impl Law {
+impl OutboxTest {
     fn broken(&self, text: &str) -> ContractViolation {
         ContractViolation {
             law: "outgoing",
@@ -160,7 +160,7 @@ impl Law {
         if self.dice.once_in(2) {
             plan = RawHelperRequest::empty(HelperName::Schedule);
             plan.container = self.any(Kind::Message);
-            let ahead = |dice: &mut Dice| i64::try_from(dice.below(20)).unwrap_or_default();
+            let ahead = |dice: &mut Rng| i64::try_from(dice.below(20)).unwrap_or_default();
             let start = self
                 .now()
                 .plus(Duration::from_secs(ahead(&mut self.dice).unsigned_abs()));

@@ -38,7 +38,7 @@ pub async fn check_rulebook(histories: u64) -> Result<(), ContractViolation> {
             together.dice.below(5);
             let meant_calls: Vec<WriteRequest> = (0..number).map(|_| apart.call()).collect();
             let calls: Vec<WriteRequest> = (0..number).map(|_| together.call()).collect();
-            let outcomes = Batch::of(&together).run(&calls)?;
+            let outcomes = DecisionBatch::of(&together).run(&calls)?;
             for (place, (call, outcome)) in meant_calls.into_iter().zip(outcomes).enumerate() {
                 let work = format!("{:?}", call.work);
                 let meant = super::Store::write(&apart.store, &apart.cx(), call).await;
@@ -55,14 +55,14 @@ pub async fn check_rulebook(histories: u64) -> Result<(), ContractViolation> {
 }
 
 /// Calls that are decided over one overlay.
-struct Batch<'a> {
+struct DecisionBatch<'a> {
     history: &'a History<MemoryStore>,
     time: Timestamp,
     overlay: PendingChanges,
     changes: Vec<Change>,
 }
 
-impl<'a> Batch<'a> {
+impl<'a> DecisionBatch<'a> {
     fn of(history: &'a History<MemoryStore>) -> Self {
         let time = history.store.next_turn(&history.here.tenant);
         Self {
@@ -106,7 +106,7 @@ impl<'a> Batch<'a> {
 
     fn decide(&mut self, call: &WriteRequest) -> Result<Result<WriteOutcome>, ContractViolation> {
         let (ids, share_names) = (IdSequence::default(), ShareNames::default());
-        let (mut fetched, mut all) = (LookupCache::default(), AtHand(self.history));
+        let (mut fetched, mut all) = (LookupCache::default(), MapLookups(self.history));
         let mut wanted = first_questions(call, &DefaultMatching);
         // A helper takes one round, rarely two: this is a lot.
         for _ in 0..100 {
@@ -165,9 +165,9 @@ impl<'a> Batch<'a> {
 }
 
 /// Everything that there is, asked one by one.
-struct AtHand<'a>(&'a History<MemoryStore>);
+struct MapLookups<'a>(&'a History<MemoryStore>);
 
-impl LookupSource for AtHand<'_> {
+impl LookupSource for MapLookups<'_> {
     fn answer(&mut self, question: &Lookup) -> Result<LookupResult, RuleError> {
         let answer = self
             .0

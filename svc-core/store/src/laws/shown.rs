@@ -15,12 +15,12 @@ use svc_core::{
 
 /// The numbers of what one store has told so far of one tenant.
 #[derive(Debug, Default, Clone)]
-pub(super) struct Names {
+pub(super) struct Ordinals {
     ids: HashMap<Id, usize>,
     dates: HashMap<Timestamp, usize>,
 }
 
-impl Names {
+impl Ordinals {
     fn id(&mut self, id: &Id) -> usize {
         let next = self.ids.len();
         *self.ids.entry(id.clone()).or_insert(next)

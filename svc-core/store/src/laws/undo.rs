@@ -14,12 +14,12 @@ use super::{ContractViolation, History};
 
 /// What is there: each record with its kind and the moment of its last change, and everything as
 /// text.
-struct Seen {
+struct TenantSnapshot {
     text: String,
     records: HashMap<Id, (Kind, Timestamp)>,
 }
 
-async fn see<S: Store>(history: &mut History<S>) -> Result<Seen, ContractViolation> {
+async fn see<S: Store>(history: &mut History<S>) -> Result<TenantSnapshot, ContractViolation> {
     let (text, cx, mut records) = (history.everything().await, history.cx(), HashMap::new());
     for at in &history.here.known.records {
         match history.store.get(&cx, at).await {
@@ -30,7 +30,7 @@ async fn see<S: Store>(history: &mut History<S>) -> Result<Seen, ContractViolati
             Err(error) => return Err(history.broken("undo", format!("a read failed: {error:?}"))),
         }
     }
-    Ok(Seen { text, records })
+    Ok(TenantSnapshot { text, records })
 }
 
 /// One call, and what it left behind.

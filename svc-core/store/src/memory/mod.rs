@@ -36,11 +36,11 @@ use svc_core::{
     value::Timestamp,
 };
 
-use self::tables::Tables;
+use self::tables::TenantTables;
 use crate::feed::{FeedCursors, FeedQuery, FeedRecorder};
 
 /// Tells the time; a test sets its own.
-type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+type ClockFn = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
 /// A store in memory, for unit tests and examples: **nothing is durable**. Cheap to clone; clones
 /// share the records.
@@ -67,22 +67,22 @@ type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 /// ```
 #[derive(Clone)]
 pub struct MemoryStore {
-    shared: Arc<Shared>,
+    shared: Arc<MemoryInner>,
     matching: Arc<dyn PersonMatching>,
-    now: Clock,
+    now: ClockFn,
 }
 
-struct Shared {
-    tenants: Mutex<HashMap<Tenant, Tables>>,
+struct MemoryInner {
+    tenants: Mutex<HashMap<Tenant, TenantTables>>,
     commits: AtomicU64,
     feed_cursors: FeedCursors,
     bells: Notifier<Tenant>,
     /// Rings when something is to be sent, whoever's it is.
     outgoing: Notifier<()>,
-    webhooks: webhooks::Kept,
+    webhooks: webhooks::WebhookMap,
 }
 
-impl Default for Shared {
+impl Default for MemoryInner {
     fn default() -> Self {
         let mut secret = [0; 32];
         for part in secret.chunks_exact_mut(16) {
@@ -94,7 +94,7 @@ impl Default for Shared {
             feed_cursors: FeedCursors::new(&secret),
             bells: Notifier::default(),
             outgoing: Notifier::default(),
-            webhooks: webhooks::Kept::default(),
+            webhooks: webhooks::WebhookMap::default(),
         }
     }
 }
@@ -188,15 +188,15 @@ impl MemoryStore {
     pub(super) fn fork(&self) -> Self {
         let tenants = Mutex::new(self.tenants().clone());
         Self {
-            shared: Arc::new(Shared {
+            shared: Arc::new(MemoryInner {
                 tenants,
-                ..Shared::default()
+                ..MemoryInner::default()
             }),
             ..self.clone()
         }
     }
 
-    fn tenants(&self) -> MutexGuard<'_, HashMap<Tenant, Tables>> {
+    fn tenants(&self) -> MutexGuard<'_, HashMap<Tenant, TenantTables>> {
         // Nothing panics while it holds the lock.
         self.shared
             .tenants
@@ -204,13 +204,13 @@ impl MemoryStore {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn read<T>(&self, tenant: &Tenant, read: impl FnOnce(&Tables) -> T) -> T {
+    fn read<T>(&self, tenant: &Tenant, read: impl FnOnce(&TenantTables) -> T) -> T {
         let tenants = self.tenants();
-        read(tenants.get(tenant).unwrap_or(&Tables::default()))
+        read(tenants.get(tenant).unwrap_or(&TenantTables::default()))
     }
 
     /// Nothing of it can fail, so all changes are applied or none.
-    fn apply(&self, tables: &mut Tables, time: Timestamp, changes: &[Change]) {
+    fn apply(&self, tables: &mut TenantTables, time: Timestamp, changes: &[Change]) {
         let mut telling = FeedRecorder::default();
         for change in changes {
             if let Some(told) = telling.tell(change) {
@@ -230,9 +230,9 @@ impl MemoryStore {
 }
 
 /// Everything is at hand.
-struct Direct<'a>(&'a Tables);
+struct MemoryLookups<'a>(&'a TenantTables);
 
-impl LookupSource for Direct<'_> {
+impl LookupSource for MemoryLookups<'_> {
     fn answer(&mut self, question: &Lookup) -> Result<LookupResult, RuleError> {
         Ok(self.0.answer(question))
     }
@@ -281,7 +281,7 @@ impl Store for MemoryStore {
         let decided = decide(
             &call,
             &turn,
-            &mut Direct(tables),
+            &mut MemoryLookups(tables),
             &PendingChanges::default(),
         );
         let Decision {

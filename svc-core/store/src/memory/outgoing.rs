@@ -12,13 +12,13 @@ use super::MemoryStore;
 
 /// Something to send, until it is sent.
 #[derive(Debug, Clone)]
-pub(super) struct Waiting {
+pub(super) struct QueuedEntry {
     pub(super) dispatch: OutboxEntry,
     due: Timestamp,
     attempts: u32,
 }
 
-impl Waiting {
+impl QueuedEntry {
     pub(super) fn new(dispatch: OutboxEntry) -> Self {
         Self {
             due: dispatch.due(),

@@ -19,20 +19,20 @@ use svc_core::{
     value::{Id, Identifier, Timestamp},
 };
 
-use super::outgoing::Waiting;
+use super::outgoing::QueuedEntry;
 use crate::feed::{FeedChange, FeedPosition, FeedQuery, FeedRows};
 
 /// A collection: of a kind, all of it or what a link (or hidden reference) makes lead to one
 /// record.
-type Collection = (Kind, Option<(&'static str, Id)>);
+type TableCollection = (Kind, Option<(&'static str, Id)>);
 
 /// Everything of one tenant. A row is a record's place in the order of creation, over all kinds.
 #[derive(Default, Clone)]
-pub(super) struct Tables {
+pub(super) struct TenantTables {
     /// The moment of the last turn, in microseconds.
     pub(super) clock: i64,
     /// What is to be sent, in the order of the calls.
-    pub(super) outbox: BTreeMap<i64, Waiting>,
+    pub(super) outbox: BTreeMap<i64, QueuedEntry>,
     sent: i64,
     /// What was told of changes, in their order.
     pub(super) feed: Vec<(FeedPosition, RecordChange)>,
@@ -41,7 +41,7 @@ pub(super) struct Tables {
     rows: HashMap<i64, (RawRecord, Vec<LookupKey>)>,
     ids: HashMap<(Kind, Id), i64>,
     keys: HashMap<LookupKey, BTreeSet<i64>>,
-    collections: HashMap<Collection, BTreeSet<i64>>,
+    collections: HashMap<TableCollection, BTreeSet<i64>>,
     sums: HashMap<(Kind, Id), Totals>,
     parts: HashMap<(Kind, Id), BTreeMap<String, Totals>>,
     /// The people recognised in tickets, the attendance, and the ticket's place where it is known.
@@ -76,7 +76,7 @@ fn keys(
 }
 
 // What is asked.
-impl Tables {
+impl TenantTables {
     /// The row of the record that a key names; of several, the oldest.
     pub(super) fn row(&self, key: &LookupKey) -> Option<i64> {
         match key {
@@ -221,7 +221,7 @@ impl Tables {
 }
 
 // What is told.
-impl Tables {
+impl TenantTables {
     /// Tells of a change that is about to be made at this moment.
     pub(super) fn tell(&mut self, told: &FeedChange<'_>, time: Timestamp) {
         match told {
@@ -274,7 +274,7 @@ impl Tables {
 }
 
 // What is changed.
-impl Tables {
+impl TenantTables {
     /// Applies a change. What is said of a record that is not there changes nothing.
     pub(super) fn apply(&mut self, change: &Change) {
         match change {
@@ -351,7 +351,7 @@ impl Tables {
             Change::Outbox(dispatch) => {
                 self.sent = self.sent.saturating_add(1);
                 self.outbox
-                    .insert(self.sent, Waiting::new((**dispatch).clone()));
+                    .insert(self.sent, QueuedEntry::new((**dispatch).clone()));
             }
             Change::Recall(message) => {
                 self.outbox

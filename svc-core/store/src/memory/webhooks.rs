@@ -17,7 +17,7 @@ use svc_core::{
 use super::MemoryStore;
 
 /// Each by its id, with its tenant.
-pub(super) type Kept = Mutex<BTreeMap<Id, (Tenant, StoredWebhook)>>;
+pub(super) type WebhookMap = Mutex<BTreeMap<Id, (Tenant, StoredWebhook)>>;
 
 impl MemoryStore {
     fn kept<T>(&self, read: impl FnOnce(&mut BTreeMap<Id, (Tenant, StoredWebhook)>) -> T) -> T {

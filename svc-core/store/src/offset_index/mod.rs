@@ -75,7 +75,7 @@ impl MembershipChange {
 /// }).await?;
 /// ```
 pub struct OffsetIndex {
-    known: Mutex<Known>,
+    known: Mutex<IndexSlots>,
     /// How often a commit was followed.
     followed: AtomicU64,
     collections: usize,
@@ -83,18 +83,18 @@ pub struct OffsetIndex {
 }
 
 #[derive(Default)]
-struct Known {
-    slots: HashMap<CollectionKey, Slot>,
-    /// Counts look-ups and loads: the least of `Slot::used` goes first.
+struct IndexSlots {
+    slots: HashMap<CollectionKey, IndexSlot>,
+    /// Counts look-ups and loads: the least of `IndexSlot::used` goes first.
     clock: u64,
 }
 
-struct Slot {
+struct IndexSlot {
     used: u64,
-    state: State,
+    state: SlotState,
 }
 
-enum State {
+enum SlotState {
     /// Being read since `since`; what is committed meanwhile is kept, and the callers who wait are
     /// woken when this goes.
     Loading {
@@ -105,7 +105,7 @@ enum State {
     Ready(RankBitmap),
 }
 
-enum Look {
+enum SlotLookup {
     Ready(Option<i64>),
     Wait(oneshot::Receiver<()>),
     Load(IndexLoad),
@@ -139,9 +139,9 @@ impl OffsetIndex {
                 .get_mut(&change.collection)
                 .map(|slot| &mut slot.state)
             {
-                Some(State::Ready(members)) if change.is_member => members.insert(change.row),
-                Some(State::Ready(members)) => members.remove(change.row),
-                Some(State::Loading { meanwhile, .. }) => {
+                Some(SlotState::Ready(members)) if change.is_member => members.insert(change.row),
+                Some(SlotState::Ready(members)) => members.remove(change.row),
+                Some(SlotState::Loading { meanwhile, .. }) => {
                     meanwhile.push((change.row, change.is_member));
                 }
                 None => {}
@@ -177,33 +177,33 @@ impl OffsetIndex {
     {
         loop {
             match self.look(collection, position) {
-                Look::Ready(row) => return Ok(row),
+                SlotLookup::Ready(row) => return Ok(row),
                 // Woken when the other caller's load ended, well or badly.
-                Look::Wait(end) => drop(end.await),
-                Look::Load(load) => return read(load).await,
+                SlotLookup::Wait(end) => drop(end.await),
+                SlotLookup::Load(load) => return read(load).await,
             }
         }
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
+    fn known(&self) -> MutexGuard<'_, IndexSlots> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn look(self: &Arc<Self>, collection: &[u8], position: u64) -> Look {
+    fn look(self: &Arc<Self>, collection: &[u8], position: u64) -> SlotLookup {
         let mut known = self.known();
         let now = known.tick();
         let Some(slot) = known.slots.get_mut(collection) else {
-            let state = State::Loading {
+            let state = SlotState::Loading {
                 since: now,
                 meanwhile: Vec::new(),
                 waiting: Vec::new(),
             };
             known
                 .slots
-                .insert(collection.into(), Slot { used: now, state });
+                .insert(collection.into(), IndexSlot { used: now, state });
             let index = Arc::clone(self);
             let members = RankBitmap::default();
-            return Look::Load(IndexLoad {
+            return SlotLookup::Load(IndexLoad {
                 index,
                 collection: collection.into(),
                 since: now,
@@ -213,11 +213,11 @@ impl OffsetIndex {
         };
         slot.used = now;
         match &mut slot.state {
-            State::Ready(members) => Look::Ready(members.nth(position)),
-            State::Loading { waiting, .. } => {
+            SlotState::Ready(members) => SlotLookup::Ready(members.nth(position)),
+            SlotState::Loading { waiting, .. } => {
                 let (wakes, end) = oneshot::channel();
                 waiting.push(wakes);
-                Look::Wait(end)
+                SlotLookup::Wait(end)
             }
         }
     }
@@ -231,7 +231,7 @@ impl fmt::Debug for OffsetIndex {
     }
 }
 
-impl Known {
+impl IndexSlots {
     fn tick(&mut self) -> u64 {
         self.clock = self.clock.saturating_add(1);
         self.clock
@@ -245,8 +245,8 @@ impl Known {
                 .slots
                 .iter()
                 .filter_map(|(name, slot)| match &slot.state {
-                    State::Ready(members) => Some((slot.used, members.bytes(), name)),
-                    State::Loading { .. } => None,
+                    SlotState::Ready(members) => Some((slot.used, members.bytes(), name)),
+                    SlotState::Loading { .. } => None,
                 })
                 .collect();
             let total = ready
@@ -296,7 +296,7 @@ impl IndexLoad {
                 "a collection was forgotten while it was read",
             ));
         };
-        if let State::Loading { meanwhile, .. } = &slot.state {
+        if let SlotState::Loading { meanwhile, .. } = &slot.state {
             for (row, is_member) in meanwhile {
                 if *is_member {
                     members.insert(*row);
@@ -306,17 +306,17 @@ impl IndexLoad {
             }
         }
         let row = members.nth(self.position);
-        *slot = Slot {
+        *slot = IndexSlot {
             used: now,
-            state: State::Ready(members),
+            state: SlotState::Ready(members),
         };
         known.shrink(self.index.collections, self.index.bytes);
         drop(known);
         Ok(row)
     }
 
-    fn is_of(&self, slot: &Slot) -> bool {
-        matches!(slot.state, State::Loading { since, .. } if since == self.since)
+    fn is_of(&self, slot: &IndexSlot) -> bool {
+        matches!(slot.state, SlotState::Loading { since, .. } if since == self.since)
     }
 }
 

@@ -15,12 +15,12 @@ use svc_core::{
     store::ImportedRecord,
     value::{Id, Timestamp},
 };
-use svc_postgres::{KeyOptions, Options, Statements, Store};
+use svc_postgres::{KeyOptions, PostgresOptions, PostgresStore, StatementMode};
 use svc_tower::SvcService;
 
 /// The suite against a store that is opened with these options.
-async fn suite(options: Options) -> Suite {
-    let store = Store::connect(options).await.expect("a store");
+async fn suite(options: PostgresOptions) -> Suite {
+    let store = PostgresStore::connect(options).await.expect("a store");
     let (one, two) = (
         store.ensure_tenant("one").await,
         store.ensure_tenant("two").await,
@@ -103,7 +103,7 @@ fn the_store_conforms_through_a_pooler() {
     let options = options(&url_of("fenced", bouncer.port()))
         .schema(&schema)
         .row_level_security()
-        .statements(Statements::Unnamed)
+        .statements(StatementMode::Unnamed)
         .cluster();
     svc_conformance::harness::run(|| suite(options)).unwrap();
 }

@@ -11,7 +11,7 @@ use std::{
 };
 
 use svc_core::{Tenant, value::Timestamp};
-use svc_postgres::{Options, Store};
+use svc_postgres::{PostgresOptions, PostgresStore};
 use svc_store::laws::{
     ContractViolation, NumberedPages, StoreTests, check_feed_among_writers, check_feed_expires,
     check_filters, check_outgoing, check_webhooks,
@@ -19,8 +19,8 @@ use svc_store::laws::{
 
 /// A database, with new tenants for each history.
 struct Database {
-    store: Store,
-    options: Options,
+    store: PostgresStore,
+    options: PostgresOptions,
     made: AtomicU32,
     _server: support::server::Server,
 }
@@ -31,7 +31,7 @@ impl Database {
         let server =
             support::server::Server::with(&[("fsync", "off"), ("synchronous_commit", "off")]);
         let options = options(&server.url()).schema(&server.schema());
-        let store = Store::connect(options.clone()).await.unwrap();
+        let store = PostgresStore::connect(options.clone()).await.unwrap();
         Self {
             store,
             options,
@@ -40,7 +40,7 @@ impl Database {
         }
     }
 
-    async fn next(&self) -> (Store, [Tenant; 2]) {
+    async fn next(&self) -> (PostgresStore, [Tenant; 2]) {
         let number = self.made.fetch_add(1, Ordering::Relaxed);
         let one = self
             .store
@@ -103,7 +103,7 @@ async fn syn_08_old_changes_expire() -> Result<(), ContractViolation> {
         .schema(&server.schema())
         .keep_changes(Duration::from_secs(60 * 60));
     let options = options.now(move || Timestamp::from_micros(told.load(Ordering::SeqCst)));
-    let store = Store::connect(options).await.unwrap();
+    let store = PostgresStore::connect(options).await.unwrap();
     let tenant = store.ensure_tenant("one").await.unwrap();
     check_feed_expires(&store, &tenant, |time| {
         clock.fetch_add(i64::try_from(time.as_micros()).unwrap(), Ordering::SeqCst);
@@ -119,7 +119,9 @@ async fn syn_04_pollers_among_writers_of_two_stores_miss_nothing() -> Result<(),
 {
     let database = Database::new().await;
     let (one, [tenant, _]) = database.next().await;
-    let other = Store::connect(database.options.clone()).await.unwrap();
+    let other = PostgresStore::connect(database.options.clone())
+        .await
+        .unwrap();
     let calls = std::env::var("SVC_FEED_CALLS")
         .ok()
         .and_then(|number| number.parse().ok());
@@ -132,7 +134,7 @@ async fn syn_04_pollers_among_writers_of_two_stores_miss_nothing() -> Result<(),
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn flt_01_filters_show_what_each_record_says() -> Result<(), ContractViolation> {
     let server = support::server();
-    let store = Store::connect(options(&server.url()).schema(&server.schema()))
+    let store = PostgresStore::connect(options(&server.url()).schema(&server.schema()))
         .await
         .unwrap();
     let (one, two) = (
@@ -151,8 +153,8 @@ async fn flt_12_pollers_miss_nothing() {
     let server = support::server();
     let options = options(&server.url()).schema(&server.schema());
     let stores = [
-        Store::connect(options.clone()).await.unwrap(),
-        Store::connect(options).await.unwrap(),
+        PostgresStore::connect(options.clone()).await.unwrap(),
+        PostgresStore::connect(options).await.unwrap(),
     ];
     let tenant = stores[0].ensure_tenant("demo").await.unwrap();
     crate::polling::misses_nothing(&stores, &tenant, crate::polling::calls()).await;
@@ -174,7 +176,7 @@ async fn hook_14_webhooks_are_kept() -> Result<(), ContractViolation> {
     let database = Database::new().await;
     let (store, tenants) = database.next().await;
     check_webhooks(&store, tenants).await?;
-    let fenced = Store::connect(database.options.clone().row_level_security())
+    let fenced = PostgresStore::connect(database.options.clone().row_level_security())
         .await
         .unwrap();
     let tenants = [

@@ -20,7 +20,7 @@ use svc_core::raw::RawDraft;
 use svc_core::store::ImportedRecord;
 use svc_core::value::{Id, Timestamp};
 use svc_core::{Api, Tenant, Vendor, model::Kind, ops};
-use svc_sqlite::{CreatedKey, KeyOptions, KeyWebhooks, Options, Store};
+use svc_sqlite::{CreatedKey, KeyOptions, KeyWebhooks, SqliteOptions, SqliteStore};
 use svc_tower::{Cors, SvcService};
 use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
@@ -39,7 +39,7 @@ pub(crate) struct Fixture {
     /// The keys by the names that transcripts use.
     keys: BTreeMap<&'static str, String>,
     service: SvcService,
-    pub(crate) store: Store,
+    pub(crate) store: SqliteStore,
     runtime: Runtime,
     _folder: TempDir,
 }
@@ -56,7 +56,8 @@ impl Fixture {
     pub(crate) fn open(set_up: &[&str]) -> Self {
         crate::log::listen();
         let folder = tempfile::tempdir().expect("a folder");
-        let store = Store::open(Options::new(folder.path().join("rows.db"))).expect("a store");
+        let store =
+            SqliteStore::open(SqliteOptions::new(folder.path().join("rows.db"))).expect("a store");
         let base = value(set_up, "base")
             .unwrap_or("http://api.example.org/api/v1/")
             .to_owned();
@@ -250,7 +251,7 @@ impl Fixture {
 type Change = fn(ApiBuilder) -> ApiBuilder;
 
 /// The API as a set-up says.
-fn api(store: &Store, set_up: &[&str]) -> ApiBuilder {
+fn api(store: &SqliteStore, set_up: &[&str]) -> ApiBuilder {
     let has = |word: &str| set_up.contains(&word);
     let builder = Api::builder(Vendor::new("Example", "Rows").motd("Welcome"));
     let mut api = store

@@ -8,7 +8,7 @@ use svc_core::{
     link::{RecordAddress, Scope, Target},
 };
 
-use super::openapi::{Route, openapi, routes};
+use super::openapi::{OpenApiPath, openapi, routes};
 
 /// The name of the list of all routes.
 pub(crate) const ROUTES: &str = "routes";
@@ -36,9 +36,9 @@ pub(crate) fn form(api: &Api, base: &BaseUrl, name: &str) -> Option<Value> {
 }
 
 /// Every route with its operations: what each does, and what it answers with.
-fn list(api: &Api, base: &BaseUrl, whole: &Value, routes: &[Route]) -> Value {
+fn list(api: &Api, base: &BaseUrl, whole: &Value, routes: &[OpenApiPath]) -> Value {
     let mut listed = Vec::new();
-    for Route { path, target, .. } in routes {
+    for OpenApiPath { path, target, .. } in routes {
         let Some(item) = whole.get("paths").and_then(|paths| paths.get(path)) else {
             continue;
         };

@@ -8,12 +8,12 @@ use svc_core::{
 
 /// A field or a member as this server has it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Own<'a> {
+pub(super) struct EffectiveField<'a> {
     pub(super) field: &'static FieldSpec,
     pub(super) narrow: Option<&'a Constraint>,
 }
 
-impl From<&'static FieldSpec> for Own<'_> {
+impl From<&'static FieldSpec> for EffectiveField<'_> {
     /// As the interface has it.
     fn from(field: &'static FieldSpec) -> Self {
         Self {
@@ -23,7 +23,7 @@ impl From<&'static FieldSpec> for Own<'_> {
     }
 }
 
-impl<'a> Own<'a> {
+impl<'a> EffectiveField<'a> {
     /// The fields of a kind that leave this server.
     pub(super) fn sent(api: &'a Api, kind: Kind) -> impl Iterator<Item = Self> {
         Self::of(api, kind)

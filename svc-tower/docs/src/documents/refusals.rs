@@ -12,7 +12,7 @@ use svc_core::{
     schema::{FieldRule, LinkTarget, LinkWrite, ObjectSchema, OnDelete},
 };
 
-use super::own::Own;
+use super::own::EffectiveField;
 
 /// The codes that are about this operation, each once; what can happen to any request is left out.
 pub(super) fn of(api: &Api, offered: &OfferedOperation, target: &Target) -> Vec<ErrorCode> {
@@ -162,7 +162,7 @@ fn is_held(kind: Kind) -> bool {
 
 /// What the fields of a record can be refused with.
 fn of_fields(api: &Api, kind: Kind, is_new: bool, codes: &mut Vec<ErrorCode>) {
-    let taken: Vec<Own<'_>> = Own::taken(api, kind).collect();
+    let taken: Vec<EffectiveField<'_>> = EffectiveField::taken(api, kind).collect();
     if is_new && taken.iter().any(|own| own.is_required()) {
         codes.push(ErrorCode::FieldRequired);
     }

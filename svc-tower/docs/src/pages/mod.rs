@@ -16,9 +16,9 @@ use svc_core::{BaseUrl, api::Api, link::Target};
 
 pub(crate) use self::{
     accept::{wants_html, wants_machine_form},
-    files::Found,
+    files::RequestedFile,
 };
-use self::{files::Files, site::Site};
+use self::{files::Files, site::HtmlRenderer};
 use crate::documents::{DocPage, DocPages};
 
 /// The name of what is searched, among the files of the pages.
@@ -32,7 +32,7 @@ static FILES: Files = Files::new(&[frame::FILES, explorer::FILES, compare::FILES
 
 /// Returns a page as HTML.
 pub(crate) fn html(docs: DocPages<'_>, api: &Api, base: &BaseUrl, page: &DocPage) -> String {
-    let site = Site {
+    let site = HtmlRenderer {
         docs,
         api,
         base,
@@ -57,6 +57,6 @@ pub(crate) fn map(api: &Api, base: &BaseUrl) -> String {
 }
 
 /// Returns the file of this name, with its version or without.
-pub(crate) fn file(name: &str) -> Option<Found> {
+pub(crate) fn file(name: &str) -> Option<RequestedFile> {
     FILES.find(name)
 }

@@ -14,7 +14,7 @@ use svc_core::{
     value::Timestamp,
 };
 use svc_store::memory::MemoryStore;
-use svc_tower::{Deliveries, SvcService};
+use svc_tower::{DeliveryWorker, SvcService};
 use tokio::{sync::mpsc, time::Instant};
 
 /// Tells what it is handed, and never comes to an end with what a tenant named `stuck` sends.
@@ -36,7 +36,7 @@ impl Deliver for Telling {
 /// An API, what drives its deliveries by the time of the runtime, and what they tell.
 fn served() -> (
     Api,
-    Deliveries,
+    DeliveryWorker,
     mpsc::UnboundedReceiver<(String, OutboxEntry)>,
 ) {
     let (tell, told) = mpsc::unbounded_channel();

@@ -25,7 +25,7 @@ use svc_core::{
     webhook::{ATTEMPTS, ReceiverPolicy, Webhook, WebhookStatus},
 };
 use svc_store::memory::MemoryStore;
-use svc_tower::webhooks::Sender;
+use svc_tower::webhooks::WebhookSender;
 use tokio::{sync::oneshot, task::JoinHandle};
 
 /// A tenant, and a sender for it.
@@ -94,14 +94,14 @@ impl House {
             .fetch_add(i64::try_from(time.as_micros()).unwrap(), Ordering::AcqRel);
     }
 
-    fn sender(&self) -> Sender {
+    fn sender(&self) -> WebhookSender {
         let clock = Arc::clone(&self.clock);
-        Sender::new(&self.api)
+        WebhookSender::new(&self.api)
             .unwrap()
             .clock(move || Timestamp::from_micros(clock.load(Ordering::Acquire)))
     }
 
-    fn run(sender: Sender) -> Running {
+    fn run(sender: WebhookSender) -> Running {
         let (stop, stopped) = oneshot::channel();
         Running(
             stop,

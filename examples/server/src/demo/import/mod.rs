@@ -23,10 +23,10 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use svc_declaration::visible;
 
-use self::mapping::Mapping;
-use self::server::Server;
+use self::mapping::ColumnMapping;
+use self::server::ImportTarget;
 use super::run::say;
-use super::trouble::Trouble;
+use super::trouble::StartupError;
 
 /// Where the key is, unless a file has it.
 const KEY: &str = "SVC_DEMO_IMPORT_KEY";
@@ -69,7 +69,7 @@ fn pair(text: &str) -> Result<(String, String), String> {
 
 /// How far an import is.
 #[derive(Debug, Default, Clone, Copy)]
-struct Tally {
+struct ImportProgress {
     done: u64,
     refused: u64,
 }
@@ -80,10 +80,10 @@ struct Tally {
 /// # Errors
 ///
 /// The table cannot be read, the server takes none of it, or the answer broke off.
-pub(super) async fn run(import: &Import) -> Result<(), Trouble> {
+pub(super) async fn run(import: &Import) -> Result<(), StartupError> {
     let file = import.file.display().to_string();
     let unread = |error: &dyn std::fmt::Display| {
-        Trouble::new(
+        StartupError::new(
             format!("The table cannot be read: {error}."),
             &file,
             "Give a CSV file in UTF-8 with a head.",
@@ -91,8 +91,8 @@ pub(super) async fn run(import: &Import) -> Result<(), Trouble> {
     };
     let mut table = open(&import.file).map_err(|error| unread(&error))?;
     let head = table.headers().map_err(|error| unread(&error))?.clone();
-    let mapping = Mapping::new(&head, &import.map).map_err(|why| {
-        Trouble::new(
+    let mapping = ColumnMapping::new(&head, &import.map).map_err(|why| {
+        StartupError::new(
             format!("The columns cannot be mapped: {why}."),
             &file,
             "Mend --map.",
@@ -113,14 +113,14 @@ pub(super) async fn run(import: &Import) -> Result<(), Trouble> {
     }
     let key = key(import)?;
     let name = name(import).map_err(|error| unread(&error))?;
-    let server = Server::find(&import.to).await?;
-    let lines = Lines {
+    let server = ImportTarget::find(&import.to).await?;
+    let lines = NdjsonBody {
         table: open(&import.file).map_err(|error| unread(&error))?,
         mapping,
     };
     let broken = |why: String| {
         let remedy = "Run it again as it is: what was done is not done twice.";
-        Trouble::new(format!("The import broke off: {why}."), &import.to, remedy)
+        StartupError::new(format!("The import broke off: {why}."), &import.to, remedy)
     };
     let response = server.send(&key, &name, lines).await.map_err(broken)?;
     let status = response.status();
@@ -134,14 +134,14 @@ pub(super) async fn run(import: &Import) -> Result<(), Trouble> {
         let why = reason(&serde_json::from_slice(&body).unwrap_or_default());
         let remedy =
             format!("Put a key with the right `helper.person_signup` into {KEY} or --key-file.");
-        return Err(Trouble::new(
+        return Err(StartupError::new(
             format!("The server takes nothing of it: {status}. {why}"),
             &import.to,
             remedy,
         ));
     }
     let refused = refused_file(&import.file);
-    let tally = Answers {
+    let tally = ResultReader {
         table,
         head,
         file: &import.file,
@@ -167,7 +167,7 @@ fn open(file: &Path) -> io::Result<Reader<File>> {
 }
 
 /// The key: never an argument, which every user of the machine could read.
-fn key(import: &Import) -> Result<HeaderValue, Trouble> {
+fn key(import: &Import) -> Result<HeaderValue, StartupError> {
     let (text, place) = match &import.key_file {
         Some(file) => (
             std::fs::read_to_string(file).unwrap_or_default(),
@@ -179,7 +179,7 @@ fn key(import: &Import) -> Result<HeaderValue, Trouble> {
         .ok()
         .filter(|key| !key.is_empty());
     let mut key = key.ok_or_else(|| {
-        Trouble::new(
+        StartupError::new(
             "There is no API key.",
             place,
             format!("Put one into {KEY} or into a file that --key-file names."),
@@ -219,12 +219,12 @@ fn refused_file(file: &Path) -> PathBuf {
 }
 
 /// The rows of a table as lines, made when the connection takes them.
-struct Lines {
+struct NdjsonBody {
     table: Reader<File>,
-    mapping: Mapping,
+    mapping: ColumnMapping,
 }
 
-impl Body for Lines {
+impl Body for NdjsonBody {
     type Data = Bytes;
     type Error = io::Error;
 
@@ -250,7 +250,7 @@ impl Body for Lines {
 
 /// Reads the answers beside the rows that they are about, so that nothing has to be remembered of
 /// either.
-struct Answers<'a> {
+struct ResultReader<'a> {
     table: Reader<File>,
     head: StringRecord,
     file: &'a Path,
@@ -258,12 +258,12 @@ struct Answers<'a> {
     refused: Option<Writer<File>>,
 }
 
-impl Answers<'_> {
-    async fn read(mut self, mut body: Incoming) -> io::Result<Tally> {
+impl ResultReader<'_> {
+    async fn read(mut self, mut body: Incoming) -> io::Result<ImportProgress> {
         // What an earlier import of the table was refused is told anew.
         let _ = std::fs::remove_file(refused_file(self.file));
         let bar = progress_bar(self.file)?;
-        let (mut tally, mut is_whole, mut begun) = (Tally::default(), false, Vec::new());
+        let (mut tally, mut is_whole, mut begun) = (ImportProgress::default(), false, Vec::new());
         while let Some(frame) = body.frame().await {
             let Ok(data) = frame.map_err(io::Error::other)?.into_data() else {
                 continue;
@@ -296,7 +296,7 @@ impl Answers<'_> {
     }
 
     /// Takes a line of the answer; whether it is the last one.
-    fn line(&mut self, line: &Value, tally: &mut Tally) -> io::Result<bool> {
+    fn line(&mut self, line: &Value, tally: &mut ImportProgress) -> io::Result<bool> {
         if line.get("total").is_some() {
             return Ok(true);
         }

@@ -6,17 +6,17 @@ use svc_core::link::RecordAddress;
 use svc_core::model::Kind;
 use svc_core::read::{Json, Object};
 
-use super::containers::{Containers, Level, official};
-use super::row::{Row, money, nested, object, texts};
+use super::containers::{Containers, TicketLevelSeed, official};
+use super::row::{SeedRow, money, nested, object, texts};
 use super::words::{COMMENTS, OFFICIALS, SOURCES};
-use super::{Maker, ORIGIN};
+use super::{ORIGIN, SeedBuilder};
 
 /// One action of every kind, by one person.
 pub(super) fn one_of_each(
     person: &RecordAddress,
     on: &mut Containers,
-    maker: &mut Maker,
-    out: &mut VecDeque<Row>,
+    maker: &mut SeedBuilder,
+    out: &mut VecDeque<SeedRow>,
 ) {
     let mut actor = Actor { person, maker, out };
     actor.sign(on);
@@ -35,8 +35,8 @@ pub(super) fn one_of_each(
 pub(super) fn some(
     person: &RecordAddress,
     on: &mut Containers,
-    maker: &mut Maker,
-    out: &mut VecDeque<Row>,
+    maker: &mut SeedBuilder,
+    out: &mut VecDeque<SeedRow>,
 ) {
     let mut actor = Actor { person, maker, out };
     if actor.maker.random.percent(60) {
@@ -76,8 +76,8 @@ pub(super) fn some(
 /// One person who acts.
 struct Actor<'a> {
     person: &'a RecordAddress,
-    maker: &'a mut Maker,
-    out: &'a mut VecDeque<Row>,
+    maker: &'a mut SeedBuilder,
+    out: &'a mut VecDeque<SeedRow>,
 }
 
 impl Actor<'_> {
@@ -93,7 +93,7 @@ impl Actor<'_> {
         kind: Kind,
         container: (&'static str, &RecordAddress),
         mut fields: Object,
-    ) -> Row {
+    ) -> SeedRow {
         let (link, container) = container;
         let parent = (kind != Kind::Donation).then_some(container);
         let mut row = self.maker.row(kind, parent, Object::new());
@@ -342,7 +342,7 @@ impl Actor<'_> {
     }
 }
 
-fn ticket(level: &Level) -> Json {
+fn ticket(level: &TicketLevelSeed) -> Json {
     nested([
         ("title", level.title.into()),
         ("description", level.description.into()),

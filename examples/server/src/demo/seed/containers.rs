@@ -7,9 +7,9 @@ use svc_core::model::Kind;
 use svc_core::read::{Json, Object};
 use svc_core::value::Timestamp;
 
-use super::row::{Row, money, nested, object, texts};
+use super::row::{SeedRow, money, nested, object, texts};
 use super::words::{CAUSES, LISTS, OFFICIALS, PLACES, TAGS};
-use super::{Maker, ORIGIN};
+use super::{ORIGIN, SeedBuilder};
 
 /// Currencies of the fundraising pages; the first is the dollar.
 const CURRENCIES: [&str; 4] = ["USD", "EUR", "GBP", "CAD"];
@@ -53,12 +53,12 @@ pub(super) struct OpenEvent {
 pub(super) struct TicketedEvent {
     pub(super) address: RecordAddress,
     pub(super) left: u32,
-    pub(super) levels: Vec<Level>,
+    pub(super) levels: Vec<TicketLevelSeed>,
 }
 
 /// A level of tickets.
 #[derive(Debug, Clone)]
-pub(super) struct Level {
+pub(super) struct TicketLevelSeed {
     pub(super) title: &'static str,
     pub(super) description: &'static str,
     pub(super) cents: u32,
@@ -67,7 +67,11 @@ pub(super) struct Level {
 
 impl Containers {
     /// Makes them, all created by `owner`.
-    pub(super) fn new(owner: RecordAddress, maker: &mut Maker, out: &mut VecDeque<Row>) -> Self {
+    pub(super) fn new(
+        owner: RecordAddress,
+        maker: &mut SeedBuilder,
+        out: &mut VecDeque<SeedRow>,
+    ) -> Self {
         let mut made = Self {
             owner,
             petitions: Vec::new(),
@@ -94,8 +98,8 @@ impl Containers {
         &self,
         kind: Kind,
         fields: Object,
-        maker: &mut Maker,
-        out: &mut VecDeque<Row>,
+        maker: &mut SeedBuilder,
+        out: &mut VecDeque<SeedRow>,
     ) -> RecordAddress {
         let mut row = maker.row(kind, None, fields);
         if kind != Kind::Message {
@@ -112,8 +116,8 @@ impl Containers {
         &mut self,
         number: usize,
         cause: &(&str, &str, &str),
-        maker: &mut Maker,
-        out: &mut VecDeque<Row>,
+        maker: &mut SeedBuilder,
+        out: &mut VecDeque<SeedRow>,
     ) {
         let (name, title, wish) = *cause;
         let petition = petition(name, title, wish);
@@ -162,8 +166,8 @@ impl Containers {
         &mut self,
         number: usize,
         cause: &(&str, &str, &str),
-        maker: &mut Maker,
-        out: &mut VecDeque<Row>,
+        maker: &mut SeedBuilder,
+        out: &mut VecDeque<SeedRow>,
     ) {
         let (name, title, wish) = *cause;
         let ticketed = number % 2 == 1;
@@ -231,7 +235,7 @@ impl Containers {
         }
     }
 
-    fn questions(&mut self, maker: &mut Maker, out: &mut VecDeque<Row>) {
+    fn questions(&mut self, maker: &mut SeedBuilder, out: &mut VecDeque<SeedRow>) {
         type Question = (
             &'static str,
             &'static str,
@@ -280,7 +284,7 @@ impl Containers {
         }
     }
 
-    fn tags_and_lists(&mut self, maker: &mut Maker, out: &mut VecDeque<Row>) {
+    fn tags_and_lists(&mut self, maker: &mut SeedBuilder, out: &mut VecDeque<SeedRow>) {
         for (name, description) in TAGS {
             let fields = object([
                 ("origin_system", ORIGIN.into()),
@@ -296,7 +300,7 @@ impl Containers {
         }
     }
 
-    fn messages_and_queries(&self, maker: &mut Maker, out: &mut VecDeque<Row>) {
+    fn messages_and_queries(&self, maker: &mut SeedBuilder, out: &mut VecDeque<SeedRow>) {
         for (name, title) in [
             ("active-people", "Active in the last year"),
             ("donors", "Gave money at least once"),
@@ -466,21 +470,21 @@ fn share_options(collection: &str, name: &str, title: &str) -> Json {
     Json::Array(vec![option])
 }
 
-fn levels() -> Vec<Level> {
+fn levels() -> Vec<TicketLevelSeed> {
     vec![
-        Level {
+        TicketLevelSeed {
             title: "Standard",
             description: "A seat",
             cents: 1500,
             left: 150,
         },
-        Level {
+        TicketLevelSeed {
             title: "Reduced",
             description: "A seat, for those who have less",
             cents: 500,
             left: 60,
         },
-        Level {
+        TicketLevelSeed {
             title: "Supporter",
             description: "A seat, and a seat for another",
             cents: 4000,
@@ -489,7 +493,7 @@ fn levels() -> Vec<Level> {
     ]
 }
 
-fn level_fields(level: &Level) -> Json {
+fn level_fields(level: &TicketLevelSeed) -> Json {
     nested([
         ("title", level.title.into()),
         ("description", level.description.into()),

@@ -7,7 +7,7 @@ use svc_core::value::{Amount, Timestamp};
 
 /// One record to load: what a create would have made of it, with its id and date.
 #[derive(Debug, Clone)]
-pub struct Row {
+pub struct SeedRow {
     /// Where it stands.
     pub address: RecordAddress,
     /// When it was created, and last changed.

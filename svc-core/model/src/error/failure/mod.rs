@@ -7,7 +7,7 @@ use std::{borrow::Cow, error::Error as StdError, fmt, time::Duration};
 use super::{Problem, PropertyPath};
 
 /// Any error of a vendor, as [`Error::unexpected`] takes it.
-type Source = Box<dyn StdError + Send + Sync>;
+type BoxedSource = Box<dyn StdError + Send + Sync>;
 
 /// What every operation of a backend returns.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -40,13 +40,13 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// assert!(broken.source().is_some_and(|source| source.is::<ParseIntError>()));
 /// assert_eq!(broken.to_string(), "attendances.create: invalid digit found in string");
 /// ```
-pub struct Error(Box<Failure>);
+pub struct Error(Box<ErrorInner>);
 
-struct Failure {
+struct ErrorInner {
     kind: ErrorKind,
     operation: Option<Cow<'static, str>>,
     address: Option<Cow<'static, str>>,
-    source: Option<Source>,
+    source: Option<BoxedSource>,
 }
 
 /// What sort of failure an [`Error`] is: it decides what the client is answered.
@@ -80,7 +80,7 @@ pub enum ErrorKind {
 
 impl Error {
     fn new(kind: ErrorKind) -> Self {
-        Self(Box::new(Failure {
+        Self(Box::new(ErrorInner {
             kind,
             operation: None,
             address: None,
@@ -215,7 +215,7 @@ impl Error {
     /// The error itself, unless it is an invalid request.
     pub fn into_problems(self) -> Result<Vec<Problem>> {
         match *self.0 {
-            Failure {
+            ErrorInner {
                 kind: ErrorKind::Invalid(problems),
                 ..
             } => Ok(problems),

@@ -16,13 +16,13 @@ use http::{HeaderMap, HeaderValue, StatusCode};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::hal::{self, ResultView};
+use super::hal::{self, BatchResultView};
 use crate::{
     api::{
-        Api, AuthorizedRequest, Response, Runner, Timer,
-        admitted::Parts,
-        extensions::idempotency::{KeptBy, key_of_entry},
-        handling::{Handling, PREFER, PREFERENCE_APPLIED, Return},
+        Api, AuthorizedRequest, HelperRunner, Response, Timer,
+        admitted::AuthorizedParts,
+        extensions::idempotency::{ResponseStorage, key_of_entry},
+        handling::{HandlingPreference, PREFER, PREFERENCE_APPLIED, ReturnPreference},
     },
     context::Context,
     error::{Error, ErrorCode, Problem},
@@ -72,8 +72,14 @@ impl Api {
     /// were asked for: only those of a store are.
     fn has_turns_together(&self, helper: HelperName) -> bool {
         let settings = &self.inner.settings;
-        let is_native = matches!(self.inner.helpers.get(&helper), Some(Runner::Native(_)));
-        let is_kept_elsewhere = matches!(settings.extensions.idempotency, Some(KeptBy::Vendor(_)));
+        let is_native = matches!(
+            self.inner.helpers.get(&helper),
+            Some(HelperRunner::Native(_))
+        );
+        let is_kept_elsewhere = matches!(
+            settings.extensions.idempotency,
+            Some(ResponseStorage::Vendor(_))
+        );
         settings.store.is_some()
             && is_native
             && settings.transactions.is_none()
@@ -82,7 +88,7 @@ impl Api {
 }
 
 impl AuthorizedRequest<'_> {
-    /// The batch that this is, where [it is one](crate::operation::Shape::BatchRun): for whoever gives
+    /// The batch that this is, where [it is one](crate::operation::FieldShape::BatchRun): for whoever gives
     /// it the entries as they come. `streamed` are those that are answered line by line.
     ///
     /// # Errors
@@ -94,7 +100,7 @@ impl AuthorizedRequest<'_> {
     }
 }
 
-impl Parts<'_> {
+impl AuthorizedParts<'_> {
     async fn batch(&self, streamed: bool) -> std::result::Result<BatchRun, Response> {
         let (api, headers) = (self.api, self.request.headers);
         let Target::Batch { helper, container } = &self.target else {
@@ -112,9 +118,9 @@ impl Parts<'_> {
             .iter()
             .map(|value| (PREFER, value.clone()));
         let unsaid = if streamed {
-            Return::Minimal
+            ReturnPreference::Minimal
         } else {
-            Return::Representation
+            ReturnPreference::Representation
         };
         Ok(BatchRun {
             api: api.clone(),
@@ -127,7 +133,8 @@ impl Parts<'_> {
             timeout: self.request.timeout,
             headers: prefers.collect(),
             key,
-            shows_records: Return::of(headers).unwrap_or(unsaid) == Return::Representation,
+            shows_records: ReturnPreference::of(headers).unwrap_or(unsaid)
+                == ReturnPreference::Representation,
             together: api.has_turns_together(*helper),
             succeeded: 0,
             failed: 0,
@@ -184,8 +191,8 @@ impl BatchRun {
     /// The preferences that count, for the header `Preference-Applied`.
     #[must_use]
     pub fn applied(&self) -> Option<HeaderValue> {
-        let handling = Handling::of(&self.headers).applied();
-        let returned = Return::of(&self.headers).map(Return::applied);
+        let handling = HandlingPreference::of(&self.headers).applied();
+        let returned = ReturnPreference::of(&self.headers).map(ReturnPreference::applied);
         let applied: Vec<&str> = handling.into_iter().chain(returned).collect();
         (!applied.is_empty())
             .then(|| HeaderValue::try_from(applied.join(", ")).ok())
@@ -355,7 +362,7 @@ impl BatchRun {
         } = result;
         let (status, href, body) = (status.as_u16(), href.as_deref(), body.as_deref());
         hal::entry_result(
-            &ResultView {
+            &BatchResultView {
                 index,
                 status,
                 href,
@@ -379,7 +386,7 @@ impl BatchRun {
         let has_company = entries.len() > 1 && self.together;
         let mut results = Vec::with_capacity(entries.len());
         let mut waiting = entries.into_iter().enumerate();
-        let mut begun: VecDeque<Doing<'_>> = VecDeque::with_capacity(self.window());
+        let mut begun: VecDeque<EntryState<'_>> = VecDeque::with_capacity(self.window());
         let alarm = || {
             self.timeout
                 .zip(timer)
@@ -393,22 +400,27 @@ impl BatchRun {
                 {
                     let index = self.done().saturating_add(place as u64);
                     begun.push_back(match entry {
-                        Ok(body) => {
-                            Doing::Asked(Box::pin(self.reply(index, body, received, has_company)))
-                        }
-                        Err(reply) => Doing::Done(reply),
+                        Ok(body) => EntryState::Asked(Box::pin(self.reply(
+                            index,
+                            body,
+                            received,
+                            has_company,
+                        ))),
+                        Err(reply) => EntryState::Done(reply),
                     });
                 }
                 for doing in &mut begun {
-                    let Doing::Asked(asked) = doing else { continue };
+                    let EntryState::Asked(asked) = doing else {
+                        continue;
+                    };
                     match catch_unwind(AssertUnwindSafe(|| asked.as_mut().poll(task))) {
-                        Ok(Poll::Ready(reply)) => *doing = Doing::Done(reply),
+                        Ok(Poll::Ready(reply)) => *doing = EntryState::Done(reply),
                         Ok(Poll::Pending) => {}
-                        Err(_) => *doing = Doing::Done(self.panicked()),
+                        Err(_) => *doing = EntryState::Done(self.panicked()),
                     }
                 }
                 let before = results.len();
-                while matches!(begun.front(), Some(Doing::Done(_))) {
+                while matches!(begun.front(), Some(EntryState::Done(_))) {
                     results.extend(
                         begun
                             .pop_front()
@@ -485,12 +497,12 @@ struct EntryResult {
 }
 
 /// An entry on its way.
-enum Doing<'b> {
+enum EntryState<'b> {
     Asked(Pin<Box<dyn Future<Output = Response> + Send + 'b>>),
     Done(Response),
 }
 
-impl Doing<'_> {
+impl EntryState<'_> {
     /// Its answer; of what is on its way yet, that it takes too long.
     fn reply(self, batch: &BatchRun) -> Response {
         match self {
@@ -503,20 +515,20 @@ impl Doing<'_> {
 /// Where the record is that a body shows.
 fn href_of(body: &[u8]) -> Option<String> {
     #[derive(Deserialize)]
-    struct Shown {
+    struct SelfLinkDocument {
         #[serde(rename = "_links")]
-        links: Links,
+        links: SelfLinks,
     }
     #[derive(Deserialize)]
-    struct Links {
+    struct SelfLinks {
         #[serde(rename = "self")]
-        own: Link,
+        own: SelfLink,
     }
     #[derive(Deserialize)]
-    struct Link {
+    struct SelfLink {
         href: String,
     }
-    serde_json::from_slice::<Shown>(body)
+    serde_json::from_slice::<SelfLinkDocument>(body)
         .ok()
         .map(|shown| shown.links.own.href)
 }

@@ -4,7 +4,7 @@ use crate::{error::ErrorCode, hal::Hal, json::write_string, link::Target};
 
 /// What became of one entry.
 #[derive(Debug)]
-pub(super) struct ResultView<'a> {
+pub(super) struct BatchResultView<'a> {
     /// Its place, from 0.
     pub(super) index: u64,
     pub(super) status: u16,
@@ -17,7 +17,7 @@ pub(super) struct ResultView<'a> {
 }
 
 /// Writes what became of one entry.
-pub(super) fn entry_result(view: &ResultView<'_>, out: &mut Vec<u8>) {
+pub(super) fn entry_result(view: &BatchResultView<'_>, out: &mut Vec<u8>) {
     out.extend_from_slice(
         format!("{{\"index\":{},\"status\":{}", view.index, view.status).as_bytes(),
     );

@@ -13,7 +13,7 @@ pub use answer::{BatchEntry, BatchRun, MOST_ENTRIES};
 
 use super::Extension;
 use crate::{
-    api::{Api, ApiBuilder, Response, admitted::Parts},
+    api::{Api, ApiBuilder, Response, admitted::AuthorizedParts},
     error::Result,
     operation::{
         ExtensionName, Handler, OperationSpec, RequestBodyKind, RequiredRight, ResponseBodyKind,
@@ -53,11 +53,11 @@ impl Extension for Batches {
     }
 
     /// Its entries have a time of their own (BAT-07).
-    fn extra_time(&self, _: &Parts<'_>) -> Duration {
+    fn extra_time(&self, _: &AuthorizedParts<'_>) -> Duration {
         Duration::MAX
     }
 
-    async fn answer(&self, call: &Parts<'_>) -> Result<Response> {
+    async fn answer(&self, call: &AuthorizedParts<'_>) -> Result<Response> {
         Ok(call.batched().await)
     }
 }

@@ -12,7 +12,7 @@ use http::{HeaderName, HeaderValue, StatusCode};
 
 use super::{
     ChangeFeedSettings,
-    following::{self, EventStream, Waited, Waiting},
+    following::{self, EventStream, WaitOptions, Waited},
     hal::{self, ChangesView},
     shared_reads::{ReadResult, Step},
     wait_slots::WaitSlot,
@@ -41,7 +41,7 @@ async fn read_later(
     changes: &dyn ChangeFeed,
     cx: &Context,
     mut wanted: FeedRequest,
-    waiting: &Waiting<'_>,
+    waiting: &WaitOptions<'_>,
 ) -> Result<FeedResponse> {
     let mut has_waited = false;
     loop {
@@ -134,7 +134,7 @@ impl Api {
         // A stream begins at once, whatever there is to tell.
         let time = if streams { Duration::ZERO } else { waits };
         let timer = request.timer.filter(|_| !time.is_zero());
-        let waiting = timer.map(|timer| Waiting {
+        let waiting = timer.map(|timer| WaitOptions {
             timer,
             time,
             timeout: request.timeout,
@@ -216,7 +216,7 @@ impl Api {
         changes: &dyn ChangeFeed,
         cx: &Context,
         mut wanted: FeedRequest,
-        waiting: Option<&Waiting<'_>>,
+        waiting: Option<&WaitOptions<'_>>,
     ) -> Result<FeedResponse> {
         let Some(waiting) = waiting else {
             return changes.changes(cx, &wanted).await;
@@ -235,7 +235,7 @@ impl Api {
         changes: &dyn ChangeFeed,
         cx: &Context,
         wanted: &mut FeedRequest,
-        waiting: &Waiting<'_>,
+        waiting: &WaitOptions<'_>,
     ) -> Result<Waited> {
         let Some(mut over) = waiting.timer.sleep(waiting.time) else {
             return Ok(Waited::WithoutTimer);

@@ -46,7 +46,7 @@ pub(super) fn last_event(headers: &HeaderMap) -> Option<&str> {
 }
 
 /// How a request waits for changes.
-pub(super) struct Waiting<'a> {
+pub(super) struct WaitOptions<'a> {
     pub(super) timer: &'a dyn Timer,
     /// How long it waits for something to tell.
     pub(super) time: Duration,
@@ -54,7 +54,7 @@ pub(super) struct Waiting<'a> {
     pub(super) timeout: Option<Duration>,
 }
 
-impl Waiting<'_> {
+impl WaitOptions<'_> {
     /// The context of a read that begins now: the time that a request waited is none of the
     /// backend's.
     pub(super) fn context(&self, cx: &Context) -> Context {
@@ -129,7 +129,7 @@ impl EventStream {
         if left.is_zero() && !self.has_more {
             return Ok(None);
         }
-        let waiting = Waiting {
+        let waiting = WaitOptions {
             timer,
             time: left.min(Self::SILENCE),
             timeout: self.timeout,

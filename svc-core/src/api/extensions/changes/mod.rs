@@ -15,7 +15,7 @@ pub use self::{following::EventStream, wait_slots::WaitLimits};
 use self::{shared_reads::SharedReads, wait_slots::WaitSlots};
 use super::Extension;
 use crate::{
-    api::{Api, ApiBuilder, Response, admitted::Parts},
+    api::{Api, ApiBuilder, Response, admitted::AuthorizedParts},
     error::Result,
     hal::EntryLink,
     link::Target,
@@ -94,11 +94,11 @@ impl Extension for ChangeFeedSettings {
     }
 
     /// The time that the request itself asks for (SYN-11).
-    fn extra_time(&self, call: &Parts<'_>) -> Duration {
+    fn extra_time(&self, call: &AuthorizedParts<'_>) -> Duration {
         self.wait_time(&call.request)
     }
 
-    async fn answer(&self, call: &Parts<'_>) -> Result<Response> {
+    async fn answer(&self, call: &AuthorizedParts<'_>) -> Result<Response> {
         call.api.changes(&call.context, &call.request).await
     }
 }

@@ -94,7 +94,7 @@ impl Validators {
 /// What a request asks of what is there.
 #[derive(Debug, Clone)]
 #[expect(clippy::struct_field_names, reason = "the names of the headers")]
-pub(in crate::api) struct Conditions {
+pub(in crate::api) struct RequestConditions {
     if_match: Option<EntityTagCondition>,
     if_unmodified_since: Option<i64>,
     if_none_match: Option<EntityTagCondition>,
@@ -102,7 +102,7 @@ pub(in crate::api) struct Conditions {
 
 /// What becomes of a request by its conditions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::api) enum Verdict {
+pub(in crate::api) enum ConditionOutcome {
     /// It is done.
     Done,
     /// Its client has the answer already: 304 to a read.
@@ -111,7 +111,7 @@ pub(in crate::api) enum Verdict {
     Failed,
 }
 
-impl Conditions {
+impl RequestConditions {
     /// Those of a request; `None` where it has none.
     ///
     /// `If-Modified-Since` is none of them: sums and links of a record change without its date, and
@@ -130,10 +130,10 @@ impl Conditions {
 
     /// Judges them in the order of RFC 9110, section 13.2.2, for a representation with this tag.
     /// `is_unmodified` is asked whether it is unmodified since the date of the request.
-    fn judge(&self, tag: &[u8], is_unmodified: impl FnOnce(i64) -> bool) -> Verdict {
+    fn judge(&self, tag: &[u8], is_unmodified: impl FnOnce(i64) -> bool) -> ConditionOutcome {
         match (&self.if_match, self.if_unmodified_since) {
-            (Some(named), _) if !named.has(tag) => return Verdict::Failed,
-            (None, Some(date)) if !is_unmodified(date) => return Verdict::Failed,
+            (Some(named), _) if !named.has(tag) => return ConditionOutcome::Failed,
+            (None, Some(date)) if !is_unmodified(date) => return ConditionOutcome::Failed,
             _ => {}
         }
         let is_known = self
@@ -141,14 +141,14 @@ impl Conditions {
             .as_ref()
             .is_some_and(|named| named.has_like(tag));
         if is_known {
-            Verdict::Known
+            ConditionOutcome::Known
         } else {
-            Verdict::Done
+            ConditionOutcome::Done
         }
     }
 
     /// Judges them for a read that is answered with these validators.
-    pub(in crate::api) fn of_read(&self, validators: &Validators) -> Verdict {
+    pub(in crate::api) fn of_read(&self, validators: &Validators) -> ConditionOutcome {
         let modified = || {
             let headers =
                 HeaderMap::from_iter([(LAST_MODIFIED, validators.last_modified.clone()?)]);
@@ -181,9 +181,9 @@ impl Api {
     }
 
     /// The conditions of a request, where they count here.
-    pub(in crate::api) fn conditions(&self, headers: &HeaderMap) -> Option<Conditions> {
+    pub(in crate::api) fn conditions(&self, headers: &HeaderMap) -> Option<RequestConditions> {
         self.conditional_requests()
-            .and_then(|_| Conditions::of(headers))
+            .and_then(|_| RequestConditions::of(headers))
     }
 
     /// The answer with the tag of its body, where there are tags (ETG-01, ETG-02).
@@ -236,7 +236,7 @@ impl Api {
             hal::record(&api.hal(&cx.base), &shown(&cx, record), true, &mut body);
             let tag = EntityTag::of_record(&body, record).to_string();
             let is_unmodified = |date| is_unmodified(record.meta().modified, date, cx.now);
-            conditions.judge(tag.as_bytes(), is_unmodified) == Verdict::Done
+            conditions.judge(tag.as_bytes(), is_unmodified) == ConditionOutcome::Done
         }))
     }
 
@@ -256,7 +256,7 @@ impl Api {
     pub(in crate::api) fn by_conditions(
         &self,
         target: &Target,
-        conditions: &Conditions,
+        conditions: &RequestConditions,
         reply: Response,
     ) -> Response {
         match Validators::of(&reply).filter(|_| reply.status == StatusCode::OK) {
@@ -271,13 +271,15 @@ impl Api {
     pub(in crate::api) fn answered(
         &self,
         target: &Target,
-        conditions: &Conditions,
+        conditions: &RequestConditions,
         validators: &Validators,
     ) -> Option<Response> {
         match conditions.of_read(validators) {
-            Verdict::Done => None,
-            Verdict::Known => Some(validators.on(Response::empty(StatusCode::NOT_MODIFIED))),
-            Verdict::Failed => Some(self.failure(
+            ConditionOutcome::Done => None,
+            ConditionOutcome::Known => {
+                Some(validators.on(Response::empty(StatusCode::NOT_MODIFIED)))
+            }
+            ConditionOutcome::Failed => Some(self.failure(
                 Some(target),
                 ErrorCode::PreconditionFailed,
                 ErrorCode::PreconditionFailed.meaning(),

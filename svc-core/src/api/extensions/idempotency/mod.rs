@@ -12,7 +12,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 
 use super::Extension;
 use crate::{
-    api::{Answering, Api, ApiBuilder, Response},
+    api::{Api, ApiBuilder, Response, WriteRenderer},
     context::Context,
     error::{Error, ErrorCode, Problem, Result},
     json::Object,
@@ -30,7 +30,7 @@ const LONGEST: usize = 255;
 
 /// Where answers are kept.
 #[derive(Clone)]
-pub(in crate::api) enum KeptBy {
+pub(in crate::api) enum ResponseStorage {
     /// In the store that keeps every kind, in the turn of the call.
     Store,
     /// By a vendor, in the vendor's transactions where there are any.
@@ -39,14 +39,14 @@ pub(in crate::api) enum KeptBy {
 
 /// What makes a request one that may come again.
 #[derive(Debug)]
-pub(in crate::api) struct Idempotent {
+pub(in crate::api) struct IdempotentRequest {
     /// What its answer is kept under: who asks, and the key.
     key: Arc<str>,
     /// What it asks: another request under the same key is a mistake.
     fingerprint: u128,
 }
 
-impl Extension for KeptBy {
+impl Extension for ResponseStorage {
     fn behaviours(&self) -> Vec<&'static str> {
         vec!["idempotency_keys"]
     }
@@ -60,7 +60,8 @@ impl ApiBuilder {
     /// [`store`](Self::store) declares that.
     #[must_use]
     pub fn idempotency<T: ops::IdempotencyStore + 'static>(mut self, answers: &Arc<T>) -> Self {
-        self.settings.extensions.idempotency = Some(KeptBy::Vendor(Arc::<T>::clone(answers)));
+        self.settings.extensions.idempotency =
+            Some(ResponseStorage::Vendor(Arc::<T>::clone(answers)));
         self
     }
 }
@@ -98,11 +99,11 @@ impl Api {
         target: &Target,
         key: &str,
         body: &[u8],
-    ) -> Idempotent {
+    ) -> IdempotentRequest {
         let mut address = String::new();
         self.inner.settings.layout.path(target, &mut address);
         let fingerprint = digest(&[address.as_bytes(), b" ", body].concat());
-        Idempotent {
+        IdempotentRequest {
             key: format!("{} {key}", cx.caller.scope()).into(),
             fingerprint,
         }
@@ -112,8 +113,8 @@ impl Api {
     pub(in crate::api) fn keep(
         &self,
         cx: &Context,
-        asked: &Idempotent,
-        answering: &Answering,
+        asked: &IdempotentRequest,
+        answering: &WriteRenderer,
         body: &Object,
     ) -> ResponseRecorder {
         let (api, cx, answering, body) =
@@ -132,7 +133,7 @@ impl Api {
     pub(in crate::api) fn replay(
         &self,
         target: &Target,
-        asked: &Idempotent,
+        asked: &IdempotentRequest,
         kept: &Bytes,
     ) -> Result<Response> {
         let (fingerprint, mut reply) =

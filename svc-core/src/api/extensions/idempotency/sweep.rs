@@ -5,7 +5,7 @@
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use super::KeptBy;
+use super::ResponseStorage;
 use crate::{api::Api, ops::Kept, value::Timestamp};
 
 /// The time between two sweeps, in microseconds: ten minutes.
@@ -38,7 +38,7 @@ impl NextSweep {
 impl Api {
     /// Returns whether a request at this time has to sweep.
     pub(in crate::api) fn takes_sweep(&self, now: Timestamp) -> bool {
-        matches!(self.extensions().idempotency, Some(KeptBy::Store))
+        matches!(self.extensions().idempotency, Some(ResponseStorage::Store))
             && self.inner.next_sweep.take(now)
     }
 

@@ -30,14 +30,14 @@ const TAKEN: [&str; 4] = ["url", "kinds", "events", "status"];
 
 /// What a client sets of a webhook; `None` where it says nothing of it.
 #[derive(Debug, Default)]
-pub(super) struct Asked {
+pub(super) struct WebhookBody {
     pub(super) url: Option<String>,
     pub(super) kinds: Option<Vec<Kind>>,
     pub(super) events: Option<Vec<ChangeKind>>,
     pub(super) status: Option<WebhookStatus>,
 }
 
-impl Asked {
+impl WebhookBody {
     /// Reads a body; of kinds those may be named that the key may read (HOOK-03).
     pub(super) fn read(
         body: &Object,
@@ -70,7 +70,7 @@ impl Asked {
                 "{property} is no string. Send the URL of the receiver.",
             )),
         }
-        let kinds = Words {
+        let kinds = NameList {
             name: "kinds",
             one: "such as `person`",
             all: Kind::ALL,
@@ -103,7 +103,7 @@ impl Asked {
             ));
         }
         let one = "one of `created`, `changed`, `deleted`";
-        let events = Words {
+        let events = NameList {
             name: "events",
             one,
             all: &ChangeKind::ALL,
@@ -177,14 +177,14 @@ fn unknown(name: &str, there_is: &str) -> Problem {
 }
 
 /// A list of words.
-struct Words<'w, T: 'static> {
+struct NameList<'w, T: 'static> {
     name: &'static str,
     one: &'w str,
     all: &'static [T],
     word: fn(T) -> &'static str,
 }
 
-impl<T: Copy + PartialEq> Words<'_, T> {
+impl<T: Copy + PartialEq> NameList<'_, T> {
     fn read(&self, body: &Object, problems: &mut Vec<Problem>) -> Option<Vec<T>> {
         let Self {
             name,

@@ -13,7 +13,7 @@ pub(super) use operations::OPERATIONS;
 
 use super::{Extension, Extensions};
 use crate::{
-    api::{Api, ApiBuilder, Response, admitted::Parts},
+    api::{Api, ApiBuilder, Response, admitted::AuthorizedParts},
     error::Result,
     hal::EntryLink,
     link::Target,
@@ -58,7 +58,7 @@ impl Extension for WebhookSettings {
         vec![text.to_owned()]
     }
 
-    async fn answer(&self, call: &Parts<'_>) -> Result<Response> {
+    async fn answer(&self, call: &AuthorizedParts<'_>) -> Result<Response> {
         call.api.answer_about_webhooks(call).await
     }
 }
@@ -66,7 +66,7 @@ impl Extension for WebhookSettings {
 impl ApiBuilder {
     /// Offers webhooks, and declares it (HOOK-01): whoever has a key with the right
     /// `webhooks.manage` registers receivers, which are told of changes. It needs
-    /// [`changes`](Self::changes), and somebody who sends: `svc_tower::webhooks::Sender`.
+    /// [`changes`](Self::changes), and somebody who sends: `svc_tower::webhooks::WebhookSender`.
     #[must_use]
     pub fn webhooks<W: WebhookStore + 'static>(mut self, store: &Arc<W>) -> Self {
         let webhooks = &mut self.settings.extensions.webhooks;

@@ -4,8 +4,8 @@ use http::{Method, StatusCode};
 
 use super::NAME;
 use crate::operation::{
-    Answers, Handler, OperationSpec, RequestBodyKind, RequiredRight, ResponseBodyKind, TargetShape,
-    always,
+    Handler, OperationSpec, RequestBodyKind, RequiredRight, ResponseBodyKind, SuccessResponses,
+    TargetShape, always,
 };
 
 /// Something about webhooks (HOOK-01).
@@ -15,7 +15,7 @@ const fn webhook(
     shape: TargetShape,
     input: RequestBodyKind,
     summary: &'static str,
-    answers: Answers,
+    answers: SuccessResponses,
 ) -> OperationSpec {
     let (need, handler) = (RequiredRight::Webhooks, Handler::Extension(NAME));
     OperationSpec {

@@ -18,9 +18,9 @@ use super::{
     Examples,
     moments::EARLIER,
     record,
-    values::{Extent, value},
+    values::{ExampleDetail, value},
 };
-use crate::documents::own::Own;
+use crate::documents::own::EffectiveField;
 
 impl Examples<'_> {
     /// A record as this server sends it.
@@ -81,10 +81,12 @@ impl Examples<'_> {
         let foreign = Identifier::parse("other_system:1001");
         let meta = Meta::new(address.id, at).identifiers(&foreign.into_iter().collect::<Vec<_>>());
         let mut fields = Object::new();
-        for (_, own) in Own::of(self.api, kind).filter(|(_, own)| own.field.name != "item_type") {
+        for (_, own) in
+            EffectiveField::of(self.api, kind).filter(|(_, own)| own.field.name != "item_type")
+        {
             fields.insert(
                 own.field.name,
-                value(&own.field.ty, own, kind.singular(), Extent::Outline),
+                value(&own.field.ty, own, kind.singular(), ExampleDetail::Outline),
             );
         }
         self.api.dialect().share_names().rename_to_wire(&mut fields);

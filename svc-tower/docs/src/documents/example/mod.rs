@@ -19,7 +19,7 @@ mod snippet;
 mod values;
 mod words;
 
-pub use snippet::Language;
+pub use snippet::SnippetLanguage;
 pub(super) use values::{of_field, of_object, of_plain};
 
 /// A request that this server takes, and what it answers.

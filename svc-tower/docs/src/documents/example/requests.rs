@@ -16,9 +16,9 @@ use svc_core::{
 
 use super::{
     ExampleRequest, Examples, created, record,
-    values::{Extent, chosen, value},
+    values::{ExampleDetail, chosen, value},
 };
-use crate::documents::{own::Own, parameters::parameters, refusals};
+use crate::documents::{own::EffectiveField, parameters::parameters, refusals};
 
 impl Examples<'_> {
     /// A request whose method and target this server serves; `None` for others.
@@ -180,8 +180,11 @@ impl Examples<'_> {
             self.add(
                 &mut body,
                 chosen(
-                    ScheduleFields::FIELDS.fields.iter().map(Own::from),
-                    Extent::Short,
+                    ScheduleFields::FIELDS
+                        .fields
+                        .iter()
+                        .map(EffectiveField::from),
+                    ExampleDetail::Short,
                 ),
                 "schedule",
             );
@@ -245,7 +248,7 @@ impl Examples<'_> {
                 triggers.insert("autoresponse", wanted);
                 Json::from(triggers)
             }
-            _ => value(&field.ty, field.into(), "", Extent::Short),
+            _ => value(&field.ty, field.into(), "", ExampleDetail::Short),
         };
         body.insert(name, value);
         self.request(
@@ -262,8 +265,8 @@ impl Examples<'_> {
             kind.schema().parent.is_none() && self.api.offers(*kind, Operation::Create)
         })?;
         let mut body = Object::new();
-        let is_text = |own: &Own<'_>| matches!(own.field.ty, ValueType::String);
-        let field = Own::taken(self.api, kind).find(is_text)?.field;
+        let is_text = |own: &EffectiveField<'_>| matches!(own.field.ty, ValueType::String);
+        let field = EffectiveField::taken(self.api, kind).find(is_text)?.field;
         body.insert(field.name, true);
         let target = created(kind)?;
         let title = format!("Create {} that is not valid", kind.any_in_words());
@@ -364,7 +367,7 @@ impl Examples<'_> {
         let mut body = Object::new();
         self.add(
             &mut body,
-            chosen(Own::taken(self.api, kind), Extent::Short),
+            chosen(EffectiveField::taken(self.api, kind), ExampleDetail::Short),
             kind.singular(),
         );
         body
@@ -372,11 +375,11 @@ impl Examples<'_> {
 
     /// What a change sends: one field that is no key to anything.
     fn change(&self, kind: Kind) -> Object {
-        let taken: Vec<_> = Own::taken(self.api, kind).collect();
-        let is_plain = |own: &&Own<'_>| {
+        let taken: Vec<_> = EffectiveField::taken(self.api, kind).collect();
+        let is_plain = |own: &&EffectiveField<'_>| {
             matches!(own.field.ty, ValueType::String) && own.field.mode == FieldMode::Stored
         };
-        let telling = chosen(taken.iter().copied(), Extent::Short);
+        let telling = chosen(taken.iter().copied(), ExampleDetail::Short);
         let change = telling
             .iter()
             .find(is_plain)
@@ -391,11 +394,11 @@ impl Examples<'_> {
         body
     }
 
-    fn add(&self, body: &mut Object, fields: Vec<Own<'_>>, owner: &str) {
+    fn add(&self, body: &mut Object, fields: Vec<EffectiveField<'_>>, owner: &str) {
         for own in fields {
             body.insert(
                 own.field.name,
-                value(&own.field.ty, own, owner, Extent::Short),
+                value(&own.field.ty, own, owner, ExampleDetail::Short),
             );
         }
         self.api.dialect().share_names().rename_to_wire(body);

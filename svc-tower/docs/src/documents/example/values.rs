@@ -11,11 +11,11 @@ use super::{
     moments::{EARLIER, LATER},
     words,
 };
-use crate::documents::own::Own;
+use crate::documents::own::EffectiveField;
 
 /// How much of an object an example shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Extent {
+pub(super) enum ExampleDetail {
     /// What tells most, of what a client sends.
     Short,
     /// Every field, and of the objects in them the first members.
@@ -29,23 +29,28 @@ pub(super) enum Extent {
 const OUTLINED: usize = 2;
 
 /// An example of a value, as the schema of one field show it: no longer than its type needs.
-pub(in crate::documents) fn of_field(own: Own<'_>, owner: &str) -> serde_json::Value {
-    let example = value(&own.field.ty, own, owner, Extent::Short);
+pub(in crate::documents) fn of_field(own: EffectiveField<'_>, owner: &str) -> serde_json::Value {
+    let example = value(&own.field.ty, own, owner, ExampleDetail::Short);
     serde_json::from_slice(&example.to_vec()).unwrap_or_default()
 }
 
 /// An example of a field that has a plain value.
-pub(in crate::documents) fn of_plain(own: Own<'_>, owner: &str) -> Json {
-    value(&own.field.ty, own, owner, Extent::Short)
+pub(in crate::documents) fn of_plain(own: EffectiveField<'_>, owner: &str) -> Json {
+    value(&own.field.ty, own, owner, ExampleDetail::Short)
 }
 
 /// An example of a nested object with all its fields.
 pub(in crate::documents) fn of_object(schema: &'static ObjectSchema) -> Json {
-    object(schema, None, Extent::Whole)
+    object(schema, None, ExampleDetail::Whole)
 }
 
 /// An example of a value of a type, within what this server takes.
-pub(super) fn value(ty: &ValueType, own: Own<'_>, owner: &str, extent: Extent) -> Json {
+pub(super) fn value(
+    ty: &ValueType,
+    own: EffectiveField<'_>,
+    owner: &str,
+    extent: ExampleDetail,
+) -> Json {
     let field = own.field;
     match ty {
         ValueType::Enum(_) | ValueType::FlexEnum(_) if own.values().is_some() => {
@@ -93,27 +98,31 @@ pub(super) fn value(ty: &ValueType, own: Own<'_>, owner: &str, extent: Extent) -
     }
 }
 
-fn object(schema: &'static ObjectSchema, narrowing: Option<&Constraints>, extent: Extent) -> Json {
+fn object(
+    schema: &'static ObjectSchema,
+    narrowing: Option<&Constraints>,
+    extent: ExampleDetail,
+) -> Json {
     // An inline person, which is a whole record, is shown by its name.
     let extent = if schema.fields.len() > 20 {
-        Extent::Short
+        ExampleDetail::Short
     } else {
         extent
     };
-    let most = if extent == Extent::Outline {
+    let most = if extent == ExampleDetail::Outline {
         OUTLINED
     } else {
         usize::MAX
     };
     let mut members = Object::new();
-    let is_shown = |own: &Own<'_>| {
-        if extent == Extent::Short {
+    let is_shown = |own: &EffectiveField<'_>| {
+        if extent == ExampleDetail::Short {
             own.is_writable()
         } else {
             own.is_readable()
         }
     };
-    let shown = Own::in_table(schema, narrowing).filter(is_shown);
+    let shown = EffectiveField::in_table(schema, narrowing).filter(is_shown);
     for own in chosen(shown, extent).into_iter().take(most) {
         members.insert(
             own.field.name,
@@ -124,14 +133,17 @@ fn object(schema: &'static ObjectSchema, narrowing: Option<&Constraints>, extent
 }
 
 /// The fields of an object that an example shows; where none is telling, the first.
-pub(super) fn chosen<'a>(fields: impl Iterator<Item = Own<'a>>, extent: Extent) -> Vec<Own<'a>> {
+pub(super) fn chosen<'a>(
+    fields: impl Iterator<Item = EffectiveField<'a>>,
+    extent: ExampleDetail,
+) -> Vec<EffectiveField<'a>> {
     let fields: Vec<_> = fields
-        .filter(|own| extent != Extent::Short || !own.field.is_computed())
+        .filter(|own| extent != ExampleDetail::Short || !own.field.is_computed())
         .collect();
-    if extent != Extent::Short {
+    if extent != ExampleDetail::Short {
         return fields;
     }
-    let shown = |own: &Own<'_>| own.is_required() || words::is_telling(own.field.name);
+    let shown = |own: &EffectiveField<'_>| own.is_required() || words::is_telling(own.field.name);
     let telling: Vec<_> = fields.iter().copied().filter(shown).collect();
     if telling.is_empty() {
         fields.into_iter().take(1).collect()
@@ -170,7 +182,7 @@ fn integer(field: &FieldSpec) -> i64 {
 }
 
 /// A number, or the nearest one that this server takes.
-fn within(own: Own<'_>, text: &str) -> Json {
+fn within(own: EffectiveField<'_>, text: &str) -> Json {
     let wanted = Amount::parse(text).unwrap_or_default();
     let (least, most) = own
         .narrow
@@ -180,7 +192,7 @@ fn within(own: Own<'_>, text: &str) -> Json {
 }
 
 /// As much of a text as this server takes.
-fn shortened(own: Own<'_>, text: &str) -> String {
+fn shortened(own: EffectiveField<'_>, text: &str) -> String {
     let longest = own
         .narrow
         .and_then(|narrow| narrow.longest)

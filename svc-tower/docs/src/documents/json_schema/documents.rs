@@ -7,7 +7,7 @@ use svc_core::{
     link::Target, model::Kind, ops::ChangeKind,
 };
 
-use super::{Definitions, Form, Members, set};
+use super::{Definitions, Members, SchemaVariant, set};
 use crate::documents::json_schema_names;
 
 pub(super) const CAPABILITIES: &str = "capabilities";
@@ -69,12 +69,12 @@ impl Definitions<'_> {
             .copied()
             .find(|kind| kind.singular() == singular)?;
         if self.api.offers(kind, Operation::Create) {
-            self.kind(kind, Form::Create);
+            self.kind(kind, SchemaVariant::Create);
         }
         if self.api.offers(kind, Operation::Update) {
-            self.kind(kind, Form::Update);
+            self.kind(kind, SchemaVariant::Update);
         }
-        Some(self.kind(kind, Form::Read))
+        Some(self.kind(kind, SchemaVariant::Read))
     }
 
     /// A reference to a page of a collection (COL-20 to COL-31).
@@ -102,7 +102,7 @@ impl Definitions<'_> {
             let mut embedded = Members::default();
             embedded.require(
                 relation,
-                json!({ "type": "array", "items": all.kind(kind, Form::Read) }),
+                json!({ "type": "array", "items": all.kind(kind, SchemaVariant::Read) }),
             );
             let mut page = Members::default();
             for name in ["total_pages", "per_page", "page", "total_records"] {
@@ -240,7 +240,7 @@ impl Definitions<'_> {
             let mut records = Members::default();
             let reported: Vec<Kind> = Kind::ALL.iter().copied().filter(|kind| all.is_reported(*kind)).collect();
             for kind in reported {
-                let record = all.kind(kind, Form::Read);
+                let record = all.kind(kind, SchemaVariant::Read);
                 records.insert(all.api.dialect().relation(kind.singular()), record);
             }
             let in_parts = all.report("non-atomic", &parts, records);

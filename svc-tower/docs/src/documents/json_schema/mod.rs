@@ -18,14 +18,14 @@ use svc_core::{
     schema::{Constraints, ObjectSchema},
 };
 
-use super::{is_same, own::Own};
+use super::{is_same, own::EffectiveField};
 pub(super) use bodies::helper_needs_body;
 pub use documents::json_schema;
 pub(super) use place::{record, template};
 
 /// Which of its forms a record or an object is described in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum SchemaVariant {
     /// As this server sends it.
     Read,
     /// As a client sends it to create something; `null` counts as absent (CRU-16).
@@ -34,7 +34,7 @@ pub(super) enum Form {
     Update,
 }
 
-impl Form {
+impl SchemaVariant {
     /// What stands behind the name of a definition.
     const fn suffix(self) -> &'static str {
         match self {
@@ -130,19 +130,21 @@ impl<'a> Definitions<'a> {
         &mut self,
         schema: &'static ObjectSchema,
         narrowing: Option<&'a Constraints>,
-        form: Form,
+        form: SchemaVariant,
         owner: &str,
     ) -> Value {
         let name = self.name_of(schema, narrowing, owner);
         self.refer(&format!("{name}{}", form.suffix()), |all| {
-            let is_in = |own: &Own<'_>| {
-                if form == Form::Read {
+            let is_in = |own: &EffectiveField<'_>| {
+                if form == SchemaVariant::Read {
                     own.is_readable()
                 } else {
                     own.is_writable()
                 }
             };
-            let fields: Vec<_> = Own::in_table(schema, narrowing).filter(is_in).collect();
+            let fields: Vec<_> = EffectiveField::in_table(schema, narrowing)
+                .filter(is_in)
+                .collect();
             let mut object = Members::default();
             all.fields(&mut object, &fields, form, schema.name);
             object.into_schema()
@@ -150,7 +152,13 @@ impl<'a> Definitions<'a> {
     }
 
     /// Adds fields to an object.
-    fn fields(&mut self, object: &mut Members, fields: &[Own<'a>], form: Form, owner: &str) {
+    fn fields(
+        &mut self,
+        object: &mut Members,
+        fields: &[EffectiveField<'a>],
+        form: SchemaVariant,
+        owner: &str,
+    ) {
         for own in fields {
             let wire = self
                 .api
@@ -158,7 +166,7 @@ impl<'a> Definitions<'a> {
                 .share_names()
                 .to_wire(own.field.name)
                 .to_owned();
-            if form == Form::Create && own.is_required() {
+            if form == SchemaVariant::Create && own.is_required() {
                 object.required.push(wire.clone());
             }
             let schema = self.field(*own, form, owner);

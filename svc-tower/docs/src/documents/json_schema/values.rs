@@ -6,15 +6,20 @@ use svc_core::{
     value::Amount,
 };
 
-use super::{Definitions, Form, set};
-use crate::documents::{example, own::Own};
+use super::{Definitions, SchemaVariant, set};
+use crate::documents::{example, own::EffectiveField};
 
 impl<'a> Definitions<'a> {
     /// The schema of a field, with what the table says of it, and what this server has narrower.
-    pub(super) fn field(&mut self, own: Own<'a>, form: Form, owner: &str) -> Value {
+    pub(super) fn field(
+        &mut self,
+        own: EffectiveField<'a>,
+        form: SchemaVariant,
+        owner: &str,
+    ) -> Value {
         let field = own.field;
         let mut schema = self.value(&field.ty, field.rules, own, form, owner);
-        if form != Form::Read {
+        if form != SchemaVariant::Read {
             let most = self.api.sizes().caps.most(field.name);
             match &field.ty {
                 ValueType::Array(_) => set(&mut schema, "maxItems", most),
@@ -23,7 +28,7 @@ impl<'a> Definitions<'a> {
             }
         }
         // `null` means absent on create and empties on update; a required field has a value always.
-        if form != Form::Read && !own.is_required() {
+        if form != SchemaVariant::Read && !own.is_required() {
             schema = or_null(schema);
         }
         set(&mut schema, "description", field.doc);
@@ -34,7 +39,7 @@ impl<'a> Definitions<'a> {
                 json!([example::of_field(own, owner)]),
             );
         }
-        if let Some(default) = own.default().filter(|_| form == Form::Create) {
+        if let Some(default) = own.default().filter(|_| form == SchemaVariant::Create) {
             set(&mut schema, "default", default_of(&field.ty, default));
         }
         if field.is_computed() {
@@ -47,8 +52,8 @@ impl<'a> Definitions<'a> {
         &mut self,
         ty: &ValueType,
         rules: &[FieldRule],
-        own: Own<'a>,
-        form: Form,
+        own: EffectiveField<'a>,
+        form: SchemaVariant,
         owner: &str,
     ) -> Value {
         let mut schema = self.value_of_type(ty, rules, own, form, owner);
@@ -77,8 +82,8 @@ impl<'a> Definitions<'a> {
         &mut self,
         ty: &ValueType,
         rules: &[FieldRule],
-        own: Own<'a>,
-        form: Form,
+        own: EffectiveField<'a>,
+        form: SchemaVariant,
         owner: &str,
     ) -> Value {
         match ty {
@@ -88,7 +93,7 @@ impl<'a> Definitions<'a> {
             ValueType::String => string(rules, form),
             ValueType::Integer => integer(rules),
             ValueType::Float => bounded(json!({ "type": "number", "format": "double" }), rules),
-            ValueType::Amount if form == Form::Read => json!({ "type": "number" }),
+            ValueType::Amount if form == SchemaVariant::Read => json!({ "type": "number" }),
             // JSON Schema cannot count digits.
             ValueType::Amount => {
                 json!({ "type": "number", "minimum": 0, "exclusiveMaximum": 1e16, "x-max-decimals": 6 })
@@ -100,17 +105,17 @@ impl<'a> Definitions<'a> {
             ValueType::FlexEnum(values) => {
                 json!({ "anyOf": [{ "type": "string", "enum": values }, { "type": "string" }] })
             }
-            ValueType::Flag if form == Form::Read => {
+            ValueType::Flag if form == SchemaVariant::Read => {
                 json!({ "type": "string", "enum": ["true", "false"] })
             }
             ValueType::Flag => {
                 json!({ "type": ["string", "boolean"], "enum": ["true", "false", true, false] })
             }
-            ValueType::Reference if form == Form::Read => json!({ "type": "string" }),
+            ValueType::Reference if form == SchemaVariant::Read => json!({ "type": "string" }),
             ValueType::Reference => {
                 json!({ "anyOf": [{ "type": "string" }, href(&json!({ "type": "string" }))] })
             }
-            ValueType::StringMap if form == Form::Read => {
+            ValueType::StringMap if form == SchemaVariant::Read => {
                 json!({ "type": "object", "additionalProperties": { "type": "string" } })
             }
             ValueType::StringMap => {
@@ -130,12 +135,12 @@ impl<'a> Definitions<'a> {
         &mut self,
         item: &ValueType,
         rules: &[FieldRule],
-        own: Own<'a>,
-        form: Form,
+        own: EffectiveField<'a>,
+        form: SchemaVariant,
         owner: &str,
     ) -> Value {
-        let form = if form == Form::Update {
-            Form::Create
+        let form = if form == SchemaVariant::Update {
+            SchemaVariant::Create
         } else {
             form
         };
@@ -158,7 +163,9 @@ impl<'a> Definitions<'a> {
                 // JSON Schema cannot compare one member of the elements.
                 FieldRule::UniqueKeys => set(&mut schema, "x-unique-by", "key"),
                 // Duplicates are collapsed, not refused.
-                FieldRule::Unique if form == Form::Read => set(&mut schema, "uniqueItems", true),
+                FieldRule::Unique if form == SchemaVariant::Read => {
+                    set(&mut schema, "uniqueItems", true)
+                }
                 _ => {}
             }
         }
@@ -207,7 +214,7 @@ pub(super) fn or_null(mut schema: Value) -> Value {
     schema
 }
 
-fn string(rules: &[FieldRule], form: Form) -> Value {
+fn string(rules: &[FieldRule], form: SchemaVariant) -> Value {
     let pattern = |pattern: &str| json!({ "type": "string", "pattern": pattern });
     for rule in rules {
         match rule {
@@ -223,7 +230,7 @@ fn string(rules: &[FieldRule], form: Form) -> Value {
             FieldRule::LanguageTag => return pattern(LANGUAGE_TAG),
             FieldRule::ResponseKey => return pattern("^[A-Za-z0-9]+$"),
             FieldRule::ResponseName => return pattern("^[A-Za-z0-9_]+$"),
-            FieldRule::PhoneNumber if form == Form::Read => return pattern("^[0-9]+$"),
+            FieldRule::PhoneNumber if form == SchemaVariant::Read => return pattern("^[0-9]+$"),
             // A number will do, and is read as its digits.
             FieldRule::PhoneNumber => {
                 let separated = pattern(r"^ *\+?[ .()\[\]\-]*[0-9][0-9 .()\[\]\-]*$");

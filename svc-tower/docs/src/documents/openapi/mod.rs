@@ -7,7 +7,7 @@ mod parts;
 mod repeats;
 mod routes;
 
-pub(super) use routes::{Route, routes};
+pub(super) use routes::{OpenApiPath, routes};
 
 use serde_json::{Map, Value, json};
 use svc_core::{api::Api, context::BaseUrl, model::Kind};

@@ -14,10 +14,10 @@ use super::{
     KEY, batches, conditions,
     parts::{HAL, JSON, answer},
     repeats,
-    routes::Route,
+    routes::OpenApiPath,
 };
 use crate::documents::{
-    json_schema::{Definitions, Form, helper_needs_body},
+    json_schema::{Definitions, SchemaVariant, helper_needs_body},
     json_schema_names,
     parameters::parameters as of_query,
 };
@@ -27,7 +27,7 @@ const HTML: &str = "text/html";
 
 /// What a path takes; `None` where nothing of it is served. `OPTIONS` is the same everywhere, and
 /// `HEAD` goes with every `GET`: the document says so once.
-pub(super) fn path_item(all: &mut Definitions<'_>, route: &Route) -> Option<Value> {
+pub(super) fn path_item(all: &mut Definitions<'_>, route: &OpenApiPath) -> Option<Value> {
     let mut item = Map::new();
     for offered in all.api.operations(&route.target) {
         for method in all
@@ -66,7 +66,7 @@ fn path_parameter(all: &Definitions<'_>, name: &str, target: &Target) -> Value {
 fn operation(
     all: &mut Definitions<'_>,
     method: &Method,
-    route: &Route,
+    route: &OpenApiPath,
     offered: &OfferedOperation,
 ) -> Value {
     let spec = offered.spec();
@@ -196,7 +196,9 @@ fn request_body(
         (RequestBodyKind::NewWebhook, _) => Some((all.webhook_body(true), true)),
         (RequestBodyKind::Webhook, _) => Some((all.webhook_body(false), true)),
         (RequestBodyKind::Redelivery, _) => Some((all.redelivery(), false)),
-        (RequestBodyKind::Update, _) => Some((all.kind(kind_of(target)?, Form::Update), true)),
+        (RequestBodyKind::Update, _) => {
+            Some((all.kind(kind_of(target)?, SchemaVariant::Update), true))
+        }
         _ => None,
     }?;
     Some((json!({ JSON: { "schema": schema } }), is_needed))
@@ -223,9 +225,9 @@ fn content(
         ResponseBodyKind::Webhooks => one(HAL, all.webhooks()),
         ResponseBodyKind::Webhook => one(HAL, all.webhook(false)),
         ResponseBodyKind::WebhookSecret => one(HAL, all.webhook(true)),
-        ResponseBodyKind::Record => one(HAL, all.kind(kind_of(target)?, Form::Read)),
+        ResponseBodyKind::Record => one(HAL, all.kind(kind_of(target)?, SchemaVariant::Read)),
         ResponseBodyKind::Recorded => {
-            let record = all.kind(kind_of(target)?, Form::Read);
+            let record = all.kind(kind_of(target)?, SchemaVariant::Read);
             // Without a key nothing is told (HLP-07).
             let nothing = json!({ "type": "object", "maxProperties": 0 });
             let is_anonymous = offered.key() == KeyRequirement::Optional;
@@ -257,7 +259,7 @@ fn documentation() -> Value {
 fn failures(
     all: &mut Definitions<'_>,
     offered: &OfferedOperation,
-    route: &Route,
+    route: &OpenApiPath,
     responses: &mut Map<String, Value>,
 ) {
     let error = json!({ HAL: { "schema": all.error() } });

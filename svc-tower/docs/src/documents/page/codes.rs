@@ -3,14 +3,14 @@
 
 use svc_core::{error::ErrorCode, model::Kind, read::Json};
 
-use super::{DocPage, DocPages, Entry, Facts, Listing, Subject, open};
+use super::{DocLinkGroup, DocPage, DocPages, DocReference, DocSubject, DocTable, open};
 
 /// The page of the error object.
 pub(super) fn error_object(docs: &DocPages<'_>) -> DocPage {
     let title = docs.api.dialect().relation("error");
     let mut page = open(
         "error",
-        Subject::ErrorObject,
+        DocSubject::ErrorObject,
         title,
         "What a failed request is answered with.",
     );
@@ -91,9 +91,9 @@ pub(super) fn error_object(docs: &DocPages<'_>) -> DocPage {
     page.requests = docs.examples().refused().into_iter().collect();
     let entries = ErrorCode::ALL
         .iter()
-        .map(|code| Entry::new(docs.href(code.as_str()), code.as_str()))
+        .map(|code| DocReference::new(docs.href(code.as_str()), code.as_str()))
         .collect();
-    page.lists.push(Listing {
+    page.lists.push(DocLinkGroup {
         title: "Codes",
         entries,
     });
@@ -104,7 +104,7 @@ pub(super) fn error_object(docs: &DocPages<'_>) -> DocPage {
 pub(super) fn warnings(docs: &DocPages<'_>) -> DocPage {
     let title = docs.api.dialect().relation("warnings");
     let summary = "What of a request's body was not taken, beside the answer to it.";
-    let mut page = open("warnings", Subject::ErrorObject, title, summary);
+    let mut page = open("warnings", DocSubject::ErrorObject, title, summary);
     page.notes.push(
         "It stands in the answers to writes with a key, where there is something to tell. With the header `Prefer: \
          handling=strict` the same properties are errors, and nothing is done."
@@ -129,13 +129,13 @@ pub(super) fn warnings(docs: &DocPages<'_>) -> DocPage {
     ];
     let entries = codes
         .iter()
-        .map(|code| Entry::new(docs.href(code.as_str()), code.as_str()))
+        .map(|code| DocReference::new(docs.href(code.as_str()), code.as_str()))
         .collect();
-    page.lists.push(Listing {
+    page.lists.push(DocLinkGroup {
         title: "Codes",
         entries,
     });
-    page.lists.push(Listing {
+    page.lists.push(DocLinkGroup {
         title: "See also",
         entries: vec![docs.relation("error")],
     });
@@ -150,7 +150,7 @@ pub(super) fn page(docs: &DocPages<'_>, name: &str) -> Option<DocPage> {
         .find(|code| code.as_str() == name)?;
     let mut page = open(
         code.as_str(),
-        Subject::ErrorCode,
+        DocSubject::ErrorCode,
         format!("`{code}`"),
         code.meaning(),
     );
@@ -159,7 +159,7 @@ pub(super) fn page(docs: &DocPages<'_>, name: &str) -> Option<DocPage> {
         ("Cause", code.cause().to_owned()),
         ("Mend", code.mend().to_owned()),
     ];
-    page.facts.push(Facts {
+    page.facts.push(DocTable {
         title: "Cause and mend",
         rows: rows.map(|(name, text)| (name.to_owned(), text)).into(),
     });
@@ -188,7 +188,7 @@ pub(super) fn page(docs: &DocPages<'_>, name: &str) -> Option<DocPage> {
     };
     let mut entries = vec![docs.relation("error")];
     entries.extend(topic.map(|topic| docs.entry(topic)));
-    page.lists.push(Listing {
+    page.lists.push(DocLinkGroup {
         title: "See also",
         entries,
     });

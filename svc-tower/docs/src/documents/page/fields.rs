@@ -6,12 +6,16 @@ use svc_core::{
     schema::{COMMON, FieldMode, FieldRule, KindFeature, LinkTarget, LinkWrite, ValueType},
 };
 
-use super::{DocField, DocPages, DocRule, access::Access, types};
-use crate::documents::{example::of_plain, own::Own};
+use super::{DocField, DocPages, DocRequirement, access::FieldAccess, types};
+use crate::documents::{example::of_plain, own::EffectiveField};
 
 impl DocPages<'_> {
     /// A field in words.
-    pub(super) fn field<'a>(&self, own: impl Into<Own<'a>>, access: Access) -> DocField {
+    pub(super) fn field<'a>(
+        &self,
+        own: impl Into<EffectiveField<'a>>,
+        access: FieldAccess,
+    ) -> DocField {
         let own = own.into();
         let field = own.field;
         let item = if let ValueType::Array(item) = field.ty {
@@ -66,8 +70,10 @@ impl DocPages<'_> {
     }
 
     /// The page of a row, where the rows have pages.
-    pub(super) fn rule(&self, id: &'static str) -> Option<DocRule> {
-        self.api.rule_page(id).map(|href| DocRule { id, href })
+    pub(super) fn rule(&self, id: &'static str) -> Option<DocRequirement> {
+        self.api
+            .rule_page(id)
+            .map(|href| DocRequirement { id, href })
     }
 
     /// The fields of a kind, the common ones first.
@@ -75,12 +81,12 @@ impl DocPages<'_> {
         let common = COMMON
             .fields
             .iter()
-            .map(|field| self.field(field, Access::BOTH));
-        let own = Own::of(self.api, kind).map(|(place, own)| {
+            .map(|field| self.field(field, FieldAccess::BOTH));
+        let own = EffectiveField::of(self.api, kind).map(|(place, own)| {
             let readable = self.api.is_readable(kind, place);
             let field = self.field(
                 own,
-                Access {
+                FieldAccess {
                     readable,
                     writable: self.api.is_writable(kind, place),
                 },
@@ -149,7 +155,7 @@ impl DocPages<'_> {
 }
 
 /// A value of a plain field that clients set.
-fn example(own: Own<'_>, owner: &str) -> Option<String> {
+fn example(own: EffectiveField<'_>, owner: &str) -> Option<String> {
     let is_plain = matches!(
         own.field.ty,
         ValueType::String

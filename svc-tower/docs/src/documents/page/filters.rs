@@ -6,7 +6,7 @@ use svc_core::{
     model::Kind,
 };
 
-use super::{DocPage, DocPages, Entry, Facts, Listing, topic};
+use super::{DocLinkGroup, DocPage, DocPages, DocReference, DocTable, topic};
 
 pub(super) fn page(docs: &DocPages<'_>) -> DocPage {
     let api = docs.api;
@@ -50,7 +50,7 @@ pub(super) fn page(docs: &DocPages<'_>) -> DocPage {
         .clone()
         .map(|kind| (format!("`{}`", kind.plural()), names(*kind)))
         .collect();
-    page.facts.push(Facts {
+    page.facts.push(DocTable {
         title: "Collections",
         rows,
     });
@@ -74,7 +74,7 @@ pub(super) fn page(docs: &DocPages<'_>) -> DocPage {
             ),
         )
     };
-    page.facts.push(Facts {
+    page.facts.push(DocTable {
         title: "Fields",
         rows: FilterField::ALL
             .iter()
@@ -88,7 +88,7 @@ pub(super) fn page(docs: &DocPages<'_>) -> DocPage {
             operator.text().to_owned(),
         )
     };
-    page.facts.push(Facts {
+    page.facts.push(DocTable {
         title: "Operators",
         rows: Operator::ALL.iter().map(meaning).collect(),
     });
@@ -101,16 +101,16 @@ pub(super) fn page(docs: &DocPages<'_>) -> DocPage {
     let rows = most
         .map(|(what, most)| (what.to_owned(), most.to_string()))
         .into();
-    page.facts.push(Facts {
+    page.facts.push(DocTable {
         title: "At most",
         rows,
     });
-    page.lists.push(Listing {
+    page.lists.push(DocLinkGroup {
         title: "How it fails",
         entries: vec![docs.entry(ErrorCode::FilterInvalid.as_str())],
     });
-    let entries: Vec<Entry> = kinds.map(|kind| docs.relation(kind.plural())).collect();
-    page.lists.push(Listing {
+    let entries: Vec<DocReference> = kinds.map(|kind| docs.relation(kind.plural())).collect();
+    page.lists.push(DocLinkGroup {
         title: "See also",
         entries,
     });

@@ -9,7 +9,7 @@ use svc_core::{
     schema::{ObjectSchema, ValueType},
 };
 
-use super::{DocPage, DocPages, Entry, Listing, Subject, access::Access, open};
+use super::{DocLinkGroup, DocPage, DocPages, DocReference, DocSubject, access::FieldAccess, open};
 use crate::documents::{example::of_object, is_same};
 
 /// What stands in front of a type's name in the name of its page.
@@ -128,19 +128,19 @@ pub(super) fn names() -> impl Iterator<Item = String> {
 }
 
 /// Links to the pages of all types: the plain ones, then the objects.
-pub(super) fn lists(docs: &DocPages<'_>) -> Vec<Listing> {
-    let link = |name: &str| Entry::new(docs.href(&format!("{PREFIX}{name}")), name);
+pub(super) fn lists(docs: &DocPages<'_>) -> Vec<DocLinkGroup> {
+    let link = |name: &str| DocReference::new(docs.href(&format!("{PREFIX}{name}")), name);
     let plain = PLAIN
         .iter()
         .map(|(name, text, _)| link(name).text(*text))
         .collect();
     let objects = OBJECTS.iter().map(|(name, _)| link(name)).collect();
     vec![
-        Listing {
+        DocLinkGroup {
             title: "Plain types",
             entries: plain,
         },
-        Listing {
+        DocLinkGroup {
             title: "Objects",
             entries: objects,
         },
@@ -153,7 +153,7 @@ pub(super) fn page(docs: &DocPages<'_>, page_name: &str) -> Option<DocPage> {
     let begin = |text: &str| {
         open(
             page_name.to_owned(),
-            Subject::Type,
+            DocSubject::Type,
             format!("Type `{name}`"),
             text,
         )
@@ -173,7 +173,7 @@ pub(super) fn page(docs: &DocPages<'_>, page_name: &str) -> Option<DocPage> {
     page.fields = schema
         .fields
         .iter()
-        .map(|field| docs.field(field, Access::BOTH))
+        .map(|field| docs.field(field, FieldAccess::BOTH))
         .collect();
     let mut example = of_object(schema);
     if let Some(members) = example.as_object_mut() {
@@ -185,7 +185,7 @@ pub(super) fn page(docs: &DocPages<'_>, page_name: &str) -> Option<DocPage> {
 }
 
 /// The pages of kinds and objects with fields of a type; none for a type that nearly all have.
-fn users(docs: &DocPages<'_>, name: &str) -> Vec<Listing> {
+fn users(docs: &DocPages<'_>, name: &str) -> Vec<DocLinkGroup> {
     let has = |table: &ObjectSchema| {
         table
             .fields
@@ -197,9 +197,9 @@ fn users(docs: &DocPages<'_>, name: &str) -> Vec<Listing> {
         .filter(|kind| has(kind.schema().fields))
         .map(|kind| docs.relation(kind.singular()));
     let objects = OBJECTS.iter().filter(|(_, table)| has(table));
-    let objects =
-        objects.map(|(name, _)| Entry::new(docs.href(&format!("{PREFIX}{name}")), name.as_str()));
-    let mut entries: Vec<Entry> = kinds.chain(objects).collect();
+    let objects = objects
+        .map(|(name, _)| DocReference::new(docs.href(&format!("{PREFIX}{name}")), name.as_str()));
+    let mut entries: Vec<DocReference> = kinds.chain(objects).collect();
     if has(FunctionFields::FIELDS) {
         entries.extend(
             docs.api
@@ -208,7 +208,7 @@ fn users(docs: &DocPages<'_>, name: &str) -> Vec<Listing> {
                 .map(|it| docs.relation(it.relation())),
         );
     }
-    vec![Listing {
+    vec![DocLinkGroup {
         title: "Where it is used",
         entries,
     }]

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use http::StatusCode;
 use serde_json::Value;
 use svc_core::{ErrorCode, model::Kind};
-use svc_docs::documents::{DocPages, Subject};
+use svc_docs::documents::{DocPages, DocSubject};
 use svc_tower::SvcService;
 
 use crate::service::client::{exchange, service, without_key};
@@ -198,7 +198,7 @@ async fn point_2_every_request_has_its_sample_its_errors_and_a_way_to_try_it() {
             }
             let is_list = request.title.starts_with("List ")
                 && request.method == "GET"
-                && about.subject != Subject::Topic;
+                && about.subject != DocSubject::Topic;
             assert!(
                 !is_list
                     || name == "webhooks"
