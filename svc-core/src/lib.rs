@@ -137,7 +137,6 @@ pub mod operation;
 pub mod ops;
 pub mod read;
 #[cfg(test)]
-#[path = "../model/src/value/testing.rs"]
 mod testing;
 #[cfg(feature = "webhooks")]
 pub mod webhook;

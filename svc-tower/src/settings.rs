@@ -5,8 +5,8 @@ use std::{fmt, net::IpAddr, sync::Arc, time::Duration};
 use svc_core::value::Timestamp;
 
 use crate::{
-    budget::BodyBudget, cors::Cors, documentation::Documentation, even::Even, observe::Observer,
-    route::Mount, timer::Timer,
+    budget::BodyBudget, cors::Cors, documentation::Documentation, even::Even,
+    minimal::CapabilityCache, observe::Observer, route::Mount, timer::Timer,
 };
 
 /// The settings of a service. Everything has a default.
@@ -26,6 +26,8 @@ pub(crate) struct Settings {
     pub(crate) trusted_proxies: Vec<IpAddr>,
     pub(crate) cors: Option<Cors>,
     pub(crate) docs: Option<Arc<dyn Documentation>>,
+    /// The capability documents that the service renders without documentation.
+    pub(crate) capability_cache: Arc<CapabilityCache>,
     pub(crate) host_needed: bool,
     pub(crate) clock: Clock,
     pub(crate) observer: Option<Observer>,
@@ -45,6 +47,7 @@ impl Default for Settings {
             trusted_proxies: Vec::new(),
             cors: None,
             docs: None,
+            capability_cache: Arc::default(),
             host_needed: false,
             clock: Clock(Arc::new(Timestamp::now)),
             observer: None,

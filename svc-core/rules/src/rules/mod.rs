@@ -67,11 +67,13 @@ pub struct Decision {
 ///
 /// # Errors
 ///
-/// [`Pause::Missing`] and [`Pause::Unsettled`] when it has to be run again; [`Pause::Failed`] with
-/// `ErrorKind::Invalid` and every problem that only the store knows
-/// (ERR-39), also where there is none but the call [is refused already](Call::is_refused); with
-/// `ErrorKind::NotFound` for a container that does not exist, and
-/// with trouble of the store.
+/// [`Pause::Missing`] and [`Pause::Unsettled`] if it has to run again. Otherwise [`Pause::Failed`]
+/// with one of these errors:
+///
+/// - [`ErrorKind::Invalid`](crate::error::ErrorKind::Invalid) with every problem that only the store
+///   knows (ERR-39), also if there is none but the call [is refused already](Call::is_refused);
+/// - [`ErrorKind::NotFound`](crate::error::ErrorKind::NotFound) for a container that does not exist;
+/// - an error of the store.
 pub fn decide(
     call: &Call,
     turn: &Turn<'_>,

@@ -72,7 +72,7 @@ impl Repair {
     ///
     /// # Errors
     ///
-    /// `ErrorKind::Unexpected` for fields that cannot be read.
+    /// [`ErrorKind::Unexpected`](crate::error::ErrorKind::Unexpected) for fields that cannot be read.
     pub fn record(&mut self, stored: &Stored) -> Result<Vec<Change>> {
         // They are written under the names that they were read by, whatever the share objects are
         // called.
@@ -159,7 +159,7 @@ impl Repair {
     ///
     /// # Errors
     ///
-    /// `ErrorKind::Unexpected` for fields that cannot be read.
+    /// [`ErrorKind::Unexpected`](crate::error::ErrorKind::Unexpected) for fields that cannot be read.
     pub fn holders(stored: &Stored, matching: &dyn PersonMatching) -> Result<Vec<(i64, Vec<Key>)>> {
         if stored.record.kind() != Kind::Attendance {
             return Ok(Vec::new());

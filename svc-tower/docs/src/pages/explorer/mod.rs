@@ -52,6 +52,11 @@ pub(super) const FILES: &[Source] = &[
         Media::Script,
         include_str!("../map/neighbours.js"),
     ),
+    (
+        "counting.js",
+        Media::Script,
+        include_str!("../map/counting.js"),
+    ),
     ("days.js", Media::Script, include_str!("../map/days.js")),
     ("values.js", Media::Script, include_str!("values.js")),
     ("walk.js", Media::Script, include_str!("walk.js")),
@@ -84,6 +89,7 @@ pub(super) const FILES: &[Source] = &[
         include_str!("walk_rust_test.js"),
     ),
     ("write.js", Media::Script, include_str!("write.js")),
+    ("written.js", Media::Script, include_str!("written.js")),
 ];
 
 /// The page: all that the script is told stands in attributes.
