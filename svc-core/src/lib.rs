@@ -107,6 +107,8 @@
 //! | `webhook` | feature: messages about changes, signed: the rules of webhooks |
 //! | [`capability`] | the capability document: what an API declares, and its form for readers |
 //!
+//! The [`glossary`] defines the terms.
+//!
 //! `svc-store` has what a store needs besides its queries, and a store in memory; `svc-sql` is a
 //! store over the tables of an existing program.
 //!
@@ -137,10 +139,12 @@ pub mod operation;
 pub mod ops;
 pub mod read;
 #[cfg(test)]
-#[path = "../model/src/value/testing.rs"]
 mod testing;
 #[cfg(feature = "webhooks")]
 pub mod webhook;
+
+#[doc = include_str!("glossary.md")]
+pub mod glossary {}
 
 pub use api::{Api, ApiBuilder, Vendor};
 pub use ops::{

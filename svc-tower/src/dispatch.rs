@@ -409,7 +409,7 @@ impl<'a> IncomingRequest<'a> {
             // A machine needs the capability document, whatever the documentation has.
             Some(None) if *target != Target::Capabilities => None,
             Some(Some(document)) => Some(document),
-            _ => minimal::document(self.docs_request(), target),
+            _ => minimal::document(self.docs_request(), target, &self.settings.capability_cache),
         };
         document.map_or_else(|| self.nothing_here(), OutgoingResponse::from)
     }

@@ -1,12 +1,19 @@
 //! The documents of a service without documentation: the capability document, and a short HAL
 //! document at `docs/` and for each relation.
 
+use std::{
+    collections::HashMap,
+    sync::{Mutex, PoisonError},
+};
+
+use bytes::Bytes;
 use http::{
     HeaderMap, HeaderValue, StatusCode,
     header::{ETAG, IF_NONE_MATCH},
 };
 use serde_json::{Value, json};
 use svc_core::{
+    BaseUrl,
     api::{Api, EntityTag, EntityTagCondition, capabilities},
     capability::Declaration,
     helper::HelperName,
@@ -27,11 +34,39 @@ const OTHERS: &[(&str, &str)] = &[
     ("webhooks", "Receivers of messages about changes."),
 ];
 
+/// The largest total size of cached capability documents, in bytes.
+const MAX_CACHED: usize = 1 << 20;
+
+/// A cache of rendered capability documents, one for each base address.
+#[derive(Debug, Default)]
+pub(crate) struct CapabilityCache(Mutex<CachedDocuments>);
+
+#[derive(Debug, Default)]
+struct CachedDocuments {
+    by_base: HashMap<String, Document>,
+    bytes: usize,
+}
+
+/// A rendered document and its entity tag.
+#[derive(Debug, Clone)]
+struct Document {
+    body: Bytes,
+    tag: Option<HeaderValue>,
+}
+
 /// Returns the document of a target, or `None` if there is none without documentation.
-pub(crate) fn document(request: DocsRequest<'_>, target: &Target) -> Option<DocsAnswer> {
+pub(crate) fn document(
+    request: DocsRequest<'_>,
+    target: &Target,
+    cache: &CapabilityCache,
+) -> Option<DocsAnswer> {
     let api = request.api;
     let text = match target {
-        Target::Capabilities => serde_json::to_string(&declaration(request)).ok()?,
+        Target::Capabilities => {
+            let render = || serde_json::to_string(&declaration(request)).ok();
+            let document = cache.get_or_render(request.base, render)?;
+            return Some(document.answer(request.headers));
+        }
         Target::Docs => {
             let title = api.vendor().product_name();
             let summary = "The capability document describes what this server supports.";
@@ -45,7 +80,7 @@ pub(crate) fn document(request: DocsRequest<'_>, target: &Target) -> Option<Docs
         }
         _ => return None,
     };
-    Some(answer(request.headers, text))
+    Some(Document::new(text).answer(request.headers))
 }
 
 /// Returns the capability document without the addresses of documents that are not there.
@@ -89,17 +124,111 @@ fn summary(api: &Api, name: &str) -> Option<String> {
     text.map(|text| text.trim().to_owned())
 }
 
-/// Returns the answer with a HAL document, or 304 if the client has it.
-fn answer(headers: &HeaderMap, text: String) -> DocsAnswer {
-    let tag = EntityTag::of(text.as_bytes()).to_header();
-    let mut answer = DocsAnswer::new(HeaderValue::from_static("application/hal+json"), text);
-    if let Some(tag) = tag {
-        let known = EntityTagCondition::of(headers, &IF_NONE_MATCH);
-        if known.is_some_and(|known| known.has_like(tag.as_bytes())) {
-            answer.status = StatusCode::NOT_MODIFIED;
-            answer.body.clear();
+impl CapabilityCache {
+    /// Returns the document of a base address. Calls `render` if it is not cached.
+    fn get_or_render(
+        &self,
+        base: &BaseUrl,
+        render: impl FnOnce() -> Option<String>,
+    ) -> Option<Document> {
+        let cached = self.lock(|documents| documents.by_base.get(base.as_str()).cloned());
+        if cached.is_some() {
+            return cached;
         }
-        answer.headers.insert(ETAG, tag);
+        let document = Document::new(render()?);
+        self.lock(|documents| documents.insert(base.as_str(), document.clone()));
+        Some(document)
     }
-    answer
+
+    fn lock<T>(&self, access: impl FnOnce(&mut CachedDocuments) -> T) -> T {
+        access(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl CachedDocuments {
+    /// Adds a document. Removes all others first if they exceed [`MAX_CACHED`] with it: the number
+    /// of base addresses that proxies may send is unlimited.
+    fn insert(&mut self, base: &str, document: Document) {
+        let size = document.body.len();
+        if self.bytes.saturating_add(size) > MAX_CACHED {
+            *self = Self::default();
+        }
+        self.bytes = self.bytes.saturating_add(size);
+        if let Some(replaced) = self.by_base.insert(base.to_owned(), document) {
+            self.bytes = self.bytes.saturating_sub(replaced.body.len());
+        }
+    }
+}
+
+impl Document {
+    fn new(text: String) -> Self {
+        let body = Bytes::from(text);
+        let tag = EntityTag::of(&body).to_header();
+        Self { body, tag }
+    }
+
+    /// Returns the answer with the HAL document, or 304 if the client has it.
+    fn answer(self, headers: &HeaderMap) -> DocsAnswer {
+        let Self { body, tag } = self;
+        let mut answer = DocsAnswer::new(HeaderValue::from_static("application/hal+json"), body);
+        if let Some(tag) = tag {
+            let known = EntityTagCondition::of(headers, &IF_NONE_MATCH);
+            if known.is_some_and(|known| known.has_like(tag.as_bytes())) {
+                answer.status = StatusCode::NOT_MODIFIED;
+                answer.body.clear();
+            }
+            answer.headers.insert(ETAG, tag);
+        }
+        answer
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn base(number: usize) -> BaseUrl {
+        BaseUrl::new(&format!("https://{number}.example/")).unwrap()
+    }
+
+    #[test]
+    fn und_40_a_capability_document_is_rendered_once_for_each_base() {
+        let (cache, mut rendered) = (CapabilityCache::default(), 0);
+        let mut body = |number| {
+            let render = || {
+                rendered += 1;
+                Some(format!("{{\"at\":{number}}}"))
+            };
+            cache.get_or_render(&base(number), render).unwrap().body
+        };
+        let (first, other, again) = (body(1), body(2), body(1));
+        assert_eq!(first.as_ptr(), again.as_ptr());
+        assert_eq!(
+            (&first[..], &other[..]),
+            (&b"{\"at\":1}"[..], &b"{\"at\":2}"[..])
+        );
+        assert_eq!(rendered, 2);
+    }
+
+    #[test]
+    fn und_40_the_cache_of_capability_documents_is_bounded() {
+        let (cache, long) = (CapabilityCache::default(), "x".repeat(MAX_CACHED / 10));
+        for number in 0..25 {
+            cache
+                .get_or_render(&base(number), || Some(long.clone()))
+                .unwrap();
+            cache.lock(|documents| {
+                let sizes = documents
+                    .by_base
+                    .values()
+                    .map(|document| document.body.len());
+                assert_eq!(documents.bytes, sizes.sum::<usize>());
+                assert!(documents.bytes <= MAX_CACHED);
+                assert!(
+                    documents.by_base.contains_key(base(number).as_str()),
+                    "{number}"
+                );
+            });
+        }
+    }
 }

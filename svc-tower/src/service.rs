@@ -77,7 +77,11 @@ impl SvcService {
         if docs.has_openapi() {
             self.api = self.api.with_openapi();
         }
-        self.with(|settings| settings.docs = Some(Arc::new(docs)))
+        self.with(|settings| {
+            settings.docs = Some(Arc::new(docs));
+            // The API has changed, and clones of the service still have the other one.
+            settings.capability_cache = Arc::default();
+        })
     }
 
     /// Below this path, such as `/api/v1`: it is taken off every path, and paths outside are 404

@@ -6,7 +6,7 @@ use svc_core::value::Timestamp;
 
 use crate::{
     budget::BodyBudget, cors::Cors, documentation::Documentation, even::ResponseTimeQuantum,
-    observe::Observer, route::Mount, timer::RuntimeTimer,
+    minimal::CapabilityCache, observe::Observer, route::Mount, timer::RuntimeTimer,
 };
 
 /// The settings of a service. Everything has a default.
@@ -26,6 +26,8 @@ pub(crate) struct ServiceSettings {
     pub(crate) trusted_proxies: Vec<IpAddr>,
     pub(crate) cors: Option<Cors>,
     pub(crate) docs: Option<Arc<dyn Documentation>>,
+    /// The capability documents that the service renders without documentation.
+    pub(crate) capability_cache: Arc<CapabilityCache>,
     pub(crate) host_needed: bool,
     pub(crate) clock: ClockFn,
     pub(crate) observer: Option<Observer>,
@@ -45,6 +47,7 @@ impl Default for ServiceSettings {
             trusted_proxies: Vec::new(),
             cors: None,
             docs: None,
+            capability_cache: Arc::default(),
             host_needed: false,
             clock: ClockFn(Arc::new(Timestamp::now)),
             observer: None,

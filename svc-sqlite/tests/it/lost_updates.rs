@@ -13,7 +13,7 @@ use tokio::{sync::Barrier, task::JoinSet};
 const WRITERS: usize = 16;
 const RECORDS: usize = 10;
 
-/// Changes that are tried in all; `SVC_ALL=1` tries the 10 000 of the figure in the README.
+/// The number of changes that the test sends; 10 000 with `SVC_ALL=1`.
 fn tries() -> usize {
     if std::env::var_os("SVC_ALL").is_some() {
         10_000

@@ -37,7 +37,6 @@ mod media;
 mod pages;
 mod quality;
 #[cfg(test)]
-#[path = "../../src/testing.rs"]
 mod testing;
 
 pub use docs::Docs;

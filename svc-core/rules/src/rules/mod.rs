@@ -70,11 +70,13 @@ pub struct Decision {
 ///
 /// # Errors
 ///
-/// [`RuleError::Missing`] and [`RuleError::Unsettled`] when it has to be run again; [`RuleError::Failed`] with
-/// `ErrorKind::Invalid` and every problem that only the store knows
-/// (ERR-39), also where there is none but the call [is refused already](WriteRequest::is_refused); with
-/// `ErrorKind::NotFound` for a container that does not exist, and
-/// with trouble of the store.
+/// [`RuleError::Missing`] and [`RuleError::Unsettled`] if it has to run again. Otherwise [`RuleError::Failed`]
+/// with one of these errors:
+///
+/// - [`ErrorKind::Invalid`](crate::error::ErrorKind::Invalid) with every problem that only the store
+///   knows (ERR-39), also if there is none but the call [is refused already](WriteRequest::is_refused);
+/// - [`ErrorKind::NotFound`](crate::error::ErrorKind::NotFound) for a container that does not exist;
+/// - an error of the store.
 pub fn decide(
     call: &WriteRequest,
     turn: &TransactionContext<'_>,

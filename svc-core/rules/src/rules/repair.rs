@@ -74,7 +74,7 @@ impl RecordRepair {
     ///
     /// # Errors
     ///
-    /// `ErrorKind::Unexpected` for fields that cannot be read.
+    /// [`ErrorKind::Unexpected`](crate::error::ErrorKind::Unexpected) for fields that cannot be read.
     pub fn record(&mut self, stored: &StoredRecord) -> Result<Vec<Change>> {
         // They are written under the names that they were read by, whatever the share objects are
         // called.
@@ -161,7 +161,7 @@ impl RecordRepair {
     ///
     /// # Errors
     ///
-    /// `ErrorKind::Unexpected` for fields that cannot be read.
+    /// [`ErrorKind::Unexpected`](crate::error::ErrorKind::Unexpected) for fields that cannot be read.
     pub fn holders(
         stored: &StoredRecord,
         matching: &dyn PersonMatching,

@@ -41,7 +41,7 @@ impl Precondition {
     ///
     /// # Errors
     ///
-    /// `ErrorKind::PreconditionFailed` where it is not.
+    /// [`ErrorKind::PreconditionFailed`](crate::error::ErrorKind::PreconditionFailed) where it is not.
     pub fn check(&self, record: &RawRecord) -> Result<()> {
         if (self.holds)(record) {
             Ok(())

@@ -138,7 +138,7 @@ pub trait Store: Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// `ErrorKind::NotFound` where there is no such container.
+    /// [`ErrorKind::NotFound`](crate::error::ErrorKind::NotFound) where there is no such container.
     async fn list(&self, cx: &Context, kind: Kind, request: &ListRequest) -> Result<RawPage>;
 
     /// What the collection of all records of a kind can be filtered by, and ordered by where it is

@@ -158,6 +158,26 @@ mod tests {
         assert!(FILES.imported("dom.js").is_empty() && FILES.imported("nothing.js").is_empty());
     }
 
+    /// Dynamic imports also count.
+    #[test]
+    fn point_9_scripts_have_no_circular_imports() {
+        let imports = |text: &'static str| {
+            ["from \"./", "import(\"./"]
+                .into_iter()
+                .flat_map(move |mark| text.split(mark).skip(1))
+                .map(|rest| rest.split_once('"').unwrap().0)
+        };
+        let mut waiting: Vec<_> = FILES.all().map(|(name, _, text)| (*name, *text)).collect();
+        loop {
+            let names: Vec<_> = waiting.iter().map(|(name, _)| *name).collect();
+            waiting.retain(|(_, text)| imports(text).any(|imported| names.contains(&imported)));
+            if waiting.len() == names.len() {
+                assert!(names.is_empty(), "circular imports in some of {names:?}");
+                return;
+            }
+        }
+    }
+
     #[test]
     fn point_9_a_file_has_an_address_under_which_it_never_changes() {
         for (name, media, _) in FILES.all() {

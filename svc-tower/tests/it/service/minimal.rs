@@ -82,3 +82,27 @@ async fn und_40_without_docs_nothing_leads_to_other_documents() {
             && about.get("collections").is_some()
     );
 }
+
+#[tokio::test]
+async fn und_40_without_docs_the_capability_document_is_rendered_once() {
+    let service = service();
+    let first = exchange(&service, without_key("GET", "/docs/capabilities"), "").await;
+    let again = exchange(
+        &service.clone(),
+        without_key("GET", "/docs/capabilities"),
+        "",
+    )
+    .await;
+    assert_eq!(first.body, again.body);
+    assert_eq!(first.body.as_ptr(), again.body.as_ptr());
+    let tag = first.header("etag").unwrap();
+    let known = without_key("GET", "/docs/capabilities").header("if-none-match", tag);
+    let unchanged = exchange(&service, known, "").await;
+    assert_eq!(
+        (unchanged.status, unchanged.body.len()),
+        (StatusCode::NOT_MODIFIED, 0)
+    );
+    let docs = service.clone().with_docs(svc_docs::Docs::new());
+    let with_docs = exchange(&docs, without_key("GET", "/docs/capabilities"), "").await;
+    assert!(with_docs.object().get("openapi").is_some());
+}

@@ -38,6 +38,9 @@ const lastWrite = () => (written === null ? null : [el("h2", {}, "Your change"),
 /** Whether an answer is one that was given before, to the same `Idempotency-Key`. */
 export const isReplayed = (done) => done.headers.some(([name, text]) => name === "idempotency-replayed" && text === "true");
 
+/** Returns the message about a completed write. */
+export const outcome = (done) => `Done${isReplayed(done) ? " before" : ""}: ${done.status}. `;
+
 const lines = (pairs) => pairs.map(([name, text]) => `${name}: ${text}`).join("\n");
 
 /** Text as it stands, in a frame that is scrolled by keys as well. */

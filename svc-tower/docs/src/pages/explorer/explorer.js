@@ -3,13 +3,22 @@
 import { readRoutes } from "./declared.js";
 import { el, fill } from "./dom.js";
 import { showNone, showRead } from "./exchange.js";
-import { columns, during, place, say, unreachable } from "./frame.js";
+import { columns, during, later, place, say, unreachable } from "./frame.js";
 import { begin, reload } from "./go.js";
 import { send } from "./http.js";
-import { journal } from "./journal.js";
+import { noted, whenNoted } from "./journal.js";
 import { auth, keyForm } from "./key.js";
 import { showCrumbs, showHelper, showNothing, showResource } from "./resource.js";
 import { base, docs, isOurs, routeOf } from "./server.js";
+
+/** Returns the folded list of all exchanges. The first opening loads its content. */
+function journal() {
+  const count = el("span", {}, "0");
+  const node = el("details", { class: "journal" }, el("summary", {}, "Exchanges of this tab (", count, ")"));
+  whenNoted(() => { count.textContent = String(noted().length); });
+  node.addEventListener("toggle", () => node.append(later(async () => (await import("./exchanges.js")).exchanges())), { once: true });
+  return node;
+}
 
 function show() {
   const skip = (event) => {

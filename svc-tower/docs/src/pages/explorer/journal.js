@@ -1,8 +1,5 @@
 // What was asked in this tab, for as long as it is open: no key is in it.
 
-import { el } from "./dom.js";
-import { later } from "./frame.js";
-
 /** So many are kept; of those before them nothing is left but how many they were. */
 export const LONGEST = 200;
 
@@ -39,12 +36,3 @@ export const forgotten = () => lost;
 
 /** Calls a function with every exchange from now on. */
 export const whenNoted = (listener) => listeners.add(listener);
-
-/** The list of all, folded: made when it is opened first. */
-export function journal() {
-  const count = el("span", {}, "0");
-  const node = el("details", { class: "journal" }, el("summary", {}, "Exchanges of this tab (", count, ")"));
-  whenNoted(() => { count.textContent = String(all.length); });
-  node.addEventListener("toggle", () => node.append(later(async () => (await import("./exchanges.js")).exchanges())), { once: true });
-  return node;
-}

@@ -84,6 +84,11 @@ pub(super) const FILES: &[StaticFile] = &[
         MediaType::Script,
         include_str!("../map/neighbours.js"),
     ),
+    (
+        "counting.js",
+        MediaType::Script,
+        include_str!("../map/counting.js"),
+    ),
     ("days.js", MediaType::Script, include_str!("../map/days.js")),
     ("values.js", MediaType::Script, include_str!("values.js")),
     ("walk.js", MediaType::Script, include_str!("walk.js")),
@@ -128,6 +133,7 @@ pub(super) const FILES: &[StaticFile] = &[
         include_str!("walk_rust_test.js"),
     ),
     ("write.js", MediaType::Script, include_str!("write.js")),
+    ("written.js", MediaType::Script, include_str!("written.js")),
 ];
 
 /// The page: all that the script is told stands in attributes.

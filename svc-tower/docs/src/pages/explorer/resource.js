@@ -135,7 +135,7 @@ function actions(places, seen) {
     ["post", "put", "delete"].filter((method) => route?.item[method]).map((method) => ({ address, route, method: method.toUpperCase(), about: route.item[method] })));
   if (all.length === 0) return null;
   const panel = el("div", { class: "panel" });
-  const open = (action, opener) => during(async () => (await import("./write.js")).open(action, panel, seen, opener));
+  const open = (action, opener) => during(async () => (await import("./written.js")).openWrite(action, panel, seen, opener));
   const button = (action) => el("button", { type: "button", class: action.method.toLowerCase(), onclick: (event) => open(action, event.currentTarget) }, request(action.about));
   if (all.length === 1 && seen.json === null) queueMicrotask(() => open(all[0]));
   return [el("h2", {}, "Actions"), el("div", { class: "actions" }, all.map(button)), panel];

@@ -2,7 +2,7 @@
 
 import { describe, readCapabilities } from "./declared.js";
 import { el, fill, newId } from "./dom.js";
-import { showWrite } from "./exchange.js";
+import { outcome, showWrite } from "./exchange.js";
 import { during, place, say, unreachable } from "./frame.js";
 import { forms } from "./form.js";
 import { here } from "./go.js";
@@ -12,7 +12,7 @@ import { auth } from "./key.js";
 import { described, errorOf, told } from "./problems.js";
 import { hashOf, isOurs, relation, routeOf, server } from "./server.js";
 import { title } from "./values.js";
-import { open, outcome } from "./write.js";
+import { open } from "./write.js";
 
 const selfOf = (record) => record?._links?.self?.href;
 const kindOf = (rel) => String(rel).split(":").at(-1);

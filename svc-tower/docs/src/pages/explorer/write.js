@@ -1,27 +1,25 @@
-// Writes: a form for each that the server declares, sent once, and what came of it.
+// The form of a write that the server declares. It sends the write once, and shows the problems of a rejected one.
 
 import { Body } from "./body.js";
 import { describe } from "./declared.js";
 import { el, fill, newId } from "./dom.js";
-import { isReplayed, showWrite } from "./exchange.js";
+import { showWrite } from "./exchange.js";
 import { during, place, say, unreachable } from "./frame.js";
-import { here, reload } from "./go.js";
 import { Guards, conflict } from "./guards.js";
 import { send } from "./http.js";
 import { parse } from "./json.js";
 import { auth } from "./key.js";
 import { errorOf, problemsOf, refusal, told } from "./problems.js";
-import { hashOf, isOurs, request } from "./server.js";
-import { title } from "./values.js";
+import { request } from "./server.js";
 
 /** The form that was asked for last in each panel: one that takes longer to be described does not take its place. */
 const asked = new WeakMap();
 
 /**
- * Opens the form of a write; `opener` is the button that it was opened by. `initial` is what a new record has already, and
- * `then` is called with the answer in place of what usually follows.
+ * Opens the form of a write. `opener` is the button that opened it, and `initial` has the initial values of a new record.
+ * A completed write calls `then` with its answer.
  */
-export async function open(action, panel, seen, opener, { initial, then = finished } = {}) {
+export async function open(action, panel, seen, opener, { initial, then }) {
   const { method, address, about } = action;
   asked.set(panel, action);
   try {
@@ -120,42 +118,4 @@ export async function open(action, panel, seen, opener, { initial, then = finish
     // Meanwhile another form may be open.
     if (form.isConnected) fill(place.sample, sample(form, typed));
   });
-}
-
-/** What is said of a write that was done. */
-export const outcome = (done) => `Done${isReplayed(done) ? " before" : ""}: ${done.status}. `;
-
-/** What happens once a write was answered: the record is offered, and what changed is read again. */
-async function finished(done, action, panel, seen) {
-  fill(place.sample);
-  const { method, address, route } = action;
-  const made = done.json?._links?.self?.href;
-  if (method === "PUT") {
-    showWrite(done, [address, here()]);
-    await reload(done);
-  } else if (method === "DELETE" && route.item.get) {
-    seen.gone(done);
-  } else {
-    showWrite(done, [address, here(), ...(isOurs(made) ? [made] : [])]);
-    // A helper does several things; what is created is one.
-    if (method === "POST" && !route.item.get) {
-      const { showSteps } = await import("./steps.js");
-      await showSteps(done, action, panel);
-    } else {
-      const link = isOurs(made) ? el("a", { href: hashOf(made) }, `Open ${title(done.json)}`) : null;
-      const said = el("p", { class: "good", role: "status", tabindex: "-1" }, outcome(done), done.json?.notice, link);
-      fill(panel, said);
-      // The button that was pressed is gone.
-      said.focus();
-    }
-    await renew(seen);
-  }
-}
-
-/** Totals and lists are other ones now; what is written about is still there. */
-async function renew(seen) {
-  if (seen.renew === undefined) return;
-  const address = here();
-  const again = await send({ method: "GET", address }, auth());
-  if (here() === address) seen.renew(again);
 }

@@ -1,8 +1,8 @@
 // Small bars: how many records of a kind were created on each of the days up to the newest. The server counts; one request a day.
 
+import { each, total } from "./counting.js";
 import { readCapabilities } from "./declared.js";
 import { el, fill, newId } from "./dom.js";
-import { each, total } from "./map.js";
 import { label, shape } from "./picture.js";
 import { isOurs } from "./server.js";
 

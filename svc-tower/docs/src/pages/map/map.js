@@ -1,34 +1,11 @@
 // The map: around one record what its links lead to, at the entry point all that there is. It is loaded when somebody wants it.
 
+import { each, total } from "./counting.js";
 import { el } from "./dom.js";
 import { later } from "./frame.js";
-import { neighbours } from "./neighbours.js";
-import { badge, beautify, copy, label, picture } from "./picture.js";
-import { hashOf, isOurs } from "./server.js";
-
-/** The name of a relation in words. */
-export const words = (rel) => label(rel.replace(/^[^:]*:/, "").replaceAll("_", " "), 26);
-
-/** Makes a node of the picture lead to an address of the interface. */
-export const lead = (node, href) => node.setAttribute("href", hashOf(href));
-
-/** Does something to each of some things, a few at a time. */
-export async function each(things, work) {
-  const waiting = [...things];
-  const one = async () => {
-    while (waiting.length > 0) await work(waiting.shift());
-  };
-  await Promise.all([one(), one(), one(), one()]);
-}
-
-/** How many records a collection has; null where it does not say. */
-export async function total(href, read, query = {}) {
-  const address = new URL(href);
-  for (const [name, value] of Object.entries({ per_page: 1, ...query })) address.searchParams.set(name, value);
-  const { status, json } = await read(address.href);
-  const count = Number(json?.total_records ?? Number.NaN);
-  return status === 200 && Number.isSafeInteger(count) ? count : null;
-}
+import { lead, neighbours } from "./neighbours.js";
+import { badge, beautify, copy, picture } from "./picture.js";
+import { isOurs } from "./server.js";
 
 /** A button that counts the records of collections, with one request for each. */
 function counter(collections, read) {

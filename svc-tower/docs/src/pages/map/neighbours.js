@@ -2,14 +2,19 @@
 // write into them. In a narrow window all of it stands below the record.
 
 import { el } from "./dom.js";
-import { lead, words } from "./map.js";
 import { label, shape } from "./picture.js";
-import { isOurs } from "./server.js";
+import { hashOf, isOurs } from "./server.js";
 import { title } from "./values.js";
 
 const HALF = 20;
 const ROW = 54;
 const SKIPPED = new Set(["self", "curies", "docs", "next", "previous", "prev"]);
+
+/** Returns the name of a relation in words. */
+const words = (rel) => label(rel.replace(/^[^:]*:/, "").replaceAll("_", " "), 26);
+
+/** Links a node of the picture to an address of the API. */
+export const lead = (node, href) => node.setAttribute("href", hashOf(href));
 
 /** What the links lead to, each once: two relations may lead to one address. */
 function targets(links, picture) {

@@ -1,0 +1,49 @@
+// A write of the shown resource: its form, and what the page shows after the answer.
+
+import { el, fill } from "./dom.js";
+import { outcome, showWrite } from "./exchange.js";
+import { place } from "./frame.js";
+import { here, reload } from "./go.js";
+import { send } from "./http.js";
+import { auth } from "./key.js";
+import { hashOf, isOurs } from "./server.js";
+import { title } from "./values.js";
+import { open } from "./write.js";
+
+/** Opens the form of a write of the shown resource. */
+export const openWrite = (action, panel, seen, opener) => open(action, panel, seen, opener, { then: finished });
+
+/** Shows the result of a completed write, and reads again what it has changed. */
+async function finished(done, action, panel, seen) {
+  fill(place.sample);
+  const { method, address, route } = action;
+  const made = done.json?._links?.self?.href;
+  if (method === "PUT") {
+    showWrite(done, [address, here()]);
+    await reload(done);
+  } else if (method === "DELETE" && route.item.get) {
+    seen.gone(done);
+  } else {
+    showWrite(done, [address, here(), ...(isOurs(made) ? [made] : [])]);
+    // A helper may create several records.
+    if (method === "POST" && !route.item.get) {
+      const { showSteps } = await import("./steps.js");
+      await showSteps(done, action, panel);
+    } else {
+      const link = isOurs(made) ? el("a", { href: hashOf(made) }, `Open ${title(done.json)}`) : null;
+      const said = el("p", { class: "good", role: "status", tabindex: "-1" }, outcome(done), done.json?.notice, link);
+      fill(panel, said);
+      // The pressed button has been removed, and the focus with it.
+      said.focus();
+    }
+    await renew(seen);
+  }
+}
+
+/** Reads the shown resource again, because its totals and lists may have changed. */
+async function renew(seen) {
+  if (seen.renew === undefined) return;
+  const address = here();
+  const again = await send({ method: "GET", address }, auth());
+  if (here() === address) seen.renew(again);
+}
