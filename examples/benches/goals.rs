@@ -468,7 +468,7 @@ fn in_memory() -> ExitCode {
         .register_all(Api::builder(Vendor::new("Example", "bench")))
         .base_url("http://localhost/");
     let api = api
-        .authenticator(FixedKeys::new().key(KEY, Tenant::new("bench"), Rights::all()))
+        .authenticator(FixedKeys::new().with_key(KEY, Tenant::new("bench"), Rights::all()))
         .build()
         .expect("an API");
     let limits = ServerLimits::default()

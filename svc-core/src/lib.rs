@@ -58,7 +58,7 @@
 //!
 //! // `svc_tower::SvcService::new(api)` serves it over HTTP. Without HTTP:
 //! # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
-//! let identity = Identity::Known(Tenant::new("acme"), Caller::with_rights(Rights::all()));
+//! let identity = Identity::Authenticated(Tenant::new("acme"), Caller::with_rights(Rights::all()));
 //! let body = r#"{"person": {"given_name": "Ada", "email_addresses": [{"address": "ada@example.org"}]}}"#;
 //! let request = Request::new(&Method::POST, "people/person_signup").with_body(body);
 //! let reply = api.answer(identity.clone(), request).await;
@@ -68,7 +68,7 @@
 //!
 //! // Without a key there is nothing to be had (AUT-07).
 //! let request = Request::new(&Method::POST, "people/person_signup").with_body(body);
-//! assert_eq!(api.answer(Identity::Nobody, request).await.status, 401);
+//! assert_eq!(api.answer(Identity::Anonymous, request).await.status, 401);
 //!
 //! // A body that breaks rules never gets as far as the vendor's code, and every rule is named (ERR-39).
 //! let body = r#"{"person": {"given_name": 7, "email_addresses": [{"address": "nobody"}]}}"#;

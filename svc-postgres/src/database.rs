@@ -119,7 +119,7 @@ impl DatabaseHandle {
     /// who waits for one.
     pub(crate) fn committed(&self, tenant: i64, seq: i64) {
         self.wrote(tenant, seq);
-        self.bells.ring(&tenant);
+        self.bells.notify(&tenant);
     }
 
     /// Remembers the number that a tenant's ledger has at least.

@@ -33,7 +33,7 @@ impl DatabaseHandle {
         let ListRequest { scope, page, .. } = request;
         let place = CollectionQuery::of(tenant, kind, scope)?;
         let collection = place.collection();
-        if let Some(plan) = request.plan()? {
+        if let Some(plan) = request.query_plan()? {
             return self
                 .filtered(
                     kind,

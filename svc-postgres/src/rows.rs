@@ -40,7 +40,7 @@ pub(crate) fn stored(row: &Row, first: usize) -> Result<StoredRecord> {
     meta.modified = Timestamp::from_micros(row.try_get(at(4))?);
     meta.identifiers = Identifiers::from_stored(row.try_get(at(5))?);
     let body: &[u8] = row.try_get(at(6))?;
-    let mut record = RawRecord::stored(kind, meta, Bytes::copy_from_slice(body));
+    let mut record = RawRecord::from_wire(kind, meta, Bytes::copy_from_slice(body));
     for (reference, column) in layout.columns() {
         let slot = SLOTS.iter().position(|slot| *slot == column);
         let Some(to) =

@@ -187,7 +187,7 @@ impl WriteQueue {
                 Ok(TransactionResult::Committed(outcomes, sends)) => {
                     if sends {
                         self.outbox.ask(&self.database);
-                        self.database.outgoing.ring(&());
+                        self.database.outgoing.notify(&());
                     }
                     return Ok(outcomes);
                 }

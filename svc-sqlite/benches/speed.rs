@@ -374,7 +374,7 @@ fn webhooks(report: &mut Report) {
             let server = Server::open(&folder.path().join(name)).await;
             server.load([data::petition(0)]).await;
             let store = Arc::new(server.store.clone());
-            let mut service = server.serving(|api| api.changes(&store).webhooks(&store));
+            let mut service = server.serving(|api| api.change_feed(&store).webhooks(&store));
             for number in 0..webhooks {
                 let body =
                     format!(r#"{{"url":"https://crm-{number}.example.org/told","kinds":["person","signature"]}}"#);

@@ -251,7 +251,7 @@ fn body(kind: Kind, row: &Row<'_>) -> rusqlite::Result<(Id, Option<Damage>)> {
     let mut meta = Meta::new(id.clone(), Timestamp::MIN);
     meta.identifiers =
         Identifiers::from_stored(String::from_utf8_lossy(row.get_ref(2)?.as_bytes()?).into_owned());
-    let record = RawRecord::stored(kind, meta, row.get_ref(3)?.as_bytes()?.to_vec());
+    let record = RawRecord::from_wire(kind, meta, row.get_ref(3)?.as_bytes()?.to_vec());
     let damage = if record.is_well_formed() {
         None
     } else {

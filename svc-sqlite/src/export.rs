@@ -94,7 +94,7 @@ fn outbox(
     let rows = statement.query_and_then(
         (tenant, after, i64::try_from(most).unwrap_or(i64::MAX)),
         |row| {
-            let dispatch = OutboxEntry::from_stored(row.get_ref(1)?.as_str()?);
+            let dispatch = OutboxEntry::parse(row.get_ref(1)?.as_str()?);
             Ok((
                 row.get(0)?,
                 dispatch.ok_or_else(|| {

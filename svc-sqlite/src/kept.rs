@@ -39,14 +39,14 @@ pub(crate) fn kept(file: &Connection, tenant: i64, key: &Arc<str>) -> Result<Opt
 
 /// Keeps an answer, in place of one that is too old.
 pub(crate) fn keep(file: &Connection, tenant: i64, kept: &Kept) -> Result<()> {
-    expire(file, tenant, kept.oldest())?;
+    expire(file, tenant, kept.expires_before())?;
     file.prepare_cached("DELETE FROM kept WHERE tenant = ?1 AND key = ?2")?
         .execute((tenant, &*kept.key))?;
     let mut insert = file.prepare_cached(
         "INSERT INTO kept (tenant, key, person, at, answer) VALUES (?1, ?2, ?3, ?4, ?5)",
     )?;
-    let at = kept.at.micros();
-    insert.execute((tenant, &*kept.key, NOBODY, at, &*kept.answer))?;
+    let at = kept.created_at.micros();
+    insert.execute((tenant, &*kept.key, NOBODY, at, &*kept.body))?;
     for person in &kept.people {
         insert.execute((
             tenant,

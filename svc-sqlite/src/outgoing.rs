@@ -13,7 +13,7 @@ use crate::{error::Result, record_id::RecordId};
 /// Notes something to send.
 pub(crate) fn put(file: &Connection, tenant: i64, dispatch: &OutboxEntry) -> Result<()> {
     let [person, message] =
-        [dispatch.person(), dispatch.message()].map(|id| id.map(RecordId::known).transpose());
+        [dispatch.recipient(), dispatch.message()].map(|id| id.map(RecordId::known).transpose());
     file.prepare_cached(
         "INSERT INTO outbox (tenant, person, message, due, body) VALUES (?1, ?2, ?3, ?4, ?5)",
     )?
@@ -21,8 +21,8 @@ pub(crate) fn put(file: &Connection, tenant: i64, dispatch: &OutboxEntry) -> Res
         tenant,
         person?,
         message?,
-        dispatch.due().micros(),
-        dispatch.to_stored(),
+        dispatch.due_at().micros(),
+        dispatch.serialize(),
     ))?;
     Ok(())
 }

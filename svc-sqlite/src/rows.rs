@@ -34,7 +34,7 @@ pub(crate) fn read_raw(
     meta.modified = Timestamp::from_micros(row.get(3)?);
     meta.identifiers = Identifiers::from_stored(row.get(4)?);
     bodies.extend_from_slice(row.get_ref(5)?.as_bytes()?);
-    let mut record = RawRecord::stored(table.kind, meta, bodies.split());
+    let mut record = RawRecord::from_wire(table.kind, meta, bodies.split());
     let mut columns = ColumnReader { row, at: FIXED };
     let mut homes = ColumnReader {
         row,
@@ -159,7 +159,7 @@ pub(crate) fn behind(
     let mut rows = statement.query((tenant, after, i64::try_from(most).unwrap_or(i64::MAX)))?;
     while let Some(row) = rows.next()? {
         let record = stored(table, row)?;
-        bytes = bytes.saturating_add(record.record.stored_fields().len());
+        bytes = bytes.saturating_add(record.record.wire_fields().len());
         found.push(record);
         if bytes >= BYTES {
             return Ok((found, false));

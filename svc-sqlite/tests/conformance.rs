@@ -49,15 +49,15 @@ async fn suite() -> Suite {
         .await
         .expect("a key")
         .token;
-    let api = Api::builder(Vendor::new("Example", "Conformance").motd("Welcome"));
+    let api = Api::builder(Vendor::new("Example", "Conformance").message_of_the_day("Welcome"));
     let shared = Arc::new(store.clone());
     let api = store
         .register_all(api)
-        .changes(&shared)
+        .change_feed(&shared)
         .webhooks(&shared)
         .response_cache(store.clone());
     let api = api.conditional_requests(IfMatchPolicy::Optional).batches();
-    let api = api.deliver(|_: &Tenant, _: &OutboxEntry| Ok(DeliveryOutcome::Done));
+    let api = api.delivery(|_: &Tenant, _: &OutboxEntry| Ok(DeliveryOutcome::Sent));
     let api = api
         .base_url("http://localhost/api/v1/")
         .authenticator(store.clone())

@@ -48,7 +48,7 @@ const SLOW: Duration = Duration::from_secs(5);
 /// impl Deliver for Mail {
 ///     async fn deliver(&self, tenant: &Tenant, dispatch: &OutboxEntry) -> Result<DeliveryOutcome> {
 ///         println!("{} for {}", dispatch.named(), tenant.as_str());
-///         Ok(DeliveryOutcome::Done)
+///         Ok(DeliveryOutcome::Sent)
 ///     }
 /// }
 ///
@@ -233,7 +233,7 @@ impl DeliveryWorker {
                 tracing::error!(
                     tenant,
                     id,
-                    what = claim.dispatch.named(),
+                    what = claim.dispatch.log_label(),
                     reason,
                     "it is not sent"
                 );

@@ -92,14 +92,19 @@ impl<'a> IncomingRequest<'a> {
             .get::<BodyProgress>()
             .cloned()
             .unwrap_or_default();
-        let base = base(api.base(), &settings.trusted_proxies, peer, &parts.headers);
+        let base = base(
+            api.base_url(),
+            &settings.trusted_proxies,
+            peer,
+            &parts.headers,
+        );
         let request_id = request_id();
         let request = Request::new(&parts.method, path)
             .with_query(parts.uri.query())
             .with_headers(&parts.headers)
             .with_extensions(extensions)
-            .with_base(base.clone())
-            .with_received(settings.clock.now())
+            .with_base_url(base.clone())
+            .with_received_at(settings.clock.now())
             .with_id(request_id)
             .with_timeout(settings.request_timeout)
             .with_timer(&settings.timer);
@@ -149,7 +154,7 @@ impl<'a> IncomingRequest<'a> {
     fn nothing_here(&self) -> OutgoingResponse {
         let is_read = matches!(self.parts.method, Method::GET | Method::HEAD);
         let Some(docs) = self.settings.docs.as_deref().filter(|_| is_read) else {
-            return self.api.nothing_here().into();
+            return self.api.not_found_response().into();
         };
         let answer = match docs.missing_page(self.docs_request(), self.parts.uri.path()) {
             Some(page) => {
@@ -158,7 +163,7 @@ impl<'a> IncomingRequest<'a> {
                 answer.code = Some(ErrorCode::ResourceNotFound);
                 answer
             }
-            None => self.api.nothing_here().into(),
+            None => self.api.not_found_response().into(),
         };
         answer.varying_by(ACCEPT)
     }
@@ -176,7 +181,7 @@ impl<'a> IncomingRequest<'a> {
     /// The error object of a code.
     fn failure(&self, code: ErrorCode, description: &str) -> OutgoingResponse {
         self.api
-            .failure(self.target.as_ref(), code, description)
+            .error_response(self.target.as_ref(), code, description)
             .into()
     }
 
@@ -187,7 +192,7 @@ impl<'a> IncomingRequest<'a> {
         let open = self
             .api
             .operations(self.target.as_ref()?)
-            .find(|offered| offered.key() == KeyRequirement::Optional)?;
+            .find(|offered| offered.key_requirement() == KeyRequirement::Optional)?;
         Some((cors, &open.spec().method))
     }
 
@@ -196,7 +201,7 @@ impl<'a> IncomingRequest<'a> {
         let Some(call) = self.call.take() else {
             return self.nothing_here();
         };
-        if let Some(reply) = call.immediate() {
+        if let Some(reply) = call.immediate_response() {
             return if self.target.is_none() {
                 self.nothing_here()
             } else {
@@ -235,7 +240,9 @@ impl<'a> IncomingRequest<'a> {
     /// That the request cannot be answered now, with the cause for the log (UND-36).
     fn unavailable(&self, cause: &'static str) -> OutgoingResponse {
         let error = Error::unavailable(SOON).caused_by(cause);
-        self.api.error_reply(self.target.as_ref(), error).into()
+        self.api
+            .backend_error_response(self.target.as_ref(), error)
+            .into()
     }
 
     /// Whether the key and the right of a request suffice.
@@ -243,12 +250,12 @@ impl<'a> IncomingRequest<'a> {
         &self,
         mut call: ResolvedRequest<'a>,
     ) -> Result<AuthorizedRequest<'a>, Response> {
-        let identity = call.identify().await?;
+        let identity = call.authenticate().await?;
         let known = match &identity {
-            Identity::Known(tenant, _) => Some(tenant.clone()),
+            Identity::Authenticated(tenant, _) => Some(tenant.clone()),
             _ => None,
         };
-        let admitted = call.admit(identity).await;
+        let admitted = call.authorize(identity).await;
         let tenant = known.as_ref().or(admitted
             .as_ref()
             .ok()
@@ -292,7 +299,7 @@ impl<'a> IncomingRequest<'a> {
             .filter(|_| admitted.context().is_anonymous() && admitted.operation().takes_body());
         let begun = Instant::now();
         let answer = self
-            .in_time(admitted.waits(), pin!(self.respond(admitted)))
+            .in_time(admitted.max_wait(), pin!(self.respond(admitted)))
             .await
             .unwrap_or_else(|late| late);
         if let Some(even) = even {
@@ -319,9 +326,9 @@ impl<'a> IncomingRequest<'a> {
         body::check_coding(&self.parts.headers)
             .map_err(|refusal| self.failure(refusal.code(), &refusal.description(limit)))?;
         let batch = self
-            .in_time(Duration::ZERO, pin!(admitted.into_batch(true)))
+            .in_time(Duration::ZERO, pin!(admitted.into_batch_run(true)))
             .await??;
-        let applied = batch.applied();
+        let applied = batch.preference_applied();
         let body = body
             .take()
             .unwrap_or_else(|| body::erase(Empty::<Bytes>::new()));
@@ -393,8 +400,8 @@ impl<'a> IncomingRequest<'a> {
             return OutgoingResponse::from(page.await).varying_by(ACCEPT);
         }
         if !admitted.operation().is_document() {
-            let mut reply = admitted.answer().await;
-            let following = reply.following.take();
+            let mut reply = admitted.execute().await;
+            let following = reply.event_stream.take();
             let mut answer = OutgoingResponse::from(reply);
             if entry_docs.is_some() {
                 answer = answer.varying_by(ACCEPT);

@@ -80,13 +80,13 @@ impl BatchStream {
         }
         let mut out = Vec::new();
         while out.is_empty() {
-            let (window, end) = self.lines.window(self.batch.window()).await;
+            let (window, end) = self.lines.window(self.batch.window_size()).await;
             let limit = self.lines.limit;
             let mut entries: Vec<BatchEntry> = Vec::with_capacity(window.len());
             for line in window {
                 entries.push(match line {
                     NdjsonLine::Entry(body) => Ok(body),
-                    NdjsonLine::TooLong => Err(self.batch.refusal(
+                    NdjsonLine::TooLong => Err(self.batch.entry_error(
                         ErrorCode::BodyTooLarge,
                         &BodyRejection::TooLarge.description(limit),
                     )),
@@ -94,16 +94,16 @@ impl BatchStream {
             }
             out = self
                 .batch
-                .lines(entries, self.clock.now(), &self.timer)
+                .run_entries(entries, self.clock.now(), &self.timer)
                 .await;
             match end {
                 None => {}
-                Some(Ok(())) => out.extend(self.batch.totals()),
+                Some(Ok(())) => out.extend(self.batch.totals_line()),
                 Some(Err(refusal)) => {
                     let reply = self
                         .batch
-                        .refusal(refusal.code(), &refusal.description(limit));
-                    out.extend(self.batch.broken(&reply));
+                        .entry_error(refusal.code(), &refusal.description(limit));
+                    out.extend(self.batch.aborted_line(&reply));
                 }
             }
             self.is_over = end.is_some();

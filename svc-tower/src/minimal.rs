@@ -92,7 +92,7 @@ fn declaration(request: DocsRequest<'_>) -> Declaration {
 }
 
 fn page(request: DocsRequest<'_>, target: &Target, title: &str, summary: &str) -> Value {
-    let link = |target: &Target| json!({ "href": request.api.href(request.base, target) });
+    let link = |target: &Target| json!({ "href": request.api.url(request.base, target) });
     json!({
         "title": title,
         "summary": summary,
@@ -163,7 +163,7 @@ impl CachedDocuments {
 impl Document {
     fn new(text: String) -> Self {
         let body = Bytes::from(text);
-        let tag = EntityTag::of(&body).to_header();
+        let tag = EntityTag::from_bytes(&body).to_header();
         Self { body, tag }
     }
 
@@ -172,8 +172,8 @@ impl Document {
         let Self { body, tag } = self;
         let mut answer = DocsAnswer::new(HeaderValue::from_static("application/hal+json"), body);
         if let Some(tag) = tag {
-            let known = EntityTagCondition::of(headers, &IF_NONE_MATCH);
-            if known.is_some_and(|known| known.has_like(tag.as_bytes())) {
+            let known = EntityTagCondition::from_headers(headers, &IF_NONE_MATCH);
+            if known.is_some_and(|known| known.matches_weak(tag.as_bytes())) {
                 answer.status = StatusCode::NOT_MODIFIED;
                 answer.body.clear();
             }

@@ -223,7 +223,7 @@ impl SvcService {
             .and_then(|path| self.api.route(path));
         let reply = self
             .api
-            .error_reply(target.as_ref(), Error::unavailable(retry_after));
+            .backend_error_response(target.as_ref(), Error::unavailable(retry_after));
         let is_head = request.method() == Method::HEAD;
         let mut answer = OutgoingResponse::from(reply);
         // Nobody here reads the body.
@@ -247,7 +247,7 @@ impl SvcService {
     pub fn deliveries(&self) -> Option<crate::DeliveryWorker> {
         let ServiceSettings { timer, clock, .. } = &*self.settings;
         Some(crate::DeliveryWorker::new(
-            self.api.outgoing()?,
+            self.api.outbox()?,
             timer.clone(),
             clock.clone(),
         ))
@@ -331,7 +331,7 @@ impl SvcService {
             Ok(answer) => return answer,
             Err(said) => said,
         };
-        let reply = self.api.panic_reply(incoming.target.as_ref());
+        let reply = self.api.panic_response(incoming.target.as_ref());
         tracing::error!(
             reference_code = reply.reference_code,
             said,

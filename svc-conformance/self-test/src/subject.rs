@@ -149,7 +149,7 @@ impl TestSubject {
     ) -> Result<Self, SubjectError> {
         let reach = ReceiverPolicy::PUBLIC.plain(true).private(true);
         let hidden = "tags.read";
-        let set_up = |api: ApiBuilder| set_up(api.webhook_reach(reach));
+        let set_up = |api: ApiBuilder| set_up(api.webhook_receiver_policy(reach));
         let (mut subject, api) = Self::of_reference(set_up, |right| right != hidden).await?;
         if let Some((_, lacks)) = &mut subject.restricted_key {
             hidden.clone_into(lacks);
@@ -203,12 +203,12 @@ impl TestSubject {
         let api = store.register_all(Api::builder(Vendor::new("Example", "Reference")));
         let shared = Arc::new(store.clone());
         let api: ApiBuilder = api
-            .changes(&shared)
+            .change_feed(&shared)
             .webhooks(&shared)
             .batches()
             .base_url(REFERENCE);
         // Whoever sends it: the interface does not show more than that it is taken.
-        let api = api.deliver(|_: &Tenant, _: &OutboxEntry| Ok(DeliveryOutcome::Done));
+        let api = api.delivery(|_: &Tenant, _: &OutboxEntry| Ok(DeliveryOutcome::Sent));
         let api = set_up(
             api.authenticator(KeyAliases(store.clone()))
                 .anonymous_helpers(store.clone()),
@@ -333,7 +333,7 @@ async fn furnish(
         };
         fixtures.push((
             format!("helper.{}", helper.as_str()),
-            api.href(api.base(), &target),
+            api.url(api.base_url(), &target),
         ));
         loads.push(seeded(kind, id, title));
     }

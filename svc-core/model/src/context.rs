@@ -21,10 +21,10 @@ pub struct Context {
     /// Names the request in logs.
     pub request_id: uuid::Uuid,
     /// The time of receipt.
-    pub now: Timestamp,
+    pub received_at: Timestamp,
     /// When the request began, by the clock that never goes back: what is read for it is not older.
     /// Each request has a context of its own.
-    pub begun: Instant,
+    pub started_at: Instant,
     /// When the answer is no longer waited for.
     pub deadline: Option<Instant>,
     /// What the vendor's own layers attached to the request.
@@ -33,12 +33,12 @@ pub struct Context {
     /// (HAL-01).
     pub base: BaseUrl,
     /// How much a record and this call may hold.
-    pub caps: ContentLimits,
+    pub limits: ContentLimits,
     /// What the server's own identifiers begin with (ENT-07); empty where nobody serves the call.
     pub namespace: Arc<str>,
     /// Whether other calls of the same request are on their way (BAT-03): a store has better turns
     /// for many at once.
-    pub has_company: bool,
+    pub in_batch: bool,
 }
 
 impl Context {
@@ -62,14 +62,14 @@ impl Context {
             tenant,
             caller,
             request_id,
-            now,
-            begun,
+            received_at: now,
+            started_at: begun,
             deadline: None,
             extensions: http::Extensions::new(),
             base: BaseUrl::default(),
-            caps: ContentLimits::default(),
+            limits: ContentLimits::default(),
             namespace: Arc::default(),
-            has_company: false,
+            in_batch: false,
         }
     }
 
@@ -82,6 +82,7 @@ impl Context {
     /// Whether the caller may read records of a kind.
     #[must_use]
     pub fn may_read(&self, kind: Kind) -> bool {
-        self.caller.may(Right::On(kind, Operation::Read))
+        self.caller
+            .has_right(Right::Operation(kind, Operation::Read))
     }
 }

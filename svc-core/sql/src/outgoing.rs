@@ -22,14 +22,14 @@ pub(super) fn put(mut sql: SqlBuilder, dispatch: &OutboxEntry) -> Statement {
     sql.push("INSERT INTO svc_dispatches (tenant, person, due, attempts, body) VALUES (")
         .tenant(None)
         .push(", ");
-    match dispatch.person() {
+    match dispatch.recipient() {
         Some(person) => _ = sql.text(person.as_str()),
         None => _ = sql.push("NULL"),
     }
     sql.push(", ")
-        .number(dispatch.due().micros())
+        .number(dispatch.due_at().micros())
         .push(", 0, ")
-        .text(dispatch.to_stored())
+        .text(dispatch.serialize())
         .push(")");
     sql.finish()
 }
@@ -133,7 +133,7 @@ impl Outbox for MappedStore {
     }
 
     fn listen(&self) -> Subscription {
-        self.shared.outgoing.listen(())
+        self.shared.outgoing.subscribe(())
     }
 }
 

@@ -36,7 +36,7 @@ impl ResolvedMapping {
         let start = start(cursors, tenant, kind, request);
         // The first page begins with the first row, whatever its number.
         if let PageStart::After(row) = start
-            && (row != 0 || request.page.after.is_some() && request.page.number > 1)
+            && (row != 0 || request.page.cursor.is_some() && request.page.number > 1)
         {
             page.push(" AND t.")
                 .push(&table.order.name)

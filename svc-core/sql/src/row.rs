@@ -25,7 +25,7 @@ impl ResolvedMapping {
         // A row that does not say so was there before everything else.
         let created = moment(next()).unwrap_or(Timestamp::from_micros(0));
         let modified = moment(next()).unwrap_or(created);
-        let mut meta = Meta::new(id, created).modified(modified.max(created));
+        let mut meta = Meta::new(id, created).with_modified(modified.max(created));
         if let Some(list) = next() {
             let inner = list
                 .trim()
@@ -52,7 +52,7 @@ impl ResolvedMapping {
             .map(|member| (member, next()))
             .collect();
         write_members(self.dialect, &members, 0, &mut fields);
-        let mut record = RawRecord::stored(table.kind, meta, fields);
+        let mut record = RawRecord::from_wire(table.kind, meta, fields);
         for (name, to) in links {
             record.add_link(name, to);
         }

@@ -255,7 +255,7 @@ impl ResolvedMapping {
                         table.key.name, parent.name, column.name
                     );
                     sql.push(&of)
-                        .text(svc_core::helper::normal_email(address))
+                        .text(svc_core::helper::normalize_email(address))
                         .push(")");
                 }
                 None => _ = sql.push("1 = 0"),

@@ -118,7 +118,7 @@ impl MappedStore {
     /// links that have a column, and the helpers and action functions whose records it keeps. The
     /// action function `triggers` is one of them if the API [delivers](ApiBuilder::deliver).
     ///
-    /// [`ApiBuilder::without`] removes an operation, such as `.without("attendances.create")`.
+    /// [`ApiBuilder::without_capability`] removes an operation, such as `.without("attendances.create")`.
     #[must_use]
     pub fn register(&self, api: ApiBuilder) -> ApiBuilder {
         let kept: Vec<KeptKind> = self.mapping().tables.iter().map(kept).collect();
@@ -147,7 +147,7 @@ impl MappedStore {
         // numbers.
         is_named
             && !tenant.as_str().contains('\0')
-            && (!mapping.numbers_tenants() || tenant.number().is_some())
+            && (!mapping.numbers_tenants() || tenant.as_number().is_some())
     }
 
     /// Runs a call once, in one transaction.
@@ -211,7 +211,7 @@ impl MappedStore {
             .iter()
             .any(|change| matches!(change, Change::Outbox(_)))
         {
-            self.shared.outgoing.ring(&());
+            self.shared.outgoing.notify(&());
         }
         // What is answered is what the tables have now, whatever their triggers made of it.
         let record = match again.zip(given.last()) {
@@ -328,7 +328,7 @@ impl FetchedRecords {
         self.records
             .iter()
             .find(is_meant)
-            .and_then(|record| record.read_fields(&ShareNames::default()).ok())
+            .and_then(|record| record.to_fields(&ShareNames::default()).ok())
     }
 }
 

@@ -17,7 +17,7 @@ use crate::{
 /// A request that is resolved: which target it addresses, and which operation it asks for there.
 ///
 /// Neither has to be there: an address may lead to nothing (UND-35), and an operation may not be
-/// offered (ERR-07). What that is answered with depends on who asks; [`ResolvedRequest::admit`] decides it.
+/// offered (ERR-07). What that is answered with depends on who asks; [`ResolvedRequest::authorize`] decides it.
 pub struct ResolvedRequest<'a> {
     api: &'a Api,
     request: Request<'a>,
@@ -30,10 +30,10 @@ impl Api {
     /// body is looked at.
     #[must_use]
     pub fn resolve<'a>(&'a self, mut request: Request<'a>) -> ResolvedRequest<'a> {
-        let target = match std::mem::replace(&mut request.target, RequestTarget::Nothing) {
+        let target = match std::mem::replace(&mut request.target, RequestTarget::Unknown) {
             RequestTarget::Path(path) => self.route(path),
             RequestTarget::Target(target) => Some(target),
-            RequestTarget::Nothing => None,
+            RequestTarget::Unknown => None,
         };
         let operation = target
             .as_ref()
@@ -61,36 +61,40 @@ impl Api {
         ) {
             (None, _) => None,
             (Some(Ok(key)), None) if !key.is_empty() => Some(key),
-            _ => return Ok(Identity::Invalid),
+            _ => return Ok(Identity::InvalidKey),
         };
         let Some(authenticator) = &self.inner.settings.authenticator else {
             return Ok(if key.is_some() {
-                Identity::Invalid
+                Identity::InvalidKey
             } else {
-                Identity::Nobody
+                Identity::Anonymous
             });
         };
         let credentials = Credentials::new(key, headers, extensions, now);
         let known = match key {
             Some(_) => authenticator.authenticate(credentials).await?,
-            None => authenticator.without_key(credentials).await?,
+            None => authenticator.authenticate_without_key(credentials).await?,
         };
         Ok(match known {
-            Some((tenant, caller)) => Identity::Known(tenant, caller),
-            None if key.is_some() => Identity::Invalid,
-            None => Identity::Nobody,
+            Some((tenant, caller)) => Identity::Authenticated(tenant, caller),
+            None if key.is_some() => Identity::InvalidKey,
+            None => Identity::Anonymous,
         })
     }
 
     /// Who sends a request by now that came with these headers some time ago.
     pub(super) async fn identity_now(&self, cx: &Context, headers: &HeaderMap) -> Result<Identity> {
-        self.identity(headers, &cx.extensions, cx.now.plus(cx.begun.elapsed()))
-            .await
+        self.identity(
+            headers,
+            &cx.extensions,
+            cx.received_at.plus(cx.started_at.elapsed()),
+        )
+        .await
     }
 
     /// The response to a request without a valid key (AUT-03, AUT-07).
     pub(super) fn unauthorized(&self, target: &Target) -> Response {
-        self.failure(
+        self.error_response(
             Some(target),
             ErrorCode::KeyInvalid,
             "The API key is missing or not valid.",
@@ -106,13 +110,13 @@ impl Api {
     /// ```
     /// # use svc_core::{Api, Tenant, api::{Response, Request}, auth::{Caller, Identity, Rights}};
     /// # async fn people(api: &Api) -> Response {
-    /// let identity = Identity::Known(Tenant::new("acme"), Caller::with_rights(Rights::read_only()));
+    /// let identity = Identity::Authenticated(Tenant::new("acme"), Caller::with_rights(Rights::read_only()));
     /// api.answer(identity, Request::new(&http::Method::GET, "people")).await
     /// # }
     /// ```
-    pub async fn answer(&self, identity: Identity, request: Request<'_>) -> Response {
-        match self.resolve(request).admit(identity).await {
-            Ok(admitted) => admitted.answer().await,
+    pub async fn handle(&self, identity: Identity, request: Request<'_>) -> Response {
+        match self.resolve(request).authorize(identity).await {
+            Ok(admitted) => admitted.execute().await,
             Err(reply) => reply,
         }
     }
@@ -140,9 +144,9 @@ impl<'a> ResolvedRequest<'a> {
     /// The answer that does not depend on who asks: 404 where the address leads to nothing
     /// (UND-35), 204 with `Allow` to `OPTIONS` (UND-28). `None` for every other call.
     #[must_use]
-    pub fn immediate(&self) -> Option<Response> {
+    pub fn immediate_response(&self) -> Option<Response> {
         let Some(target) = &self.target else {
-            return Some(self.api.nothing_here());
+            return Some(self.api.not_found_response());
         };
         if *self.request.method != Method::OPTIONS {
             return None;
@@ -160,14 +164,14 @@ impl<'a> ResolvedRequest<'a> {
     /// # Errors
     ///
     /// The answer, where the authenticator failed.
-    pub async fn identify(&mut self) -> Result<Identity, Response> {
-        let now = *self.request.received.get_or_insert_with(Timestamp::now);
+    pub async fn authenticate(&mut self) -> Result<Identity, Response> {
+        let now = *self.request.received_at.get_or_insert_with(Timestamp::now);
         let identity = self
             .api
             .identity(self.request.headers, &self.request.extensions, now)
             .await;
-        let identity =
-            identity.map_err(|error| self.api.error_reply(self.target.as_ref(), error))?;
+        let identity = identity
+            .map_err(|error| self.api.backend_error_response(self.target.as_ref(), error))?;
         // Only requests for changes live long enough to be identified again.
         if self.target == Some(Target::Changes) {
             self.request.identified_as = Some(Box::new(identity.clone()));
@@ -189,8 +193,8 @@ impl<'a> ResolvedRequest<'a> {
     /// - 403 to a key without the right (AUT-04), and on the change feed to a key that may read no
     ///   kind (SYN-06);
     /// - 500 or 503 where a backend failed.
-    pub async fn admit(self, identity: Identity) -> Result<AuthorizedRequest<'a>, Response> {
-        if let Some(reply) = self.immediate() {
+    pub async fn authorize(self, identity: Identity) -> Result<AuthorizedRequest<'a>, Response> {
+        if let Some(reply) = self.immediate_response() {
             return Err(reply);
         }
         let Self {
@@ -200,7 +204,7 @@ impl<'a> ResolvedRequest<'a> {
             operation,
         } = self;
         let Some(target) = target else {
-            return Err(api.nothing_here());
+            return Err(api.not_found_response());
         };
         let call = RoutedRequest {
             api,
@@ -208,9 +212,9 @@ impl<'a> ResolvedRequest<'a> {
             target,
         };
         let known = match identity {
-            Identity::Invalid => return Err(call.unauthorized()),
-            Identity::Known(tenant, caller) => Some((tenant, caller)),
-            Identity::Nobody => None,
+            Identity::InvalidKey => return Err(call.unauthorized()),
+            Identity::Authenticated(tenant, caller) => Some((tenant, caller)),
+            Identity::Anonymous => None,
         };
         let with_key = known
             .as_ref()
@@ -224,20 +228,22 @@ impl<'a> ResolvedRequest<'a> {
             });
         };
         match (operation.right(), known) {
-            (None, known) if operation.key() == KeyRequirement::NotNeeded => {
+            (None, known) if operation.key_requirement() == KeyRequirement::NotNeeded => {
                 let (tenant, caller) =
                     known.unwrap_or_else(|| (Tenant::new(""), Caller::anonymous()));
                 Ok(call.admitted(operation, tenant, caller))
             }
             (right, Some((tenant, caller))) if with_key => {
                 // Only `Need::ReadAny` has no single right.
-                if right.map_or_else(|| caller.may_read_any(), |right| caller.may(right)) {
+                if right.map_or_else(|| caller.may_read_any(), |right| caller.has_right(right)) {
                     Ok(call.admitted(operation, tenant, caller))
                 } else {
                     Err(call.refused(ErrorCode::KeyNotAllowed, "This API key may not do this."))
                 }
             }
-            _ if operation.key() != KeyRequirement::Optional => Err(call.unauthorized()),
+            _ if operation.key_requirement() != KeyRequirement::Optional => {
+                Err(call.unauthorized())
+            }
             (_, Some((tenant, caller))) => Ok(call.admitted(operation, tenant, caller)),
             (_, None) => Box::pin(call.without_key(operation)).await,
         }
@@ -325,11 +331,12 @@ impl<'a> RoutedRequest<'a> {
     }
 
     fn refused(&self, code: ErrorCode, description: &str) -> Response {
-        self.api.failure(Some(&self.target), code, description)
+        self.api
+            .error_response(Some(&self.target), code, description)
     }
 
     fn failed(&self, error: Error) -> Response {
-        self.api.error_reply(Some(&self.target), error)
+        self.api.backend_error_response(Some(&self.target), error)
     }
 }
 

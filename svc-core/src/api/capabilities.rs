@@ -31,9 +31,9 @@ pub fn capabilities(api: &Api, base: &BaseUrl) -> Declaration {
     document.dialect.version_field = dialect.version_field().into();
     document.dialect.network_a_share = dialect.share_names().network_a().into();
     document.dialect.network_b_share = dialect.share_names().network_b().into();
-    document.response_style = api.style_name().into();
-    document.limits.max_pagesize = api.sizes().max_page;
-    document.limits.per_page = api.sizes().page;
+    document.response_style = api.response_style_name().into();
+    document.limits.max_pagesize = api.limits().max_page_size;
+    document.limits.per_page = api.limits().default_page_size;
     document.authentication.required = true;
     document.entry_point = Some(entry_point(api));
     let kinds = Kind::ALL
@@ -45,22 +45,22 @@ pub fn capabilities(api: &Api, base: &BaseUrl) -> Declaration {
         .map(|name| (name.as_str().to_owned(), helper(api, name)))
         .collect();
     document.action_functions = api
-        .functions()
+        .action_functions()
         .iter()
         .map(|function| function.as_str().to_owned())
         .collect();
-    document.person_matching = Some(api.matching_text());
+    document.person_matching = Some(api.person_matching_description());
     document.behaviours = api.behaviours().into_iter().map(str::to_owned).collect();
-    document.openapi = Some(api.href(base, &Target::OpenApi));
+    document.openapi = Some(api.url(base, &Target::OpenApi));
     let schema = |name: &'static str| {
         (
             name.to_owned(),
-            api.href(base, &Target::JsonSchema(name.into())),
+            api.url(base, &Target::JsonSchema(name.into())),
         )
     };
     document.schemas = json_schema_names(api).into_iter().map(schema).collect();
     let mut own = DeclaredLink::default();
-    own.href = api.href(base, &Target::Capabilities);
+    own.href = api.url(base, &Target::Capabilities);
     document.links.insert("self".to_owned(), own);
     document
 }
@@ -94,7 +94,7 @@ fn helper(api: &Api, name: HelperName) -> DeclaredHelper {
 pub fn json_schema_names(api: &Api) -> Vec<&'static str> {
     let kinds = Kind::ALL
         .iter()
-        .filter(|kind| api.is_sent(**kind))
+        .filter(|kind| api.shows_kind(**kind))
         .map(|kind| kind.singular());
     let helpers = api.helpers().map(HelperName::relation);
     kinds
@@ -115,10 +115,10 @@ fn collection(api: &Api, base: &BaseUrl, kind: Kind) -> Option<DeclaredCollectio
         LinkTarget::Many {
             kind: member,
             alias: false,
-        } if api.offers_under(member, kind) => Some(link.name.to_owned()),
+        } if api.offers_collection_under(member, kind) => Some(link.name.to_owned()),
         _ => None,
     });
-    if operations.is_empty() && !api.is_listed_anywhere(kind) {
+    if operations.is_empty() && !api.has_any_collection(kind) {
         return None;
     }
     // A field that neither leaves the server nor enters it is none of this server.
@@ -129,13 +129,13 @@ fn collection(api: &Api, base: &BaseUrl, kind: Kind) -> Option<DeclaredCollectio
         .enumerate()
         .filter_map(|(place, field)| {
             let narrow = api
-                .narrowing(kind)
+                .constraints(kind)
                 .and_then(|narrowing| narrowing.member(field.name));
             let described = described(
                 field,
                 narrow,
-                api.is_readable(kind, place),
-                api.is_writable(kind, place),
+                api.is_field_readable(kind, place),
+                api.is_field_writable(kind, place),
             );
             (described.readable || described.writable).then(|| (field.name.to_owned(), described))
         });
@@ -146,7 +146,7 @@ fn collection(api: &Api, base: &BaseUrl, kind: Kind) -> Option<DeclaredCollectio
     collection.sub = below.collect();
     collection.fields = fields.collect();
     collection.links = api
-        .sent_links(kind)
+        .record_links(kind)
         .into_iter()
         .map(str::to_owned)
         .collect();
@@ -154,11 +154,16 @@ fn collection(api: &Api, base: &BaseUrl, kind: Kind) -> Option<DeclaredCollectio
         let names = |fields: &mut dyn Iterator<Item = &FilterField>| {
             fields.map(|it| it.as_str().to_owned()).collect()
         };
-        collection.filter = names(&mut api.filterable(kind).iter());
-        collection.order = names(&mut api.filterable(kind).iter().filter(|field| field.is_date()));
+        collection.filter = names(&mut api.filter_fields(kind).iter());
+        collection.order = names(
+            &mut api
+                .filter_fields(kind)
+                .iter()
+                .filter(|field| field.is_date()),
+        );
     }
     collection.href = listed.then(|| {
-        api.href(
+        api.url(
             base,
             &Target::Collection {
                 kind,

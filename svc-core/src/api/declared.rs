@@ -17,31 +17,31 @@ impl Api {
 
     /// Whether records of a kind are listed under those of another.
     #[must_use]
-    pub fn offers_under(&self, kind: Kind, parent: Kind) -> bool {
+    pub fn offers_collection_under(&self, kind: Kind, parent: Kind) -> bool {
         let registered = self.registered(kind);
         registered.list.is_some() && registered.under.contains(&parent)
     }
 
     /// Whether records of a kind are listed at all.
     #[must_use]
-    pub fn is_listed_anywhere(&self, kind: Kind) -> bool {
+    pub fn has_any_collection(&self, kind: Kind) -> bool {
         self.offers(kind, Operation::List) || !self.registered(kind).under.is_empty()
     }
 
     /// Whether records of a kind leave this server in any answer.
     #[must_use]
-    pub fn is_sent(&self, kind: Kind) -> bool {
+    pub fn shows_kind(&self, kind: Kind) -> bool {
         let offers = [Operation::Read, Operation::Create, Operation::Update]
             .into_iter()
             .any(|it| self.offers(kind, it));
         offers
-            || self.is_listed_anywhere(kind)
+            || self.has_any_collection(kind)
             || self.helpers().any(|helper| helper.records() == kind)
     }
 
     /// Whether the field at a place of a kind's table leaves the server.
     #[must_use]
-    pub fn is_readable(&self, kind: Kind, place: usize) -> bool {
+    pub fn is_field_readable(&self, kind: Kind, place: usize) -> bool {
         self.registered(kind)
             .readable
             .is_none_or(|readable| readable.contains(place))
@@ -49,7 +49,7 @@ impl Api {
 
     /// Whether the field at a place of a kind's table is taken from clients, computed ones apart.
     #[must_use]
-    pub fn is_writable(&self, kind: Kind, place: usize) -> bool {
+    pub fn is_field_writable(&self, kind: Kind, place: usize) -> bool {
         self.registered(kind)
             .writable
             .is_none_or(|writable| writable.contains(place))
@@ -57,19 +57,19 @@ impl Api {
 
     /// What the server has of a kind that is narrower than the interface; `None` where nothing is.
     #[must_use]
-    pub fn narrowing(&self, kind: Kind) -> Option<&Constraints> {
+    pub fn constraints(&self, kind: Kind) -> Option<&Constraints> {
         self.registered(kind).narrowing.as_ref()
     }
 
     /// Whether a link of a kind is one that the server does not keep.
     #[must_use]
-    pub fn is_unlinked(&self, kind: Kind, link: &str) -> bool {
+    pub fn is_link_omitted(&self, kind: Kind, link: &str) -> bool {
         self.registered(kind).unlinked.contains(&link)
     }
 
     /// The links that records of a kind send, `self` apart, without prefix.
     #[must_use]
-    pub fn sent_links(&self, kind: Kind) -> Vec<&'static str> {
+    pub fn record_links(&self, kind: Kind) -> Vec<&'static str> {
         let relations = self.inner.relations.kind(kind);
         relations
             .map(|relations| relations.links.iter().map(|link| link.name).collect())
@@ -83,7 +83,7 @@ impl Api {
 
     /// The action functions that helpers support.
     #[must_use]
-    pub fn functions(&self) -> &[FunctionName] {
+    pub fn action_functions(&self) -> &[FunctionName] {
         &self.inner.functions
     }
 
@@ -104,7 +104,7 @@ impl Api {
         let is_ours =
             inner.settings.store.is_some() || !self.helpers().any(|helper| own_runner(&helper));
         let changes_nobody = inner.settings.anonymous.is_some()
-            && inner.settings.strangers.merge() != MergePolicy::Fill;
+            && inner.settings.strangers.merge() != MergePolicy::FillEmpty;
         let in_parts = !inner.settings.atomic && self.helpers().any(HelperName::takes_functions);
         let named = [
             // What validation does is the same for every backend; the layout may be another.
@@ -156,7 +156,7 @@ impl Api {
 
     /// The response style by name.
     #[must_use]
-    pub fn style_name(&self) -> &'static str {
+    pub fn response_style_name(&self) -> &'static str {
         match self.inner.settings.style {
             ResponseStyle::Table => "table",
             ResponseStyle::Examples => "examples",
@@ -165,7 +165,7 @@ impl Api {
 
     /// The page of a row, such as `RES-person-16`, where the documentation links such pages.
     #[must_use]
-    pub fn rule_page(&self, row: &str) -> Option<String> {
+    pub fn requirement_page(&self, row: &str) -> Option<String> {
         let pages = self.inner.settings.rule_pages.as_deref()?;
         Some(format!("{}/{row}.html", pages.trim_end_matches('/')))
     }

@@ -99,7 +99,7 @@ impl<'a> DocumentRenderer<'a> {
     #[must_use]
     pub fn report(&self, outcome: &RawHelperOutcome) -> Vec<u8> {
         let mut out = Vec::new();
-        let in_style = self.api.style_name() == "examples";
+        let in_style = self.api.response_style_name() == "examples";
         let view = hal::ReportView {
             entries: &outcome.entries,
             embedded: &[],

@@ -20,7 +20,7 @@ impl Api {
     /// What collections of a kind can be filtered by; a date of it can also be ordered by (FLT-01,
     /// FLT-09).
     #[must_use]
-    pub fn filterable(&self, kind: Kind) -> &[FilterField] {
+    pub fn filter_fields(&self, kind: Kind) -> &[FilterField] {
         let registered = self.registered(kind);
         if registered.offers(Operation::List) {
             &registered.filterable
@@ -35,14 +35,14 @@ impl Api {
     pub fn has_filters(&self) -> bool {
         Kind::ALL
             .iter()
-            .any(|kind| !self.filterable(*kind).is_empty())
+            .any(|kind| !self.filter_fields(*kind).is_empty())
     }
 
     /// The query parameters of a filter and an order, for documents: of the collection of all
     /// records of a kind.
     #[must_use]
     pub fn filter_parameters(&self, kind: Kind) -> Vec<QueryParameter> {
-        let fields = self.filterable(kind);
+        let fields = self.filter_fields(kind);
         let Some(first) = fields.first() else {
             return Vec::new();
         };
@@ -91,7 +91,7 @@ impl Api {
             return Ok(asked);
         }
         let fields = if *scope == Scope::All {
-            self.filterable(kind)
+            self.filter_fields(kind)
         } else {
             &[]
         };
@@ -144,7 +144,7 @@ impl Api {
     /// Why a collection takes no filter.
     fn no_filter(&self, kind: Kind, scope: &Scope, name: &str) -> Problem {
         let plural = kind.plural();
-        let text = if matches!(scope, Scope::Under(_)) && !self.filterable(kind).is_empty() {
+        let text = if matches!(scope, Scope::Under(_)) && !self.filter_fields(kind).is_empty() {
             format!(
                 "{{property}} is not possible for the {plural} of one record. The collection of all {plural} has it."
             )

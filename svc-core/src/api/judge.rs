@@ -115,9 +115,9 @@ impl ComposedRunner<'_> {
             return Ok(Vec::new());
         };
         let record = get.get(cx, at).await?.ok_or_else(Error::not_found)?;
-        let mut fields = record.read_fields(&ShareNames::default())?;
+        let mut fields = record.to_fields(&ShareNames::default())?;
         Ok(patch
-            .apply_to(&mut fields, cx.now)
+            .apply_to(&mut fields, cx.received_at)
             .err()
             .unwrap_or_default())
     }

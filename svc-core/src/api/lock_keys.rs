@@ -41,7 +41,7 @@ pub(super) fn lock_keys(
             if let Some(person) = plan
                 .person
                 .as_ref()
-                .filter(|_| plan.merge != MergePolicy::Apart)
+                .filter(|_| plan.merge != MergePolicy::AlwaysCreate)
             {
                 lock(
                     Kind::Person,
@@ -55,7 +55,7 @@ pub(super) fn lock_keys(
         }
         WriteOperation::Delete(_) | WriteOperation::Load(_) => {}
     }
-    keys.sort_by_cached_key(|key| (key.number(), key.clone()));
+    keys.sort_by_cached_key(|key| (key.advisory_lock_id(), key.clone()));
     keys.dedup();
     keys
 }
@@ -102,10 +102,10 @@ mod tests {
         ]));
         assert_eq!(one.len(), 3, "{one:?}");
         assert_eq!(one, other, "whatever the order of the addresses");
-        let numbers: Vec<i64> = one.iter().map(LockKey::number).collect();
+        let numbers: Vec<i64> = one.iter().map(LockKey::advisory_lock_id).collect();
         assert!(numbers.is_sorted(), "{numbers:?}");
         let mut apart = posted(vec![address("a@example.org")]);
-        apart.merge = MergePolicy::Apart;
+        apart.merge = MergePolicy::AlwaysCreate;
         assert_eq!(
             locked(apart),
             [],
@@ -122,7 +122,7 @@ mod tests {
             vec![email("household@example.org")]
         }
 
-        fn text(&self) -> &'static str {
+        fn description(&self) -> &'static str {
             "By household."
         }
     }

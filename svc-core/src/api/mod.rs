@@ -40,7 +40,7 @@ pub use exposure::ResourceConfig;
 #[cfg(feature = "webhooks")]
 pub use extensions::webhooks::WebhookSources;
 pub use extensions::{
-    batch::{BatchEntry, BatchRun, MOST_ENTRIES},
+    batch::{BatchEntry, BatchRun, MAX_BATCH_ENTRIES},
     changes::{EventStream, WaitLimits},
     conditional::{EntityTag, EntityTagCondition, IfMatchPolicy},
     operations,
@@ -123,7 +123,7 @@ impl Api {
 
     /// The address of the entry point (HAL-01).
     #[must_use]
-    pub fn base(&self) -> &BaseUrl {
+    pub fn base_url(&self) -> &BaseUrl {
         &self.inner.base
     }
 
@@ -136,17 +136,19 @@ impl Api {
 
     /// The absolute address of a target, under a base.
     #[must_use]
-    pub fn href(&self, base: &BaseUrl, target: &Target) -> String {
+    pub fn url(&self, base: &BaseUrl, target: &Target) -> String {
         self.hal(base).href(target)
     }
 
     /// The method of person matching in words (HLP-05), and what calls without a key do where there
     /// are any.
     #[must_use]
-    pub fn matching_text(&self) -> String {
+    pub fn person_matching_description(&self) -> String {
         let settings = &self.inner.settings;
-        let strangers = self.allows_anonymous().then(|| settings.strangers.text());
-        std::iter::once(settings.matching.text())
+        let strangers = self
+            .allows_anonymous()
+            .then(|| settings.strangers.description());
+        std::iter::once(settings.matching.description())
             .chain(strangers)
             .collect::<Vec<_>>()
             .join(" ")
@@ -154,14 +156,18 @@ impl Api {
 
     /// Sizes of pages and bodies.
     #[must_use]
-    pub fn sizes(&self) -> ApiLimits {
+    pub fn limits(&self) -> ApiLimits {
         self.inner.settings.sizes
     }
 
     /// The query parameters of its collections (COL-29, UND-14).
     #[must_use]
-    pub fn parameters(&self) -> Vec<QueryParameter> {
-        let ApiLimits { page, max_page, .. } = self.sizes();
+    pub fn collection_parameters(&self) -> Vec<QueryParameter> {
+        let ApiLimits {
+            default_page_size: page,
+            max_page_size: max_page,
+            ..
+        } = self.limits();
         PageRequest::parameters(page, max_page)
     }
 
@@ -211,8 +217,8 @@ impl Api {
             links,
             namespace: &self.inner.relations.namespace,
             limits: &self.inner.settings.sizes.json,
-            caps: &cx.caps,
-            now: cx.now,
+            caps: &cx.limits,
+            now: cx.received_at,
         }
     }
 }

@@ -33,7 +33,7 @@ impl OfferedOperation {
 
     /// Whether it needs a key on this server.
     #[must_use]
-    pub fn key(&self) -> KeyRequirement {
+    pub fn key_requirement(&self) -> KeyRequirement {
         self.key
     }
 }
@@ -110,13 +110,13 @@ impl Api {
             });
         }
         let is_offered = match (right?, target) {
-            (Right::On(kind, Operation::List), Target::Collection { scope, .. }) => {
+            (Right::Operation(kind, Operation::List), Target::Collection { scope, .. }) => {
                 self.registered(kind).lists(scope)
             }
-            (Right::On(kind, Operation::Create), Target::Collection { scope, .. }) => {
+            (Right::Operation(kind, Operation::Create), Target::Collection { scope, .. }) => {
                 self.creates(kind, scope)
             }
-            (Right::On(kind, operation), _) => self.registered(kind).offers(operation),
+            (Right::Operation(kind, operation), _) => self.registered(kind).offers(operation),
             (Right::Helper(helper), _) => self.inner.helpers.contains_key(&helper),
             (Right::Webhooks, _) => true,
         };

@@ -146,7 +146,7 @@ impl<R: Resource, S: Create<R>> ErasedCreate for TypedAdapter<R, S> {
     }
 
     fn finds_container(&self) -> bool {
-        self.store.finds_container()
+        self.store.checks_container()
     }
 }
 
@@ -213,7 +213,7 @@ impl<H: HelperSpec, S: Helper<H>> ErasedHelper for TypedAdapter<H, S> {
     }
 
     fn finds_container(&self) -> bool {
-        self.store.finds_container()
+        self.store.checks_container()
     }
 }
 
@@ -353,7 +353,11 @@ impl ErasedDelete for StoreAdapter {
         condition: Option<&Precondition>,
     ) -> Result<bool> {
         match self
-            .write_if(cx, WriteOperation::Delete(request.at.clone()), condition)
+            .write_if(
+                cx,
+                WriteOperation::Delete(request.address.clone()),
+                condition,
+            )
             .await?
         {
             WriteOutcome::Deleted(was_there) => Ok(was_there),

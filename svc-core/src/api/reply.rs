@@ -42,7 +42,7 @@ pub struct Response {
     pub code: Option<ErrorCode>,
     /// What follows the body where the answer is a stream (SYN-12): whoever serves it sends it on,
     /// part by part. Without that the body is whole, and the client comes back for the rest.
-    pub following: Option<Box<EventStream>>,
+    pub event_stream: Option<Box<EventStream>>,
 }
 
 /// What a body is.
@@ -52,7 +52,7 @@ pub enum ContentType {
     /// `application/hal+json` (HAL-03).
     Hal,
     /// `text/event-stream` (SYN-12).
-    Events,
+    EventStream,
 }
 
 impl ContentType {
@@ -61,7 +61,7 @@ impl ContentType {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Hal => "application/hal+json",
-            Self::Events => "text/event-stream",
+            Self::EventStream => "text/event-stream",
         }
     }
 }
@@ -90,7 +90,7 @@ impl Response {
             body: Bytes::new(),
             reference_code: None,
             code: None,
-            following: None,
+            event_stream: None,
         }
     }
 
@@ -117,7 +117,12 @@ impl Api {
     /// 401 and 403 have no body unless error bodies are sent everywhere (AUT-05); 401 says where
     /// the key goes (AUT-07).
     #[must_use]
-    pub fn failure(&self, target: Option<&Target>, code: ErrorCode, description: &str) -> Response {
+    pub fn error_response(
+        &self,
+        target: Option<&Target>,
+        code: ErrorCode,
+        description: &str,
+    ) -> Response {
         let bare = matches!(code.status(), 401 | 403) && !self.sends_error_bodies();
         let mut reply = if bare {
             Response {
@@ -140,8 +145,8 @@ impl Api {
 
     /// The answer to an address of nothing (UND-35).
     #[must_use]
-    pub fn nothing_here(&self) -> Response {
-        self.failure(
+    pub fn not_found_response(&self) -> Response {
+        self.error_response(
             None,
             ErrorCode::ResourceNotFound,
             "Nothing is found at this address.",
@@ -153,11 +158,11 @@ impl Api {
     /// The text of an unexpected error goes to the log only, under the reference code that the
     /// client is told.
     #[must_use]
-    pub fn error_reply(&self, target: Option<&Target>, error: Error) -> Response {
+    pub fn backend_error_response(&self, target: Option<&Target>, error: Error) -> Response {
         let kind = target.and_then(kind_of);
         let error = self.classified(error);
         match error.kind() {
-            ErrorKind::Invalid(problems) if problems.is_empty() => self.error_reply(
+            ErrorKind::Invalid(problems) if problems.is_empty() => self.backend_error_response(
                 target,
                 Error::unexpected("the backend refused a request without a reason"),
             ),
@@ -171,7 +176,7 @@ impl Api {
                     &[Problem::general(code, code.meaning())],
                 )
             }
-            ErrorKind::Conflict | ErrorKind::RolledBack => self.error_reply(
+            ErrorKind::Conflict | ErrorKind::RolledBack => self.backend_error_response(
                 target,
                 Error::unavailable(Duration::from_secs(1)).caused_by(error),
             ),
@@ -206,7 +211,7 @@ impl Api {
 
     /// The answer to a request in which the program itself failed (ERR-05); the caller logs why.
     #[must_use]
-    pub fn panic_reply(&self, target: Option<&Target>) -> Response {
+    pub fn panic_response(&self, target: Option<&Target>) -> Response {
         self.unexpected(target.and_then(kind_of))
     }
 

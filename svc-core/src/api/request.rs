@@ -28,7 +28,7 @@ pub enum RequestTarget<'a> {
     /// This.
     Target(Target),
     /// Nothing of the interface, such as a path outside its mount (UND-35).
-    Nothing,
+    Unknown,
 }
 
 impl<'a> From<&'a str> for RequestTarget<'a> {
@@ -46,7 +46,7 @@ impl From<Target> for RequestTarget<'_> {
 impl<'a> From<Option<&'a str>> for RequestTarget<'a> {
     /// `None` is nothing of the interface.
     fn from(path: Option<&'a str>) -> Self {
-        path.map_or(Self::Nothing, Self::Path)
+        path.map_or(Self::Unknown, Self::Path)
     }
 }
 
@@ -79,11 +79,11 @@ pub struct Request<'a> {
     /// What the vendor's own layers attached to it.
     pub extensions: Extensions,
     /// The address of the entry point under which it came (HAL-01); that of the [`Api`] unless set.
-    pub base: Option<BaseUrl>,
+    pub base_url: Option<BaseUrl>,
     /// The time of receipt; the system's time unless set.
-    pub received: Option<Timestamp>,
+    pub received_at: Option<Timestamp>,
     /// When it began, by the clock that never goes back; when it was made unless set.
-    pub begun: Instant,
+    pub started_at: Instant,
     /// Its name in logs; a random one unless set.
     pub id: Option<Uuid>,
     /// How long a backend may take for it (UND-36); for ever unless set.
@@ -112,9 +112,9 @@ impl<'a> Request<'a> {
             headers: &NO_HEADERS,
             body: Bytes::new(),
             extensions: Extensions::new(),
-            base: None,
-            received: None,
-            begun: Instant::now(),
+            base_url: None,
+            received_at: None,
+            started_at: Instant::now(),
             id: None,
             timeout: None,
             timer: None,
@@ -152,15 +152,15 @@ impl<'a> Request<'a> {
 
     /// Under this address of the entry point.
     #[must_use]
-    pub fn with_base(mut self, base: BaseUrl) -> Self {
-        self.base = Some(base);
+    pub fn with_base_url(mut self, base: BaseUrl) -> Self {
+        self.base_url = Some(base);
         self
     }
 
     /// Received at this time.
     #[must_use]
-    pub fn with_received(mut self, received: Timestamp) -> Self {
-        self.received = Some(received);
+    pub fn with_received_at(mut self, received: Timestamp) -> Self {
+        self.received_at = Some(received);
         self
     }
 
@@ -193,18 +193,21 @@ impl<'a> Request<'a> {
 
     /// What the backend is told of it. Extensions and base are taken out.
     pub(super) fn context(&mut self, api: &Api, tenant: Tenant, caller: Caller) -> Context {
-        let sizes = api.sizes();
-        let now = self.received.unwrap_or_else(Timestamp::now);
+        let sizes = api.limits();
+        let now = self.received_at.unwrap_or_else(Timestamp::now);
         let id = self.id.unwrap_or_else(Uuid::new_v4);
-        let mut cx = Context::of_request(tenant, caller, now, id, self.begun);
-        cx.caps = if cx.is_anonymous() {
-            sizes.stranger_caps
+        let mut cx = Context::of_request(tenant, caller, now, id, self.started_at);
+        cx.limits = if cx.is_anonymous() {
+            sizes.anonymous_content
         } else {
-            sizes.caps
+            sizes.content
         };
         cx.deadline = self.deadline();
         cx.extensions = std::mem::take(&mut self.extensions);
-        cx.base = self.base.take().unwrap_or_else(|| api.base().clone());
+        cx.base = self
+            .base_url
+            .take()
+            .unwrap_or_else(|| api.base_url().clone());
         cx.namespace = Arc::clone(&api.inner.relations.namespace);
         cx
     }

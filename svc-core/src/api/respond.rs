@@ -28,7 +28,7 @@ impl AuthorizedRequest<'_> {
     /// How long it may wait for something to be told, by its own wish (SYN-11): that much more than
     /// any other request.
     #[must_use]
-    pub fn waits(&self) -> Duration {
+    pub fn max_wait(&self) -> Duration {
         self.0
             .extension()
             .map_or(Duration::ZERO, |extension| extension.extra_time(&self.0))
@@ -37,11 +37,11 @@ impl AuthorizedRequest<'_> {
     /// Reads, validates, asks the backend and renders.
     ///
     /// `HEAD` is answered as `GET`: the caller drops the body (UND-28).
-    pub async fn answer(mut self) -> Response {
+    pub async fn execute(mut self) -> Response {
         // The time that the client took to send the body does not count.
         self.0.context.deadline = self.0.request.deadline();
-        if self.0.api.takes_sweep(self.0.context.now) {
-            Box::pin(self.0.api.sweep(self.0.context.now)).await;
+        if self.0.api.takes_sweep(self.0.context.received_at) {
+            Box::pin(self.0.api.sweep(self.0.context.received_at)).await;
         }
         let handler = self.0.operation.handler;
         if matches!(handler, Handler::Update | Handler::Delete)
@@ -145,7 +145,7 @@ impl AuthorizedRequest<'_> {
             ) => Box::pin(api.cancel(cx, target, message)).await,
             _ => Err(Error::not_implemented()),
         };
-        answer.unwrap_or_else(|error| api.error_reply(Some(target), error))
+        answer.unwrap_or_else(|error| api.backend_error_response(Some(target), error))
     }
 }
 
@@ -165,7 +165,7 @@ impl Api {
     fn no_container(&self, cx: &Context, target: &Target, body: &[u8]) -> Response {
         let unreadable =
             kind_of(target).and_then(|kind| self.body_object(cx, kind, body, true).err());
-        unreadable.unwrap_or_else(|| self.error_reply(Some(target), Error::not_found()))
+        unreadable.unwrap_or_else(|| self.backend_error_response(Some(target), Error::not_found()))
     }
 
     /// Whether a record exists; one of a kind that cannot be read counts as there, and the store
@@ -191,7 +191,7 @@ impl Api {
             .collect();
         let view = EntryPointView {
             motd: &inner.settings.vendor.motd,
-            max_page_size: inner.settings.sizes.max_page,
+            max_page_size: inner.settings.sizes.max_page_size,
             vendor_name: &inner.settings.vendor.name,
             product_name: &inner.settings.vendor.product_name,
             version: &inner.settings.vendor.version,
@@ -219,8 +219,8 @@ impl Api {
         scope: &Scope,
         query: Option<&str>,
     ) -> Result<Response> {
-        let sizes = self.sizes();
-        let asked = match PageRequest::read(query, sizes.page, sizes.max_page) {
+        let sizes = self.limits();
+        let asked = match PageRequest::read(query, sizes.default_page_size, sizes.max_page_size) {
             Ok(asked) => asked,
             Err(problems) => return Ok(self.invalid(Some(kind), &problems)),
         };

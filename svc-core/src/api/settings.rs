@@ -119,7 +119,7 @@ impl Vendor {
 
     /// The message of the day (ENT-02).
     #[must_use]
-    pub fn motd(mut self, motd: impl Into<String>) -> Self {
+    pub fn message_of_the_day(mut self, motd: impl Into<String>) -> Self {
         self.motd = motd.into();
         self
     }
@@ -188,15 +188,15 @@ impl EntryLinks {
 #[non_exhaustive]
 pub struct ApiLimits {
     /// Records on a page when the client names no number (COL-29).
-    pub page: u32,
+    pub default_page_size: u32,
     /// The largest page (ENT-03).
-    pub max_page: u32,
+    pub max_page_size: u32,
     /// How deep and large the JSON of a body may be.
     pub json: JsonLimits,
     /// How much a record and a call may hold.
-    pub caps: ContentLimits,
+    pub content: ContentLimits,
     /// The same for a call without a key.
-    pub stranger_caps: ContentLimits,
+    pub anonymous_content: ContentLimits,
     /// The total size of the bodies in the response to a batch that is one document, in bytes. The
     /// results after that have none (BAT-11).
     pub batch_response: usize,
@@ -205,15 +205,15 @@ pub struct ApiLimits {
 impl ApiLimits {
     /// Records on a page when the client names no number (COL-29).
     #[must_use]
-    pub fn page(mut self, records: u32) -> Self {
-        self.page = records;
+    pub fn default_page_size(mut self, records: u32) -> Self {
+        self.default_page_size = records;
         self
     }
 
     /// The largest page (ENT-03).
     #[must_use]
-    pub fn max_page(mut self, records: u32) -> Self {
-        self.max_page = records;
+    pub fn max_page_size(mut self, records: u32) -> Self {
+        self.max_page_size = records;
         self
     }
 
@@ -226,15 +226,15 @@ impl ApiLimits {
 
     /// How much a record and a call may hold.
     #[must_use]
-    pub fn caps(mut self, caps: ContentLimits) -> Self {
-        self.caps = caps;
+    pub fn content(mut self, caps: ContentLimits) -> Self {
+        self.content = caps;
         self
     }
 
     /// How much a call without a key may hold.
     #[must_use]
-    pub fn stranger_caps(mut self, caps: ContentLimits) -> Self {
-        self.stranger_caps = caps;
+    pub fn anonymous_content(mut self, caps: ContentLimits) -> Self {
+        self.anonymous_content = caps;
         self
     }
 
@@ -253,11 +253,11 @@ impl ApiLimits {
 impl Default for ApiLimits {
     fn default() -> Self {
         Self {
-            page: 25,
-            max_page: 100,
+            default_page_size: 25,
+            max_page_size: 100,
             json: JsonLimits::default(),
-            caps: ContentLimits::default(),
-            stranger_caps: ContentLimits::STRANGERS,
+            content: ContentLimits::default(),
+            anonymous_content: ContentLimits::STRANGERS,
             batch_response: 8 * 1024 * 1024,
         }
     }
@@ -273,7 +273,7 @@ pub enum Behaviour {
     /// A ticket level without tickets left sells none (LIM-05).
     TicketLimitEnforced,
     /// A natively run helper recognises a posted person by the method of
-    /// [`ApiBuilder::matching`](crate::ApiBuilder::matching) (HLP-04). Composed helpers that can
+    /// [`ApiBuilder::person_matching`](crate::ApiBuilder::matching) (HLP-04). Composed helpers that can
     /// look people up declare it by themselves.
     MatchesPeople,
     /// A helper that is called again for a person whom it recognises changes or answers the action

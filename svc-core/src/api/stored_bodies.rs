@@ -85,7 +85,7 @@ mod tests {
     fn record(body: &str, identifiers: &str) -> RawRecord {
         let mut meta = Meta::new(Id::new("7").unwrap(), Timestamp::MIN);
         meta.identifiers = Identifiers::from_stored(identifiers.to_owned());
-        RawRecord::stored(Kind::Person, meta, body.as_bytes().to_vec())
+        RawRecord::from_wire(Kind::Person, meta, body.as_bytes().to_vec())
     }
 
     #[test]

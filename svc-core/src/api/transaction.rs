@@ -73,7 +73,7 @@ impl Api {
                     tracing::debug!(error = %format_args!("{error:#}"), "the call runs again");
                     // Nothing that was found out before may serve: it may be what the call was
                     // rolled back for.
-                    cx.to_mut().begun = Instant::now();
+                    cx.to_mut().started_at = Instant::now();
                 }
                 done => return done,
             }
@@ -130,12 +130,12 @@ impl Api {
                 .await
             }
             (Some(keep), Some(ResponseStorage::Vendor(answers)), _) => {
-                if let Some(answer) = answers.recall(cx, keep.key()).await? {
+                if let Some(answer) = answers.load(cx, keep.key()).await? {
                     return Ok(WriteOutcome::Kept(answer.into()));
                 }
                 let outcome = self.operate(cx, work, condition).await?;
                 answers
-                    .remember(cx, keep.of(cx.now, &outcome, std::iter::empty())?)
+                    .save(cx, keep.of(cx.received_at, &outcome, std::iter::empty())?)
                     .await?;
                 Ok(outcome)
             }
@@ -182,7 +182,7 @@ impl Api {
                     Some(condition) => self.judged(cx, &at, condition).await?,
                     None => None,
                 };
-                let request = DeleteRequest::new(at).if_match(if_match);
+                let request = DeleteRequest::new(at).with_expected_state(if_match);
                 let deleted = delete.delete(cx, &request, condition).await;
                 deleted
                     .map_err(|error| self.unmet(condition.is_some(), error))

@@ -101,7 +101,7 @@ impl Api {
             Target::Collection { kind, .. } => (*kind, false),
             Target::Record(at) => (at.kind, false),
             Target::Helper { helper, .. } => (helper.records(), true),
-            _ => return self.error_reply(Some(target), Error::not_implemented()),
+            _ => return self.backend_error_response(Some(target), Error::not_implemented()),
         };
         let object = self.body_object(cx, kind, body, may_be_empty);
         let mut reply = match (object, key) {
@@ -138,7 +138,7 @@ impl Api {
             }
             Target::Record(at) => BodyPurpose::Update(at.kind),
             Target::Helper { helper, .. } => BodyPurpose::Call(*helper),
-            _ => return self.error_reply(Some(target), Error::not_implemented()),
+            _ => return self.backend_error_response(Some(target), Error::not_implemented()),
         };
         let settled = self.with_identity(cx, target, body).await;
         let mut surplus = self.surplus(
@@ -159,7 +159,8 @@ impl Api {
             }
             _ => Err(Error::not_implemented()),
         };
-        let mut reply = done.unwrap_or_else(|error| self.error_reply(Some(target), error));
+        let mut reply =
+            done.unwrap_or_else(|error| self.backend_error_response(Some(target), error));
         self.warn(cx, &surplus, &mut reply);
         reply
     }
@@ -179,7 +180,7 @@ impl Api {
         // Where it cannot be read, the change says why.
         let record = get.get(cx, at).await.ok()??;
         let stored = record
-            .read_fields(&ShareNames::default())
+            .to_fields(&ShareNames::default())
             .ok()?
             .get(identity)?
             .clone();
@@ -442,7 +443,9 @@ impl Api {
         let call = HelperBodyOptions {
             atomic: self.inner.settings.atomic,
             strangers: cx.is_anonymous().then_some(&self.inner.settings.strangers),
-            changes_people: cx.caller.may(Right::On(Kind::Person, Operation::Update)),
+            changes_people: cx
+                .caller
+                .has_right(Right::Operation(Kind::Person, Operation::Update)),
             ..HelperBodyOptions::new(helper, container, action, person, &self.inner.functions)
         };
         let (mut plan, mut problems) = self.bodies(cx).plan(&call, body);

@@ -137,10 +137,10 @@ fn page_links(view: &CollectionView<'_>, total_pages: u64, here: &str, out: &mut
     };
     link("self", &own, out);
     let next = match &view.page.next {
-        NextPage::After(after) => {
+        NextPage::Cursor(after) => {
             Some([&to_page(number.saturating_add(1)), "&after=", after].concat())
         }
-        NextPage::ByNumber if number < total_pages => Some(to_page(number.saturating_add(1))),
+        NextPage::Number if number < total_pages => Some(to_page(number.saturating_add(1))),
         _ => None,
     };
     if let Some(next) = next {

@@ -88,7 +88,7 @@ impl OperationSpec {
             (
                 RequiredRight::On(operation),
                 Target::Collection { kind, .. } | Target::Record(RecordAddress { kind, .. }),
-            ) => Some(Right::On(*kind, operation)),
+            ) => Some(Right::Operation(*kind, operation)),
             (RequiredRight::Call, Target::Helper { helper, .. } | Target::Batch { helper, .. }) => {
                 Some(Right::Helper(*helper))
             }

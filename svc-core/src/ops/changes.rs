@@ -9,7 +9,7 @@ use super::Subscription;
 use crate::{context::Context, error::Result, link::RecordAddress, model::Kind, value::Timestamp};
 
 /// Tells what was created, changed and deleted since a cursor;
-/// [`ApiBuilder::changes`](crate::ApiBuilder::changes) offers it.
+/// [`ApiBuilder::change_feed`](crate::ApiBuilder::changes) offers it.
 ///
 /// # Behaviour
 ///
@@ -43,7 +43,7 @@ use crate::{context::Context, error::Result, link::RecordAddress, model::Kind, v
 ///         let after = match request.after.as_deref().map(str::parse::<usize>) {
 ///             None => 0,
 ///             Some(Ok(after)) if after <= log.len() => after,
-///             Some(_) => return Ok(FeedResponse::Unknown),
+///             Some(_) => return Ok(FeedResponse::UnknownCursor),
 ///         };
 ///         let size = request.size as usize;
 ///         let part = log.iter().skip(after).take(size);
@@ -68,24 +68,24 @@ pub trait ChangeFeed: Send + Sync {
     ///
     /// The result depends on the tenant and the request alone, not on the caller: equal requests
     /// that wait share it.
-    async fn changes(&self, cx: &Context, request: &FeedRequest) -> Result<FeedResponse>;
+    async fn read(&self, cx: &Context, request: &FeedRequest) -> Result<FeedResponse>;
 
     /// Begins to listen for what is committed from here on (SYN-11): [`Notifier`](super::Bells) does
     /// it. A backend that does not say is asked again after a second, as long as somebody waits.
-    async fn listen(&self, cx: &Context) -> Result<Subscription> {
+    async fn subscribe(&self, cx: &Context) -> Result<Subscription> {
         let _ = cx;
-        Ok(Subscription::deaf())
+        Ok(Subscription::closed())
     }
 }
 
 #[async_trait]
 impl<T: ChangeFeed + ?Sized> ChangeFeed for Arc<T> {
-    async fn changes(&self, cx: &Context, request: &FeedRequest) -> Result<FeedResponse> {
-        (**self).changes(cx, request).await
+    async fn read(&self, cx: &Context, request: &FeedRequest) -> Result<FeedResponse> {
+        (**self).read(cx, request).await
     }
 
-    async fn listen(&self, cx: &Context) -> Result<Subscription> {
-        (**self).listen(cx).await
+    async fn subscribe(&self, cx: &Context) -> Result<Subscription> {
+        (**self).subscribe(cx).await
     }
 }
 
@@ -117,9 +117,9 @@ pub enum FeedResponse {
     /// What was changed.
     Page(FeedPage),
     /// The cursor is none that this feed gave to the tenant (400, SYN-07).
-    Unknown,
+    UnknownCursor,
     /// What follows the cursor is not kept any more, or the feed has begun anew (410, SYN-08).
-    Expired,
+    ExpiredCursor,
 }
 
 /// A part of a feed.
@@ -130,9 +130,9 @@ pub struct FeedPage {
     /// though more follow.
     pub entries: Vec<FeedEntry>,
     /// The cursor behind them: 1 to 256 of `[A-Za-z0-9_-]`.
-    pub next: String,
+    pub next_cursor: String,
     /// The cursor behind all that there is now.
-    pub last: String,
+    pub last_cursor: String,
     /// Whether more is there behind `next` already.
     pub has_more: bool,
 }
@@ -143,8 +143,8 @@ impl FeedPage {
     pub fn new(entries: Vec<FeedEntry>, next: String, last: String, has_more: bool) -> Self {
         Self {
             entries,
-            next,
-            last,
+            next_cursor: next,
+            last_cursor: last,
             has_more,
         }
     }

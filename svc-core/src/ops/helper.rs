@@ -19,7 +19,7 @@ use crate::{
 ///   [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) (HLP-10). What only the store knows of a
 ///   tag, a list, a question or a response key fails its own entry of the outcome; person and
 ///   action stay, unless [`HelperRequest::is_atomic`] (ERR-34).
-/// - Functions that were not named with [`ApiBuilder::functions`](crate::ApiBuilder::functions) are
+/// - Functions that were not named with [`ApiBuilder::action_functions`](crate::ApiBuilder::functions) are
 ///   not in the plan: the library reports them (ERR-38).
 /// - An action identifier that is known under the same container updates that action instead of
 ///   recording a second one, so that a retry is safe (UND-24).
@@ -45,7 +45,7 @@ use crate::{
 ///         let next = i64::try_from(subscribers.len())?;
 ///         let no = *subscribers.entry(email).or_insert(next);
 ///         let record = Record::new(Meta::new(no.into(), cx.now), person.fields());
-///         Ok(HelperOutcome::person(record, EntryStatus::stored(no == next)))
+///         Ok(HelperOutcome::person(record, EntryStatus::from_is_new(no == next)))
 ///     }
 /// }
 /// # #[tokio::main(flavor = "current_thread")]
@@ -69,7 +69,7 @@ use crate::{
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not run the helper `{H}`",
     label = "missing `impl Helper<{H}> for {Self}`",
-    note = "implement `svc_core::Helper<{H}>` for `{Self}`, or register it with `.compose::<{H}>()`"
+    note = "implement `svc_core::Helper<{H}>` for `{Self}`, or register it with `.compose_helper::<{H}>()`"
 )]
 pub trait Helper<H: HelperSpec>: Send + Sync {
     /// Does what the plan says.
@@ -82,7 +82,7 @@ pub trait Helper<H: HelperSpec>: Send + Sync {
     ///
     /// Even the 404 then needs what a write needs: a store that cannot write now, because another
     /// process holds its file, answers 503 (UND-36).
-    fn finds_container(&self) -> bool {
+    fn checks_container(&self) -> bool {
         false
     }
 }

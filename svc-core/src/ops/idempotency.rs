@@ -18,10 +18,10 @@ use async_trait::async_trait;
 ///   call, and so an answer is kept if, and only if, what it tells of is stored. Without them a
 ///   program that ends between the two does the call again when it comes again.
 /// - The key is unique for the tenant. Where another call has kept an answer under it meanwhile,
-///   `remember` fails: say by [`ApiBuilder::classify`](crate::ApiBuilder::classify) that this
+///   `remember` fails: say by [`ApiBuilder::map_errors`](crate::ApiBuilder::classify) that this
 ///   [rolls back](crate::Error::rolled_back), and the library runs the call again, which then finds
 ///   that answer (IDM-03).
-/// - An answer is kept for 24 hours at least (IDM-06); those from before [`Kept::oldest`] may go.
+/// - An answer is kept for 24 hours at least (IDM-06); those from before [`Kept::expires_before`] may go.
 /// - Answers hold personal data: delete a person's with the person ([`Kept::people`], UND-26).
 ///
 /// # Examples
@@ -59,12 +59,12 @@ use async_trait::async_trait;
 )]
 pub trait IdempotencyStore: Send + Sync {
     /// The answer that is kept under a key of the tenant; `None` where there is none.
-    async fn recall(&self, cx: &Context, key: &Arc<str>) -> Result<Option<Vec<u8>>>;
+    async fn load(&self, cx: &Context, key: &Arc<str>) -> Result<Option<Vec<u8>>>;
 
     /// Keeps an answer of the tenant.
     ///
     /// # Errors
     ///
     /// Where one is kept under its key already.
-    async fn remember(&self, cx: &Context, kept: Kept) -> Result<()>;
+    async fn save(&self, cx: &Context, kept: Kept) -> Result<()>;
 }

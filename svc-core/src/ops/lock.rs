@@ -34,7 +34,7 @@ impl LockKey {
     /// `pg_advisory_xact_lock`: the same in every process and every version. That two keys have one
     /// number is rare, and makes one call wait for another.
     #[must_use]
-    pub fn number(&self) -> i64 {
+    pub fn advisory_lock_id(&self) -> i64 {
         let (sort, text) = match &self.key {
             MatchKey::Identifier(identifier) => ("identifier", identifier.as_str()),
             MatchKey::Email(address) => ("email", address.as_str()),
@@ -62,7 +62,8 @@ mod tests {
 
     #[test]
     fn a_number_stays_what_it_is() {
-        let of = |tenant, kind, key| LockKey::new(Tenant::new(tenant), kind, key).number();
+        let of =
+            |tenant, kind, key| LockKey::new(Tenant::new(tenant), kind, key).advisory_lock_id();
         let identifier = || MatchKey::Identifier(Identifier::parse("a:1").unwrap());
         assert_eq!(
             of("acme", Kind::Person, email("ada@example.org")),

@@ -8,9 +8,9 @@
 //! vendor's and `Tagging` does not implement it.
 //!
 //! A type that wraps a backend, to count or to log, forwards what is registered of it, and of the
-//! methods that have a default [`Create::finds_container`], [`Helper::finds_container`],
+//! methods that have a default [`Create::checks_container`], [`Helper::checks_container`],
 //! [`Transactions::lock`], [`Transactions::savepoint`], [`Transactions::rollback`] and
-//! [`ChangeFeed::listen`], too. It hands the [`Context`] on as it came: the transaction of the call is
+//! [`ChangeFeed::subscribe`], too. It hands the [`Context`] on as it came: the transaction of the call is
 //! in it. What an operation is asked comes as one value that can grow ([`ListRequest`],
 //! [`CreateRequest`], [`UpdateRequest`], [`DeleteRequest`]); a read needs an [`RecordAddress`] and
 //! nothing else.
@@ -81,7 +81,7 @@ use crate::{
 ///         let (rows, page) = (self.rows(), &request.page);
 ///         // SELECT ... WHERE company = $1 ORDER BY number LIMIT {page.size} OFFSET {page.offset()}
 ///         let own: Vec<_> = rows.iter().filter(|((company, _), _)| *company == cx.tenant).collect();
-///         let (first, size) = (usize::try_from(page.skipped())?, usize::try_from(page.size)?);
+///         let (first, size) = (usize::try_from(page.records_before())?, usize::try_from(page.size)?);
 ///         let shown = own.iter().skip(first).take(size).map(|((_, no), label)| label.record(*no));
 ///         Ok(Page::new(shown.collect(), own.len().try_into()?))
 ///     }
@@ -195,7 +195,7 @@ pub trait Create<R: Resource>: Send + Sync {
     /// Whether [`create`](Self::create) finds the container of a nested create itself and answers a
     /// missing one with [`ErrorKind::NotFound`](crate::ErrorKind::NotFound). The library then does
     /// not look it up before: one read less.
-    fn finds_container(&self) -> bool {
+    fn checks_container(&self) -> bool {
         false
     }
 }
@@ -240,7 +240,7 @@ impl<R: Resource> Created<R> {
 /// - Everything or nothing is changed; `modified` increases strictly (CRU-19), `created` stays
 ///   (TYP-15).
 /// - The record's own identifier stays whatever was sent (UND-25).
-/// - [`UpdateRequest::check_unchanged`] comes before the change, in the same transaction: a helper
+/// - [`UpdateRequest::check_expected_state`] comes before the change, in the same transaction: a helper
 ///   that is composed of operations, and a client that sends `If-Match`, have read the record
 ///   before, and what somebody else has written since must not be undone.
 ///
@@ -255,7 +255,7 @@ impl<R: Resource> Created<R> {
 ///         let Some(no) = request.at.id.number() else { return Ok(None) };
 ///         let mut rows = self.rows();
 ///         let Some(label) = rows.get_mut(&(cx.tenant.clone(), no)) else { return Ok(None) };
-///         request.check_unchanged(label.changed)?;
+///         request.check_expected_state(label.changed)?;
 ///         // ChangeKind was not sent stays as it is.
 ///         label.name = request.patch.apply(&label.record(no).fields(), cx.now)?.name;
 ///         label.changed = cx.now.after(label.changed);
@@ -291,7 +291,7 @@ pub trait Update<R: Resource>: Send + Sync {
 /// - `false` when the record does not exist for `cx.tenant`, or its parent is another than the
 ///   address says.
 /// - A container with actions is [`ErrorCode::HasDependents`](crate::Code::HasDependents).
-/// - [`DeleteRequest::check_unchanged`] comes before the deletion, in the same transaction, as with
+/// - [`DeleteRequest::check_expected_state`] comes before the deletion, in the same transaction, as with
 ///   a change.
 ///
 /// # Examples
@@ -305,7 +305,7 @@ pub trait Update<R: Resource>: Send + Sync {
 ///         let Some(no) = request.at.id.number() else { return Ok(false) };
 ///         let (mut rows, key) = (self.rows(), (cx.tenant.clone(), no));
 ///         let Some(label) = rows.get(&key) else { return Ok(false) };
-///         request.check_unchanged(label.changed)?;
+///         request.check_expected_state(label.changed)?;
 ///         Ok(rows.remove(&key).is_some())
 ///     }
 /// }

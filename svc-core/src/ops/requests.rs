@@ -30,7 +30,7 @@ impl<R: Resource> CreateRequest<R> {
 #[non_exhaustive]
 pub struct UpdateRequest<R> {
     /// The record.
-    pub at: RecordAddress,
+    pub address: RecordAddress,
     /// What was sent, validated.
     pub patch: Patch<R>,
     /// The state of the record that this change was made from, as its [`Meta`](crate::record::Meta)
@@ -38,7 +38,7 @@ pub struct UpdateRequest<R> {
     /// [`Error::conflict`](crate::Error::conflict): so nobody undoes what another call has just
     /// written. Of a helper the library reads the record again and makes the change anew; a client
     /// that sent `If-Match` is answered 412 (ETG-07). `None` changes whatever is there.
-    pub if_match: Option<RecordState>,
+    pub expected_state: Option<RecordState>,
 }
 
 impl<R: Resource> UpdateRequest<R> {
@@ -47,9 +47,9 @@ impl<R: Resource> UpdateRequest<R> {
     pub fn new(at: RecordAddress, patch: Patch<R>) -> Self {
         let if_match = patch.as_raw().if_match;
         Self {
-            at,
+            address: at,
             patch,
-            if_match,
+            expected_state: if_match,
         }
     }
 
@@ -60,8 +60,8 @@ impl<R: Resource> UpdateRequest<R> {
     /// # Errors
     ///
     /// [`ErrorKind::Conflict`](crate::ErrorKind::Conflict) where it is another one.
-    pub fn check_unchanged(&self, now: impl Into<RecordState>) -> Result<()> {
-        unchanged(self.if_match, now.into())
+    pub fn check_expected_state(&self, now: impl Into<RecordState>) -> Result<()> {
+        unchanged(self.expected_state, now.into())
     }
 }
 
@@ -70,25 +70,28 @@ impl<R: Resource> UpdateRequest<R> {
 #[non_exhaustive]
 pub struct DeleteRequest {
     /// The record.
-    pub at: RecordAddress,
+    pub address: RecordAddress,
     /// The state of the record that its client knows, as its [`Meta`](crate::record::Meta) told it.
     /// Where it was changed since, delete nothing and answer
     /// [`Error::conflict`](crate::Error::conflict): the client is answered 412 (ETG-07). `None`
     /// deletes whatever is there.
-    pub if_match: Option<RecordState>,
+    pub expected_state: Option<RecordState>,
 }
 
 impl DeleteRequest {
     /// Deletes the record at this address.
     #[must_use]
     pub fn new(at: RecordAddress) -> Self {
-        Self { at, if_match: None }
+        Self {
+            address: at,
+            expected_state: None,
+        }
     }
 
     /// The same, if the record is still in this state.
     #[must_use]
-    pub fn if_match(mut self, seen: Option<RecordState>) -> Self {
-        self.if_match = seen;
+    pub fn with_expected_state(mut self, seen: Option<RecordState>) -> Self {
+        self.expected_state = seen;
         self
     }
 
@@ -99,13 +102,13 @@ impl DeleteRequest {
     /// # Errors
     ///
     /// [`ErrorKind::Conflict`](crate::ErrorKind::Conflict) where it is another one.
-    pub fn check_unchanged(&self, now: impl Into<RecordState>) -> Result<()> {
-        unchanged(self.if_match, now.into())
+    pub fn check_expected_state(&self, now: impl Into<RecordState>) -> Result<()> {
+        unchanged(self.expected_state, now.into())
     }
 }
 
 fn unchanged(seen: Option<RecordState>, now: RecordState) -> Result<()> {
-    if seen.is_none_or(|seen| seen.is_still(now)) {
+    if seen.is_none_or(|seen| seen.matches(now)) {
         Ok(())
     } else {
         Err(Error::conflict())

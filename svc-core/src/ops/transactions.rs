@@ -25,7 +25,7 @@ use crate::{
 ///   `BEGIN IMMEDIATE`, or [`lock`](Self::lock) takes one for each key.
 /// - Where others made the database roll back (serialization failures, deadlocks),
 ///   [`Error::rolled_back`] runs the whole call again, a few times: say so once in
-///   [`ApiBuilder::classify`](crate::ApiBuilder::classify).
+///   [`ApiBuilder::map_errors`](crate::ApiBuilder::classify).
 /// - Operations of one call may be waited for at the same time, but only those that read:
 ///   [`Find`](crate::Find) and [`Get`](crate::Get).
 /// - A tag, list or answer of a helper call that is refused fails alone, and the rest stays
@@ -61,7 +61,7 @@ use crate::{
 ///     }
 ///
 ///     async fn lock(&self, open: &Open, keys: &[LockKey]) -> Result<()> {
-///         let numbers: Vec<i64> = keys.iter().map(LockKey::number).collect();
+///         let numbers: Vec<i64> = keys.iter().map(LockKey::advisory_lock_id).collect();
 ///         Ok(open.execute("SELECT pg_advisory_xact_lock(key) FROM unnest($1::bigint[]) AS key", &[&numbers]).await?)
 ///     }
 ///

@@ -20,9 +20,9 @@ pub struct StoredWebhook {
     /// How often it was written, from 1.
     pub version: i64,
     /// When to look after it next; `None` for one that does not send.
-    pub next: Option<Timestamp>,
+    pub due_at: Option<Timestamp>,
     /// The document: JSON of at most some tens of thousands of bytes. It holds secrets.
-    pub body: Bytes,
+    pub document: Bytes,
 }
 
 impl StoredWebhook {
@@ -32,8 +32,8 @@ impl StoredWebhook {
         Self {
             id,
             version,
-            next,
-            body,
+            due_at: next,
+            document: body,
         }
     }
 }
@@ -42,7 +42,10 @@ impl fmt::Debug for StoredWebhook {
     /// Without the document, in which the secrets are (HOOK-02).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
-            id, version, next, ..
+            id,
+            version,
+            due_at: next,
+            ..
         } = self;
         f.debug_struct("StoredWebhook")
             .field("id", id)
@@ -52,7 +55,7 @@ impl fmt::Debug for StoredWebhook {
     }
 }
 
-/// The result of [`WebhookStore::write_webhook`].
+/// The result of [`WebhookStore::put_webhook`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 pub enum WebhookWrite {
@@ -84,20 +87,19 @@ pub enum WebhookWrite {
 #[async_trait]
 pub trait WebhookStore: Send + Sync {
     /// Every webhook of a tenant, in the order of their ids.
-    async fn webhooks(&self, tenant: &Tenant) -> Result<Vec<StoredWebhook>>;
+    async fn list_webhooks(&self, tenant: &Tenant) -> Result<Vec<StoredWebhook>>;
 
     /// One of them.
-    async fn webhook(&self, tenant: &Tenant, id: &Id) -> Result<Option<StoredWebhook>>;
+    async fn get_webhook(&self, tenant: &Tenant, id: &Id) -> Result<Option<StoredWebhook>>;
 
     /// Writes a webhook in place of the version before it. Version 1 creates it.
-    async fn write_webhook(&self, tenant: &Tenant, webhook: &StoredWebhook)
-    -> Result<WebhookWrite>;
+    async fn put_webhook(&self, tenant: &Tenant, webhook: &StoredWebhook) -> Result<WebhookWrite>;
 
     /// Deletes a webhook; `false` where there is none.
     async fn delete_webhook(&self, tenant: &Tenant, id: &Id) -> Result<bool>;
 
     /// Those of all tenants whose moment has come, by their ids: so many behind this one.
-    async fn due_webhooks(
+    async fn list_due_webhooks(
         &self,
         now: Timestamp,
         after: Option<&Id>,
@@ -107,32 +109,28 @@ pub trait WebhookStore: Send + Sync {
 
 #[async_trait]
 impl<T: WebhookStore + ?Sized> WebhookStore for Arc<T> {
-    async fn webhooks(&self, tenant: &Tenant) -> Result<Vec<StoredWebhook>> {
-        (**self).webhooks(tenant).await
+    async fn list_webhooks(&self, tenant: &Tenant) -> Result<Vec<StoredWebhook>> {
+        (**self).list_webhooks(tenant).await
     }
 
-    async fn webhook(&self, tenant: &Tenant, id: &Id) -> Result<Option<StoredWebhook>> {
-        (**self).webhook(tenant, id).await
+    async fn get_webhook(&self, tenant: &Tenant, id: &Id) -> Result<Option<StoredWebhook>> {
+        (**self).get_webhook(tenant, id).await
     }
 
-    async fn write_webhook(
-        &self,
-        tenant: &Tenant,
-        webhook: &StoredWebhook,
-    ) -> Result<WebhookWrite> {
-        (**self).write_webhook(tenant, webhook).await
+    async fn put_webhook(&self, tenant: &Tenant, webhook: &StoredWebhook) -> Result<WebhookWrite> {
+        (**self).put_webhook(tenant, webhook).await
     }
 
     async fn delete_webhook(&self, tenant: &Tenant, id: &Id) -> Result<bool> {
         (**self).delete_webhook(tenant, id).await
     }
 
-    async fn due_webhooks(
+    async fn list_due_webhooks(
         &self,
         now: Timestamp,
         after: Option<&Id>,
         most: u32,
     ) -> Result<Vec<(Tenant, StoredWebhook)>> {
-        (**self).due_webhooks(now, after, most).await
+        (**self).list_due_webhooks(now, after, most).await
     }
 }

@@ -161,7 +161,7 @@ impl BodyReader<'_> {
             .into_iter()
             .filter_map(|(name, address)| Some((name, address?)))
             .collect();
-        let of_the_whole = draft.complete(self.now);
+        let of_the_whole = draft.apply_defaults(self.now);
         if !of_the_whole.is_empty() {
             let part = path.property();
             problems.extend(
@@ -253,7 +253,7 @@ impl BodyReader<'_> {
         plan.merge = match call.strangers {
             Some(strangers) => strangers.merge(),
             None if call.changes_people => MergePolicy::Replace,
-            None => MergePolicy::Keep,
+            None => MergePolicy::KeepExisting,
         };
         let mut problems = Vec::new();
         if call.helper == HelperName::Schedule {
@@ -425,7 +425,7 @@ impl BodyReader<'_> {
             };
             if let Some(text) = refused {
                 functions.unsupported.push((
-                    name.reports(),
+                    name.reported_kind(),
                     Problem::new(ErrorCode::NotSupported, name.as_str(), text),
                 ));
                 continue;

@@ -268,7 +268,7 @@ impl Webhook {
     ///
     /// Where that is no webhook of this version.
     pub fn read(stored: &StoredWebhook) -> Result<Self> {
-        serde_json::from_slice(&stored.body).map_err(Error::unexpected)
+        serde_json::from_slice(&stored.document).map_err(Error::unexpected)
     }
 
     /// What a store keeps; `leased` is the moment until which a sender has it for itself.
@@ -288,8 +288,8 @@ impl Webhook {
         Ok(StoredWebhook {
             id: self.id.clone(),
             version,
-            next,
-            body: serde_json::to_vec(self)?.into(),
+            due_at: next,
+            document: serde_json::to_vec(self)?.into(),
         })
     }
 
@@ -402,7 +402,7 @@ impl Webhook {
 /// a key was revoked: a webhook would otherwise outlive the key. The stores of this project do so
 /// in `revoke_key`.
 ///
-/// The key has the name that [`Caller::named`](crate::auth::Caller::named) gives it. Requests that
+/// The key has the name that [`Caller::with_key_name`](crate::auth::Caller::named) gives it. Requests that
 /// were authenticated before the revocation may still create or reactivate webhooks. Where an
 /// authenticator caches keys, repeat the call after that time; repeating it is harmless.
 ///
@@ -418,7 +418,7 @@ pub async fn disable_webhooks<S: WebhookStore + ?Sized>(
     now: Timestamp,
 ) -> Result<usize> {
     let mut disabled = 0_usize;
-    for stored in store.webhooks(tenant).await? {
+    for stored in store.list_webhooks(tenant).await? {
         disabled =
             disabled.saturating_add(usize::from(disable(store, tenant, stored, key, now).await?));
     }
@@ -441,10 +441,10 @@ async fn disable<S: WebhookStore + ?Sized>(
         webhook.status = WebhookStatus::Disabled;
         webhook.modified = now.after(Timestamp::from_micros(webhook.modified)).micros();
         let next = webhook.stored(stored.version.saturating_add(1), None, now)?;
-        if store.write_webhook(tenant, &next).await? == WebhookWrite::Written {
+        if store.put_webhook(tenant, &next).await? == WebhookWrite::Written {
             return Ok(true);
         }
-        match store.webhook(tenant, &stored.id).await? {
+        match store.get_webhook(tenant, &stored.id).await? {
             Some(current) => stored = current,
             None => return Ok(false),
         }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::{ops::Backoff, value::short_digest};
 
 /// Attempts of a message, the first one included (HOOK-11).
-pub const ATTEMPTS: usize = Backoff::STANDARD.attempts();
+pub const ATTEMPTS: usize = Backoff::STANDARD.max_attempts();
 
 /// The longest time that a receiver may ask for.
 const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
@@ -15,7 +15,7 @@ const BUSY: Duration = Duration::from_secs(30);
 /// How long to wait after so many attempts; `None` after the last one. Each message waits a little
 /// longer than another.
 pub(super) fn wait(attempts: u32, message: &str) -> Option<Duration> {
-    Backoff::STANDARD.after(
+    Backoff::STANDARD.delay(
         attempts,
         short_digest(format!("{message} {attempts}").as_bytes()),
     )

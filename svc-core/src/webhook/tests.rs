@@ -35,9 +35,9 @@ fn a_webhook_is_read_as_it_was_written() {
     webhook.rotate_secret(at(1)).unwrap();
     let stored = webhook.stored(3, None, at(1)).unwrap();
     assert_eq!(Webhook::read(&stored).unwrap(), webhook);
-    assert_eq!((stored.version, stored.next), (3, Some(at(1))));
+    assert_eq!((stored.version, stored.due_at), (3, Some(at(1))));
     let leased = webhook.stored(3, Some(at(60)), at(1)).unwrap();
-    assert_eq!(leased.next, Some(at(60)));
+    assert_eq!(leased.due_at, Some(at(60)));
     let shown = format!("{webhook:?}");
     assert!(!shown.contains("whsec_"), "{shown}");
 }
@@ -120,7 +120,7 @@ fn answers_mean_what_they_say() {
     assert_eq!(
         (
             ended.status,
-            ended.stored(1, Some(at(9)), at(1)).unwrap().next
+            ended.stored(1, Some(at(9)), at(1)).unwrap().due_at
         ),
         (WebhookStatus::Ended, None)
     );
@@ -134,7 +134,7 @@ fn answers_mean_what_they_say() {
         at(0),
     );
     assert!(busy.is_at_rest(at(599)) && !busy.is_at_rest(at(600)));
-    assert_eq!(busy.stored(1, None, at(1)).unwrap().next, Some(at(600)));
+    assert_eq!(busy.stored(1, None, at(1)).unwrap().due_at, Some(at(600)));
 }
 
 /// HOOK-12: what waits is bounded, and a full list lets the webhook rest until the first of it is
@@ -154,7 +154,7 @@ fn the_list_of_what_waits_is_bounded() {
         .min()
         .unwrap();
     assert_eq!(
-        webhook.stored(1, None, at(1)).unwrap().next,
+        webhook.stored(1, None, at(1)).unwrap().due_at,
         Some(Timestamp::from_micros(first))
     );
     // Tried again, it takes the place that it had.

@@ -240,7 +240,7 @@ fn parts(record: &RawRecord) -> [(&'static str, Vec<u8>); 7] {
             "an identifier",
             meta.identifiers.as_json().as_bytes().to_vec(),
         ),
-        ("a field", record.stored_fields().to_vec()),
+        ("a field", record.wire_fields().to_vec()),
         ("a link", links.into_bytes()),
         ("a computed value", computed.into_bytes()),
     ]

@@ -47,9 +47,9 @@ impl PageStart {
         let rest = found.total.saturating_sub(skipped);
         let size = u64::from(page.size);
         let has_next = match found.next {
-            NextPage::After(_) => true,
-            NextPage::End => false,
-            NextPage::ByNumber => rest > size,
+            NextPage::Cursor(_) => true,
+            NextPage::None => false,
+            NextPage::Number => rest > size,
         };
         u64::try_from(found.records.len()).is_ok_and(|records| records == rest.min(size))
             && has_next == (rest > size)
@@ -142,13 +142,13 @@ impl CursorCodec {
     /// on another page it would show records under a wrong number.
     #[must_use]
     pub fn start(&self, tenant: i64, collection: &[u8], page: &PageRequest) -> PageStart {
-        let after = page.after.as_deref().and_then(|text| {
+        let after = page.cursor.as_deref().and_then(|text| {
             self.read(CursorKind::Row, tenant, &leading_to(collection, page), text)
         });
         match after {
             Some([row]) => PageStart::After(row),
             None if page.number <= 1 => PageStart::After(0),
-            None => PageStart::At(page.skipped()),
+            None => PageStart::At(page.records_before()),
         }
     }
 
@@ -162,8 +162,8 @@ impl CursorCodec {
         last: Option<i64>,
     ) -> NextPage {
         let next = PageRequest::new(page.number.saturating_add(1), page.size);
-        last.map_or(NextPage::End, |row| {
-            NextPage::After(self.write(
+        last.map_or(NextPage::None, |row| {
+            NextPage::Cursor(self.write(
                 CursorKind::Row,
                 tenant,
                 &leading_to(collection, &next),
@@ -182,7 +182,7 @@ impl CursorCodec {
         request: &ListRequest,
     ) -> OrderedPageStart {
         let page = &request.page;
-        let read = page.after.as_deref().and_then(|text| {
+        let read = page.cursor.as_deref().and_then(|text| {
             let place = ordered(collection, request, page.number);
             self.read(CursorKind::Mark, tenant, &place, text)
         });
@@ -192,7 +192,7 @@ impl CursorCodec {
                 row,
                 u64::try_from(total).unwrap_or_default(),
             )),
-            None => OrderedPageStart::At(page.skipped()),
+            None => OrderedPageStart::At(page.records_before()),
         }
     }
 
@@ -207,11 +207,11 @@ impl CursorCodec {
         last: Option<OrderedPosition>,
     ) -> NextPage {
         let Some(OrderedPosition { time, row, total }) = last else {
-            return NextPage::End;
+            return NextPage::None;
         };
         let place = ordered(collection, request, request.page.number.saturating_add(1));
         let total = i64::try_from(total).unwrap_or(i64::MAX);
-        NextPage::After(self.write(CursorKind::Mark, tenant, &place, [time, row, total]))
+        NextPage::Cursor(self.write(CursorKind::Mark, tenant, &place, [time, row, total]))
     }
 
     /// A cursor that hides some numbers: letters and digits only.
@@ -360,9 +360,9 @@ mod tests {
         let cursors = CursorCodec::new(&SECRET);
         let page = |number, size, after: Option<&str>| {
             let page = PageRequest::new(number, size);
-            after.map_or(page.clone(), |after| page.after(after))
+            after.map_or(page.clone(), |after| page.with_cursor(after))
         };
-        let NextPage::After(after) = cursors.next(1, b"people", &page(2, 25, None), Some(77))
+        let NextPage::Cursor(after) = cursors.next(1, b"people", &page(2, 25, None), Some(77))
         else {
             panic!("no cursor")
         };
@@ -387,7 +387,7 @@ mod tests {
         );
         assert_eq!(
             cursors.next(1, b"people", &page(2, 25, None), None),
-            NextPage::End
+            NextPage::None
         );
     }
 

@@ -167,9 +167,9 @@ impl FeedCursors {
             .map(|(content, _)| content);
         let (feed_id, sealed) = content
             .and_then(|content| content.split_at_checked(DIGITS))
-            .ok_or(FeedResponse::Unknown)?;
+            .ok_or(FeedResponse::UnknownCursor)?;
         if feed_id != self.feed_id {
-            return Err(FeedResponse::Expired);
+            return Err(FeedResponse::ExpiredCursor);
         }
         let read = |side: Side| {
             let numbers = self.cursors.read(
@@ -182,7 +182,7 @@ impl FeedCursors {
         };
         read(Side::After)
             .or_else(|| read(Side::Before))
-            .ok_or(FeedResponse::Unknown)
+            .ok_or(FeedResponse::UnknownCursor)
     }
 }
 
@@ -261,7 +261,7 @@ impl<'a> FeedQuery<'a> {
     #[must_use]
     pub fn page(&self, read: FeedRows) -> FeedResponse {
         if !read.is_kept {
-            return FeedResponse::Expired;
+            return FeedResponse::ExpiredCursor;
         }
         let (limit, size) = (
             self.limit.saturating_sub(1) as usize,
@@ -340,11 +340,11 @@ mod tests {
         );
         assert!(matches!(
             foreign.decode(&one, &cursor),
-            Err(FeedResponse::Expired)
+            Err(FeedResponse::ExpiredCursor)
         ));
         assert!(matches!(
             own.decode(&other, &cursor),
-            Err(FeedResponse::Unknown)
+            Err(FeedResponse::UnknownCursor)
         ));
         for at in 0..cursor.len() {
             let other = if cursor.as_bytes()[at] == b'0' {
@@ -354,7 +354,7 @@ mod tests {
             };
             let damaged = format!("{}{other}{}", &cursor[..at], &cursor[at + 1..]);
             assert!(
-                matches!(own.decode(&one, &damaged), Err(FeedResponse::Unknown)),
+                matches!(own.decode(&one, &damaged), Err(FeedResponse::UnknownCursor)),
                 "{at}"
             );
         }
@@ -368,7 +368,7 @@ mod tests {
             &format!("{cursor}0"),
         ] {
             assert!(
-                matches!(own.decode(&one, wrong), Err(FeedResponse::Unknown)),
+                matches!(own.decode(&one, wrong), Err(FeedResponse::UnknownCursor)),
                 "{wrong}"
             );
         }
@@ -390,7 +390,10 @@ mod tests {
             let forged = format!("{}{other}{}", &content[..at], &content[at + 1..]);
             let forged = format!("{forged}{}", checksum(&tenant, &forged));
             assert!(
-                matches!(own.decode(&tenant, &forged), Err(FeedResponse::Unknown)),
+                matches!(
+                    own.decode(&tenant, &forged),
+                    Err(FeedResponse::UnknownCursor)
+                ),
                 "{at}"
             );
         }
@@ -447,9 +450,9 @@ mod tests {
                     .map(|entry| entry.change.at.micros() / 10),
             );
             pages += 1;
-            after = Some(page.next.clone());
+            after = Some(page.next_cursor.clone());
             if !page.has_more {
-                assert_eq!(page.next, page.last);
+                assert_eq!(page.next_cursor, page.last_cursor);
                 break;
             }
         }
@@ -513,7 +516,7 @@ mod tests {
         let query = FeedQuery::new(&tenant, &request, &cursors).ok().unwrap();
         assert!(matches!(
             query.page(FeedRows::default()),
-            FeedResponse::Expired
+            FeedResponse::ExpiredCursor
         ));
     }
 }

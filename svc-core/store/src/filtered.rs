@@ -61,12 +61,12 @@ impl OrderedPages<'_> {
             }
             found = kept;
         }
-        found.sort_by_key(|stored| self.request.time_of(&stored.record));
+        found.sort_by_key(|stored| self.request.sort_key(&stored.record));
         let total = found.len() as u64;
         let begin = match self.start() {
             OrderedPageStart::After(mark) => {
                 let place =
-                    |stored: &StoredRecord| (self.request.time_of(&stored.record), stored.row);
+                    |stored: &StoredRecord| (self.request.sort_key(&stored.record), stored.row);
                 found.partition_point(|stored| place(stored) <= (mark.time, mark.row))
             }
             OrderedPageStart::At(position) => usize::try_from(position).unwrap_or(usize::MAX),
@@ -90,7 +90,7 @@ impl OrderedPages<'_> {
         let more = found.len() > size;
         found.truncate(size);
         let mark = |stored: &StoredRecord| {
-            OrderedPosition::new(self.request.time_of(&stored.record), stored.row, total)
+            OrderedPosition::new(self.request.sort_key(&stored.record), stored.row, total)
         };
         let next = self.next(found.last().filter(|_| more).map(mark));
         RawPage::new(

@@ -1,7 +1,7 @@
 //! What a store finds records by: nothing of it can be read from the data (UND-26).
 
 use sha2::{Digest, Sha256};
-use svc_core::{helper::normal_email, value::Identifier};
+use svc_core::{helper::normalize_email, value::Identifier};
 
 /// What a text is looked up by: the first half of its SHA-256.
 pub type LookupHash = [u8; 16];
@@ -16,7 +16,7 @@ pub fn identifier(identifier: &Identifier) -> LookupHash {
 /// (HLP-04).
 #[must_use]
 pub fn email(address: &str) -> LookupHash {
-    hash(&normal_email(address))
+    hash(&normalize_email(address))
 }
 
 fn hash(text: &str) -> LookupHash {

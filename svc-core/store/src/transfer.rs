@@ -257,7 +257,7 @@ pub(super) fn found_by(record: &RawRecord) -> Result<(Option<String>, Vec<String
     if unique.is_none() && !is_person {
         return Ok((None, Vec::new()));
     }
-    let fields = record.read_fields(&ShareNames::default())?;
+    let fields = record.to_fields(&ShareNames::default())?;
     let name = unique
         .and_then(|field| fields.get(field.name))
         .and_then(Json::as_str)

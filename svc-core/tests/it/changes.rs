@@ -20,7 +20,7 @@ use svc_store::memory::MemoryStore;
 fn api(store: &MemoryStore) -> Api {
     let api = store
         .register_all(Api::builder(Vendor::new("Acme", "CRM")))
-        .changes(&Arc::new(store.clone()));
+        .change_feed(&Arc::new(store.clone()));
     api.base_url("http://localhost/")
         .authenticator(svc_core::auth::FixedKeys::new())
         .build()
@@ -28,7 +28,7 @@ fn api(store: &MemoryStore) -> Api {
 }
 
 fn known(tenant: &str, rights: Rights) -> Identity {
-    Identity::Known(Tenant::new(tenant), Caller::with_rights(rights))
+    Identity::Authenticated(Tenant::new(tenant), Caller::with_rights(rights))
 }
 
 fn one() -> Identity {
@@ -40,7 +40,7 @@ async fn get(api: &Api, who: Identity, address: &str) -> (u16, Value) {
         .split_once('?')
         .map_or((address, None), |(path, query)| (path, Some(query)));
     let reply = api
-        .answer(who, Request::new(&Method::GET, path).with_query(query))
+        .handle(who, Request::new(&Method::GET, path).with_query(query))
         .await;
     (
         reply.status.as_u16(),
@@ -50,7 +50,7 @@ async fn get(api: &Api, who: Identity, address: &str) -> (u16, Value) {
 
 async fn make(api: &Api, many: &str, body: Value) -> String {
     let reply = api
-        .answer(
+        .handle(
             one(),
             Request::new(&Method::POST, many).with_body(body.to_string()),
         )
@@ -130,11 +130,11 @@ async fn syn_03_an_entry_has_a_page_of_its_own() {
 async fn it_is_there_where_it_is_registered() {
     let store = MemoryStore::new();
     let with = api(&store);
-    let entry = get(&with, Identity::Nobody, "").await.1;
+    let entry = get(&with, Identity::Anonymous, "").await.1;
     assert_eq!(path(&entry["_links"]["ext:changes"]), "changes");
     assert_eq!(curies(&entry), ["svc", "ext"], "HAL-19");
-    assert_eq!(get(&with, Identity::Nobody, "changes").await.0, 401);
-    assert_eq!(get(&with, Identity::Invalid, "changes").await.0, 401);
+    assert_eq!(get(&with, Identity::Anonymous, "changes").await.0, 401);
+    assert_eq!(get(&with, Identity::InvalidKey, "changes").await.0, 401);
     assert_eq!(get(&with, one(), "changes").await.0, 200);
     assert!(with.behaviours().contains(&"changes"));
     let without = store
@@ -144,11 +144,11 @@ async fn it_is_there_where_it_is_registered() {
         .authenticator(svc_core::auth::FixedKeys::new())
         .build()
         .unwrap();
-    let entry = get(&without, Identity::Nobody, "").await.1;
+    let entry = get(&without, Identity::Anonymous, "").await.1;
     assert_eq!(entry["_links"]["ext:changes"], Value::Null);
     assert_eq!(curies(&entry), ["svc"], "HAL-19");
     assert_eq!(get(&without, one(), "changes").await.0, 500);
-    assert_eq!(get(&without, Identity::Nobody, "changes").await.0, 401);
+    assert_eq!(get(&without, Identity::Anonymous, "changes").await.0, 401);
     assert!(!without.behaviours().contains(&"changes"));
 }
 
@@ -172,7 +172,7 @@ async fn what_goes_with_something_else_is_told() {
     );
     for gone in [&tag, &person] {
         assert_eq!(
-            api.answer(one(), Request::new(&Method::DELETE, gone.as_str()))
+            api.handle(one(), Request::new(&Method::DELETE, gone.as_str()))
                 .await
                 .status,
             204
@@ -350,7 +350,7 @@ async fn waiting(api: &Api, who: Identity, timer: &Hand, address: &str) -> Respo
         http::HeaderName::from_static("prefer"),
         HeaderValue::from_static("wait=60"),
     )]);
-    api.answer(
+    api.handle(
         who,
         Request::new(&Method::GET, path)
             .with_query(Some(query))
@@ -374,7 +374,7 @@ async fn syn_11_a_request_waits_for_changes() {
         // Not of another tenant, and of no kind that the key may not read.
         let two = Request::new(&Method::POST, "tags").with_body(r#"{"name": "other"}"#);
         assert_eq!(
-            api.answer(known("two", Rights::all()), two).await.status,
+            api.handle(known("two", Rights::all()), two).await.status,
             201
         );
         tokio::task::yield_now().await;
@@ -401,9 +401,9 @@ async fn syn_11_a_time_that_is_over_ends_the_wait() {
     let store = MemoryStore::new();
     let api = store
         .register_all(Api::builder(Vendor::new("Acme", "CRM")))
-        .changes(&Arc::new(store.clone()));
+        .change_feed(&Arc::new(store.clone()));
     let api = api
-        .longest_wait(Duration::from_millis(20))
+        .max_wait(Duration::from_millis(20))
         .base_url("http://localhost/");
     let api = api
         .authenticator(svc_core::auth::FixedKeys::new())
@@ -430,7 +430,7 @@ async fn syn_13_waits_are_bounded() {
     let store = MemoryStore::new();
     let api = store
         .register_all(Api::builder(Vendor::new("Acme", "CRM")))
-        .changes(&Arc::new(store.clone()));
+        .change_feed(&Arc::new(store.clone()));
     let api = api
         .wait_limits(WaitLimits::default().per_key(2).per_tenant(3))
         .base_url("http://localhost/");
@@ -441,9 +441,9 @@ async fn syn_13_waits_are_bounded() {
     let next = path(&get(&api, one(), "changes").await.1["_links"]["last"]);
     let hand = Hand::new(false);
     let key = |tenant: &str, name: &str| {
-        Identity::Known(
+        Identity::Authenticated(
             Tenant::new(tenant),
-            Caller::with_rights(Rights::all()).named(name),
+            Caller::with_rights(Rights::all()).with_key_name(name),
         )
     };
     let wait = |name: &str| Box::pin(waiting(&api, key("one", name), &hand, &next));
@@ -471,7 +471,7 @@ async fn syn_13_waits_are_bounded() {
     drop(first);
     let stream = events(&api, key("one", "c"), "changes", None).await;
     assert_eq!(stream.status, 200);
-    let copy = stream.following.clone();
+    let copy = stream.event_stream.clone();
     assert_eq!(wait("d").await.status, 429);
     drop(stream);
     assert_eq!(wait("d").await.status, 429);
@@ -498,13 +498,13 @@ struct Counted {
 
 #[async_trait::async_trait]
 impl ChangeFeed for Counted {
-    async fn changes(&self, cx: &Context, request: &FeedRequest) -> svc_core::Result<FeedResponse> {
+    async fn read(&self, cx: &Context, request: &FeedRequest) -> svc_core::Result<FeedResponse> {
         self.reads.fetch_add(1, Ordering::Relaxed);
-        self.store.changes(cx, request).await
+        self.store.read(cx, request).await
     }
 
-    async fn listen(&self, cx: &Context) -> svc_core::Result<Subscription> {
-        self.store.listen(cx).await
+    async fn subscribe(&self, cx: &Context) -> svc_core::Result<Subscription> {
+        self.store.subscribe(cx).await
     }
 }
 
@@ -520,7 +520,7 @@ async fn syn_11_requests_that_wait_share_one_read() {
     };
     let api = store
         .register_all(Api::builder(Vendor::new("Acme", "CRM")))
-        .changes(&Arc::new(counted.clone()));
+        .change_feed(&Arc::new(counted.clone()));
     let api = api
         .wait_limits(WaitLimits::default().per_key(1_000).per_tenant(1_000))
         .base_url("http://localhost/");
@@ -558,7 +558,7 @@ async fn syn_11_requests_that_wait_share_one_read() {
         streams.push(
             events(&api, one(), "changes", None)
                 .await
-                .following
+                .event_stream
                 .unwrap(),
         );
     }
@@ -627,7 +627,7 @@ async fn events(api: &Api, who: Identity, address: &str, last: Option<&str>) -> 
         )
     });
     let headers = std::iter::once(accept).chain(last).collect();
-    api.answer(
+    api.handle(
         who,
         Request::new(&Method::GET, path)
             .with_query(query)
@@ -669,7 +669,7 @@ async fn syn_12_a_stream_goes_on_telling() {
     );
     let (first, page) = event(&reply.body);
     assert_eq!(told(&page.unwrap()).len(), 2);
-    let (hand, mut following) = (Hand::new(false), reply.following.take().unwrap());
+    let (hand, mut following) = (Hand::new(false), reply.event_stream.take().unwrap());
     let (third, page) = event(&following.next(&hand).await.unwrap());
     let page = page.unwrap();
     assert_eq!((told(&page).len(), &page["has_more"]), (1, &json!(false)));
@@ -722,7 +722,7 @@ async fn aut_03_a_key_that_is_revoked_is_told_nothing_more() {
     let keys = Revocable::default();
     let api = store
         .register_all(Api::builder(Vendor::new("Acme", "CRM")))
-        .changes(&Arc::new(store.clone()));
+        .change_feed(&Arc::new(store.clone()));
     let api = api
         .base_url("http://localhost/")
         .authenticator(keys.clone())
@@ -738,16 +738,16 @@ async fn aut_03_a_key_that_is_revoked_is_told_nothing_more() {
         let request =
             Request::new(&Method::GET, "changes").with_query(address.strip_prefix("changes?"));
         let mut call = api.resolve(request.with_headers(&headers).with_timer(&hand));
-        let identity = call.identify().await.ok().unwrap();
-        match call.admit(identity).await {
-            Ok(admitted) => admitted.answer().await,
+        let identity = call.authenticate().await.ok().unwrap();
+        match call.authorize(identity).await {
+            Ok(admitted) => admitted.execute().await,
             Err(reply) => reply,
         }
     };
     let stream = async || {
         ask(next.clone(), "accept", "text/event-stream")
             .await
-            .following
+            .event_stream
             .unwrap()
     };
     let (mut told, mut silent) = (stream().await, stream().await);
@@ -785,9 +785,9 @@ async fn syn_12_a_stream_ends() {
     let store = MemoryStore::new();
     let api = store
         .register_all(Api::builder(Vendor::new("Acme", "CRM")))
-        .changes(&Arc::new(store.clone()));
+        .change_feed(&Arc::new(store.clone()));
     let api = api
-        .longest_wait(Duration::from_millis(20))
+        .max_wait(Duration::from_millis(20))
         .base_url("http://localhost/");
     let api = api
         .authenticator(svc_core::auth::FixedKeys::new())
@@ -795,7 +795,7 @@ async fn syn_12_a_stream_ends() {
         .unwrap();
     let mut following = events(&api, one(), "changes", None)
         .await
-        .following
+        .event_stream
         .unwrap();
     let mut timeless = following.clone();
     assert_eq!(
@@ -834,7 +834,9 @@ async fn syn_12_cursors_of_events_are_checked() {
         400
     );
     assert_eq!(
-        events(&api, Identity::Nobody, "changes", None).await.status,
+        events(&api, Identity::Anonymous, "changes", None)
+            .await
+            .status,
         401
     );
     let other = self::api(&MemoryStore::new());

@@ -90,7 +90,7 @@ fn err_31_an_error_that_the_vendor_knows_is_a_problem_of_its_record() {
             "The table is full.",
         )))
     };
-    let server = Server::with(|api| api.classify(full));
+    let server = Server::with(|api| api.map_errors(full));
     let helper = signing(&server);
     server.made("tags", r#"{"name":"known"}"#);
     let body =
@@ -353,7 +353,7 @@ fn hlp_10_what_is_wrong_in_the_body_refuses_the_whole_call() {
 
 #[test]
 fn err_38_functions_that_are_switched_off() {
-    let server = Server::with(|api| api.without("haf.add_lists"));
+    let server = Server::with(|api| api.without_capability("haf.add_lists"));
     server.made("lists", r#"{"name":"l"}"#);
     let answer = server.post(
         "people/person_signup",
@@ -576,7 +576,7 @@ fn hlp_04_the_merge_through_the_helper() {
         known,
         "HLP-04 without a key"
     );
-    let server = Server::with(|api| api.strangers(AnonymousPolicy::new().fill_empty()));
+    let server = Server::with(|api| api.anonymous_policy(AnonymousPolicy::new().fill_empty()));
     let filled = json!({"given_name": "Ada", "source": "web", "email_addresses": mail("a@x.org"), "languages_spoken": ["en"]});
     assert_eq!(
         merged(&server, Caller::anonymous(), &known, &posted),
@@ -671,7 +671,8 @@ fn hlp_12_of_equal_calls_at_once_the_second_finds_the_person_of_the_first() {
 
 #[test]
 fn hlp_04_a_stranger_who_is_never_matched_is_somebody_new() {
-    let server = Server::with(|api| api.strangers(AnonymousPolicy::new().never_match()));
+    let server =
+        Server::with(|api| api.anonymous_policy(AnonymousPolicy::new().without_matching()));
     let helper = signing(&server);
     let body = r#"{"person":{"email_addresses":[{"address":"a@x.org"}]}}"#;
     server.post(&helper, body);
@@ -793,13 +794,13 @@ fn und_24_an_action_that_is_posted_again_is_updated() {
         api.resource::<svc_core::model::Person, _>(store, |x| x.get().create().update().find())
             .resource::<svc_core::model::Petition, _>(store, |x| x.list().get().create())
             .resource::<svc_core::model::Signature, _>(store, |x| {
-                x.under::<svc_core::model::Petition>()
+                x.list_under::<svc_core::model::Petition>()
                     .get()
                     .create()
                     .update()
                     .find()
             })
-            .compose::<svc_core::helper::RecordSignature>()
+            .compose_helper::<svc_core::helper::RecordSignature>()
     };
     let store = std::sync::Arc::new(crate::support::memory::Memory::default());
     let api = find(crate::support::server::builder(), &store)

@@ -65,15 +65,15 @@ impl Asked {
 
     fn send_as(&self, caller: Caller, base: &BaseUrl, request: Request<'_>) -> Response {
         let now = request
-            .received
+            .received_at
             .unwrap_or_else(|| Timestamp::parse("2026-01-05T09:00:00.5Z").unwrap());
-        let request = request.with_base(base.clone()).with_received(now);
+        let request = request.with_base_url(base.clone()).with_received_at(now);
         let runtime = tokio::runtime::Builder::new_current_thread()
             .build()
             .unwrap();
         runtime.block_on(
             self.0
-                .answer(Identity::Known(Tenant::new("one"), caller), request),
+                .handle(Identity::Authenticated(Tenant::new("one"), caller), request),
         )
     }
 
@@ -88,7 +88,7 @@ impl Asked {
             .iter()
             .map(|(name, value)| (name.clone(), HeaderValue::from_str(value).unwrap()));
         let headers: HeaderMap = headers.collect();
-        let base = self.base();
+        let base = self.base_url();
         let path = path.strip_prefix(base.as_str()).unwrap_or(path);
         let (path, query) = path
             .split_once('?')
@@ -220,7 +220,7 @@ fn etg_04_representations_that_differ_have_different_tags() {
     let server = Asked::store(IfMatchPolicy::Optional);
     let petition = server.made("petitions", &json!({"title": "Trees"}));
     let other = BaseUrl::new("https://other.example.org/").unwrap();
-    let path = petition.strip_prefix(server.base().as_str()).unwrap();
+    let path = petition.strip_prefix(server.base_url().as_str()).unwrap();
     let at = |base: &BaseUrl| {
         server.send_as(
             Caller::with_rights(Rights::all()),
@@ -229,7 +229,7 @@ fn etg_04_representations_that_differ_have_different_tags() {
         )
     };
     assert_ne!(
-        tag(&at(server.base())),
+        tag(&at(server.base_url())),
         tag(&at(&other)),
         "another base address"
     );
@@ -368,7 +368,7 @@ fn etg_07_and_08_a_change_is_of_what_is_known() {
 fn etg_11_a_date_is_no_condition_less_than_a_second_after_the_change() {
     for (which, server) in Asked::both(IfMatchPolicy::Optional) {
         let person = server.made("people", &json!({"given_name": "first"}));
-        let path = person.strip_prefix(server.base().as_str()).unwrap();
+        let path = person.strip_prefix(server.base_url().as_str()).unwrap();
         for (method, status) in [
             (Method::PUT, 200),
             (Method::PUT, 200),
@@ -387,9 +387,12 @@ fn etg_11_a_date_is_no_condition_less_than_a_second_after_the_change() {
                 let request = Request::new(&method, path)
                     .with_headers(&headers)
                     .with_body("{}")
-                    .with_received(received);
-                let reply =
-                    server.send_as(Caller::with_rights(Rights::all()), server.base(), request);
+                    .with_received_at(received);
+                let reply = server.send_as(
+                    Caller::with_rights(Rights::all()),
+                    server.base_url(),
+                    request,
+                );
                 assert_eq!(
                     reply.status, status,
                     "{which}: {method} {after} microseconds after the change"
@@ -449,11 +452,13 @@ fn etg_08_a_caller_compares_what_it_may_see() {
     let rights = || ["people.create", "people.update"].map(|right| right.parse().unwrap());
     let blind = || Caller::with_rights(Rights::only(rights()));
     let send = |method: &Method, path: &str, body: &Value, headers: &HeaderMap| {
-        let path = path.strip_prefix(server.base().as_str()).unwrap_or(path);
+        let path = path
+            .strip_prefix(server.base_url().as_str())
+            .unwrap_or(path);
         let request = Request::new(method, path)
             .with_headers(headers)
             .with_body(body.to_string());
-        server.send_as(blind(), server.base(), request)
+        server.send_as(blind(), server.base_url(), request)
     };
     let none = HeaderMap::new();
     let made = send(

@@ -155,16 +155,16 @@ fn und_40_the_capability_document() {
                 .create()
                 .update()
                 .find()
-                .readable(fields!(person::{ given_name, birthdate, gender }))
+                .readable_fields(fields!(person::{ given_name, birthdate, gender }))
         })
         .resource::<Signature, _>(&store, |x| {
-            x.under::<Petition>()
+            x.list_under::<Petition>()
                 .get()
                 .create()
-                .writable(writable!(signature::{ comments, action_date }))
+                .writable_fields(writable!(signature::{ comments, action_date }))
         })
-        .compose::<RecordSignature>()
-        .declares(Behaviour::CapacityEnforced)
+        .compose_helper::<RecordSignature>()
+        .behaviour(Behaviour::CapacityEnforced)
         .build()
         .unwrap();
     let mut document = Server { api, store }.get("docs/capabilities");

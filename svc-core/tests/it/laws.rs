@@ -81,8 +81,8 @@ struct Forgetful(MemoryStore);
 
 #[async_trait]
 impl ChangeFeed for Forgetful {
-    async fn changes(&self, cx: &Context, request: &FeedRequest) -> svc_core::Result<FeedResponse> {
-        let mut feed = self.0.changes(cx, request).await?;
+    async fn read(&self, cx: &Context, request: &FeedRequest) -> svc_core::Result<FeedResponse> {
+        let mut feed = self.0.read(cx, request).await?;
         if let FeedResponse::Page(page) = &mut feed
             && page.entries.len() > 1
         {

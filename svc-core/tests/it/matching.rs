@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 use svc_core::{
     helper::{
-        DefaultMatching, MatchKey, MergePolicy, PersonMatching, emails, merge_person, normal_email,
+        DefaultMatching, MatchKey, MergePolicy, PersonMatching, emails, merge_person,
+        normalize_email,
     },
     model::Kind,
     read::{Json, JsonLimits, Object},
@@ -37,11 +38,11 @@ fn assert_merge(known: &str, posted: &str, with_key: &str, filled: &str) {
         "HLP-04: {known} with {posted}"
     );
     assert_eq!(
-        merged(known, posted, MergePolicy::Fill),
+        merged(known, posted, MergePolicy::FillEmpty),
         compact(filled),
         "HLP-04: {known} with {posted} without a key"
     );
-    for nothing in [MergePolicy::Keep, MergePolicy::Apart] {
+    for nothing in [MergePolicy::KeepExisting, MergePolicy::AlwaysCreate] {
         assert_eq!(
             merged(known, posted, nothing),
             compact(known),
@@ -90,7 +91,7 @@ fn hlp_04_an_identity_of_a_stranger_does_not_overwrite_the_gender() {
     ] {
         let posted = format!(r#"{{"gender_identity":"{posted}"}}"#);
         assert_eq!(
-            merged(known, &posted, MergePolicy::Fill),
+            merged(known, &posted, MergePolicy::FillEmpty),
             after,
             "HLP-04: {known} with {posted} without a key"
         );
@@ -242,9 +243,9 @@ fn hlp_04_what_a_person_is_looked_up_by() {
         [],
         "HLP-04: a name is no key"
     );
-    assert_eq!(normal_email(" Ada@X.ORG "), "ada@x.org", "HLP-04");
+    assert_eq!(normalize_email(" Ada@X.ORG "), "ada@x.org", "HLP-04");
     assert_eq!(
-        normal_email("mi\u{212a}e@x.org"),
+        normalize_email("mi\u{212a}e@x.org"),
         "mi\u{212a}e@x.org",
         "HLP-04: a letter that looks alike is another one"
     );
@@ -269,7 +270,7 @@ proptest! {
     fn hlp_04_laws_of_merging(known in any::<u64>(), posted in any::<u64>()) {
         let known = generate::body(&mut Dice::new(known), Kind::Person);
         let posted = generate::body(&mut Dice::new(posted), Kind::Person);
-        for merge in [MergePolicy::Replace, MergePolicy::Keep, MergePolicy::Fill] {
+        for merge in [MergePolicy::Replace, MergePolicy::KeepExisting, MergePolicy::FillEmpty] {
             let mut once = known.clone();
             merge_person(&mut once, &posted, merge);
             for list in ["email_addresses", "phone_numbers", "postal_addresses"] {

@@ -28,24 +28,24 @@ fn people(x: ResourceConfig<Person, Memory>) -> ResourceConfig<Person, Memory> {
         .create()
         .update()
         .find()
-        .required(writable!(person::{family_name, email_addresses::{address}}))
-        .readable(
+        .required_fields(writable!(person::{family_name, email_addresses::{address}}))
+        .readable_fields(
             fields!(person::{given_name, family_name, source, languages_spoken, email_addresses::{address, primary}}),
         )
-        .writable(
+        .writable_fields(
             writable!(person::{given_name, family_name, source, languages_spoken, email_addresses::{address, primary}}),
         )
         .default(person::key::source, "web")
-        .longest(person::key::languages_spoken, 5)
-        .longest(field!(person::email_addresses::address), 20)
+        .max_length(person::key::languages_spoken, 5)
+        .max_length(field!(person::email_addresses::address), 20)
 }
 
 fn attendances(x: ResourceConfig<Attendance, Memory>) -> ResourceConfig<Attendance, Memory> {
-    x.under::<Event>()
+    x.list_under::<Event>()
         .get()
         .create()
         .update()
-        .values(
+        .allowed_values(
             attendance::key::status,
             ["accepted", "declined", "tentative"],
         )
@@ -60,10 +60,10 @@ fn events(x: ResourceConfig<Event, Memory>) -> ResourceConfig<Event, Memory> {
         .get()
         .create()
         .update()
-        .required(writable!(event::{title, start_date}))
-        .range(event::key::capacity, 0..=2_147_483_647)
-        .longest(event::key::title, 8)
-        .range(field!(event::ticket_levels::amount), 1..=100)
+        .required_fields(writable!(event::{title, start_date}))
+        .value_range(event::key::capacity, 0..=2_147_483_647)
+        .max_length(event::key::title, 8)
+        .value_range(field!(event::ticket_levels::amount), 1..=100)
         .without_link(event::link::creator)
 }
 
@@ -72,8 +72,8 @@ fn narrow(store: &Arc<Memory>) -> ApiBuilder {
         .resource::<Person, _>(store, people)
         .resource::<Event, _>(store, events)
         .resource::<Attendance, _>(store, attendances)
-        .compose::<PersonSignup>()
-        .compose::<RecordAttendance>()
+        .compose_helper::<PersonSignup>()
+        .compose_helper::<RecordAttendance>()
 }
 
 fn server() -> Server {
@@ -99,7 +99,7 @@ fn texts(answer: &Answered) -> Vec<String> {
 }
 
 fn at(server: &Server, kind: &str) -> Value {
-    let document = capabilities(&server.api, server.api.base());
+    let document = capabilities(&server.api, server.api.base_url());
     serde_json::to_value(&document.collections[kind].fields).unwrap()
 }
 
@@ -411,7 +411,10 @@ fn cap_04_a_program_hands_over_what_it_learns_when_it_starts() {
     tables.at(&["description"]).leave_out();
     tables.at(&["location", "venue"]).leave_out();
     let store = Arc::new(Memory::default());
-    let api = narrow(&store).narrow(Kind::Event, tables).build().unwrap();
+    let api = narrow(&store)
+        .constraints(Kind::Event, tables)
+        .build()
+        .unwrap();
     let server = Server { api, store };
     let body = json!({
         "title": "123456", "capacity": 1001, "start_date": "2026-03-01T10:00:00Z", "description": "d",
@@ -473,30 +476,30 @@ fn cap_04_every_contradiction_is_told_at_once() {
         .resource::<Petition, _>(&store, |x| {
             x.get()
                 .create()
-                .writable(writable!(petition::{title, summary}))
-                .required(writable!(petition::{name}))
+                .writable_fields(writable!(petition::{title, summary}))
+                .required_fields(writable!(petition::{name}))
                 .default(petition::key::title, "t")
-                .required(writable!(petition::{title}))
-                .range(petition::key::summary, 1..=2)
-                .values(petition::key::summary, ["a"])
-                .longest(petition::key::total_signatures, 3)
+                .required_fields(writable!(petition::{title}))
+                .value_range(petition::key::summary, 1..=2)
+                .allowed_values(petition::key::summary, ["a"])
+                .max_length(petition::key::total_signatures, 3)
                 .default(petition::key::description, "d")
         })
         .resource::<Attendance, _>(&store, |x| {
             x.get()
-                .values(attendance::key::status, ["accepted", "maybe"])
+                .allowed_values(attendance::key::status, ["accepted", "maybe"])
                 .default(attendance::key::status, "declined")
-                .longest(attendance::key::comment, 0)
-                .longest(attendance::key::attended, 4)
+                .max_length(attendance::key::comment, 0)
+                .max_length(attendance::key::attended, 4)
         })
         .resource::<Event, _>(&store, |x| {
             x.get()
                 .default(event::key::capacity, "11")
-                .range(event::key::capacity, 0..=10)
+                .value_range(event::key::capacity, 0..=10)
                 .default(event::key::location, "x")
         })
-        .narrow(Kind::Petition, tables)
-        .narrow(Kind::Tag, tags);
+        .constraints(Kind::Petition, tables)
+        .constraints(Kind::Tag, tags);
     let problems = api
         .build()
         .expect_err("contradictions")
@@ -512,7 +515,7 @@ fn cap_04_every_contradiction_is_told_at_once() {
 fn cap_04_a_set_of_all_members_narrows_nothing() {
     let store = Arc::new(Memory::default());
     let all = |x: ResourceConfig<Person, Memory>| {
-        x.get().writable(
+        x.get().writable_fields(
             writable!(person::{email_addresses::{primary, address, address_type, status}}),
         )
     };
@@ -537,7 +540,7 @@ fn cap_04_a_set_of_all_members_narrows_nothing() {
 fn hlp_04_one_action_of_a_person_is_declared() {
     let store = Arc::new(Memory::default());
     let api = narrow(&store)
-        .declares(Behaviour::OneActionPerPerson)
+        .behaviour(Behaviour::OneActionPerPerson)
         .build()
         .unwrap();
     assert!(api.behaviours().contains(&"one_action_per_person"));

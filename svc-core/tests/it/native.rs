@@ -38,7 +38,7 @@ impl Native {
 }
 
 fn meta(cx: &Context) -> Meta {
-    Meta::new(Id::new("x").unwrap(), cx.now)
+    Meta::new(Id::new("x").unwrap(), cx.received_at)
 }
 
 #[async_trait]
@@ -69,7 +69,7 @@ impl Helper<RecordSignature> for Native {
             EntryStatus::Created
         };
         Ok(HelperOutcome::without_person()
-            .action(Record::<Signature>::new(meta(cx), action), status))
+            .with_action(Record::<Signature>::new(meta(cx), action), status))
     }
 }
 
@@ -90,7 +90,7 @@ impl Helper<Schedule> for Native {
             }
             _ => "nothing".to_owned(),
         });
-        Ok(HelperOutcome::without_person().action(
+        Ok(HelperOutcome::without_person().with_action(
             Record::new(meta(cx), Message::default()),
             EntryStatus::Existing,
         ))
@@ -104,7 +104,7 @@ fn server(native: &Arc<Native>, atomic: bool) -> Server {
         .resource::<Message, _>(&store, |x| x.list().get().create())
         .helper::<RecordSignature>(native)
         .helper::<Schedule>(native)
-        .functions([FunctionName::AddTags])
+        .action_functions([FunctionName::AddTags])
         .atomicity(if atomic {
             Atomicity::WholeCall
         } else {
@@ -265,7 +265,7 @@ fn ent_27_a_vendor_has_relations_of_its_own() {
     let of_tag = Arc::new(OfTag);
     let api = builder()
         .resource::<Tag, _>(&of_tag, ResourceConfig::get)
-        .own_relations(own);
+        .vendor_relations(own);
     let server = Server {
         api: api.build().unwrap(),
         store,
@@ -301,10 +301,10 @@ struct OfTag;
 #[async_trait]
 impl Get<Tag> for OfTag {
     async fn get(&self, cx: &Context, _: &RecordAddress) -> Result<Option<Record<Tag>>> {
-        let tag = Record::new(Meta::new(7.into(), cx.now), Tag::default());
+        let tag = Record::new(Meta::new(7.into(), cx.received_at), Tag::default());
         Ok(Some(
-            tag.own_link("card", "https://crm.example.org/cards/7")
-                .own_link("No Name", "https://crm.example.org/"),
+            tag.with_vendor_link("card", "https://crm.example.org/cards/7")
+                .with_vendor_link("No Name", "https://crm.example.org/"),
         ))
     }
 }
@@ -319,7 +319,7 @@ fn a_link_that_is_not_kept_is_not_declared() {
         .resource::<Petition, _>(&store, offer)
         .build()
         .unwrap();
-    let declared = svc_core::api::capabilities(&api, api.base());
+    let declared = svc_core::api::capabilities(&api, api.base_url());
     assert_eq!(
         declared.collections["petitions"].links,
         ["modified_by"],
@@ -333,11 +333,11 @@ fn a_field_that_is_neither_read_nor_written_is_not_declared() {
     let api = builder().resource::<Petition, _>(&store, |x| {
         x.get()
             .create()
-            .readable(fields!(petition::{title, total_signatures}))
-            .writable(writable!(petition::{summary}))
+            .readable_fields(fields!(petition::{title, total_signatures}))
+            .writable_fields(writable!(petition::{summary}))
     });
     let api = api.build().unwrap();
-    let declared = svc_core::api::capabilities(&api, api.base());
+    let declared = svc_core::api::capabilities(&api, api.base_url());
     let fields: Vec<_> = declared.collections["petitions"].fields.keys().collect();
     assert_eq!(fields, ["summary", "title", "total_signatures"], "CAP-06");
 }
@@ -420,11 +420,11 @@ fn a_computed_value_is_sent_once() {
     let petition = Petition::default().total_signatures(7).title("T");
     let now = Timestamp::from_micros(0);
     let record = Record::new(Meta::new(Id::new("p").unwrap(), now), petition)
-        .computed(petition::key::total_signatures, ComputedValue::Count(8))
-        .computed(petition::key::total_signatures, ComputedValue::Count(9));
+        .with_computed(petition::key::total_signatures, ComputedValue::Count(8))
+        .with_computed(petition::key::total_signatures, ComputedValue::Count(9));
     let fields = record
         .into_raw()
-        .fields_object(&svc_core::link::ShareNames::default());
+        .to_fields_lossy(&svc_core::link::ShareNames::default());
     assert_eq!(
         fields.keys().collect::<Vec<_>>(),
         ["title"],

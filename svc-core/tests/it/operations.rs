@@ -21,14 +21,14 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
 }
 
 fn bearer(rights: Rights) -> Identity {
-    Identity::Known(Tenant::new("one"), Caller::with_rights(rights))
+    Identity::Authenticated(Tenant::new("one"), Caller::with_rights(rights))
 }
 
 fn answer(server: &Server, identity: Identity, method: &Method, path: &str) -> Response {
     block_on(
         server
             .api
-            .answer(identity, Request::new(method, path).with_body("{}")),
+            .handle(identity, Request::new(method, path).with_body("{}")),
     )
 }
 
@@ -82,25 +82,30 @@ fn cru_13_and_cru_14_the_styles_differ_in_create_and_delete_only() {
 
 #[test]
 fn und_39_a_call_is_admitted_in_order() {
-    let server = Server::with(|api| api.without("tags.update"));
+    let server = Server::with(|api| api.without_capability("tags.update"));
     let tag = server.made("tags", "{}");
-    let tag = tag.strip_prefix(server.api.base().as_str()).unwrap();
+    let tag = tag.strip_prefix(server.api.base_url().as_str()).unwrap();
     let reader = || bearer(Rights::read_only());
     let petition = "petitions/nobody/record_signature_helper";
     for (identity, method, path, status) in [
-        (Identity::Invalid, Method::GET, "nothing", 404),
-        (Identity::Invalid, Method::OPTIONS, tag, 204),
-        (Identity::Invalid, Method::GET, "", 401),
-        (Identity::Nobody, Method::GET, "", 200),
-        (Identity::Nobody, Method::PUT, tag, 401),
-        (Identity::Nobody, Method::GET, tag, 401),
+        (Identity::InvalidKey, Method::GET, "nothing", 404),
+        (Identity::InvalidKey, Method::OPTIONS, tag, 204),
+        (Identity::InvalidKey, Method::GET, "", 401),
+        (Identity::Anonymous, Method::GET, "", 200),
+        (Identity::Anonymous, Method::PUT, tag, 401),
+        (Identity::Anonymous, Method::GET, tag, 401),
         (reader(), Method::PUT, tag, 500),
         (reader(), Method::PUT, "tags/nobody", 404),
         (reader(), Method::DELETE, tag, 403),
         (reader(), Method::DELETE, "tags/nobody", 403),
         (bearer(Rights::all()), Method::DELETE, "tags/nobody", 404),
-        (Identity::Nobody, Method::POST, petition, 404),
-        (Identity::Nobody, Method::POST, "people/person_signup", 401),
+        (Identity::Anonymous, Method::POST, petition, 404),
+        (
+            Identity::Anonymous,
+            Method::POST,
+            "people/person_signup",
+            401,
+        ),
     ] {
         assert_eq!(
             answer(&server, identity, &method, path).status,
@@ -113,7 +118,7 @@ fn und_39_a_call_is_admitted_in_order() {
 #[test]
 fn aut_07_and_und_28_headers_are_in_the_reply() {
     let server = Server::with(|api| api);
-    let refused = answer(&server, Identity::Nobody, &Method::GET, "tags");
+    let refused = answer(&server, Identity::Anonymous, &Method::GET, "tags");
     assert_eq!(
         refused.header("www-authenticate"),
         Some("ApiKey header=\"SVC-API-Token\""),
@@ -124,7 +129,7 @@ fn aut_07_and_und_28_headers_are_in_the_reply() {
         (None, 0),
         "AUT-05"
     );
-    let options = answer(&server, Identity::Nobody, &Method::OPTIONS, "tags");
+    let options = answer(&server, Identity::Anonymous, &Method::OPTIONS, "tags");
     assert_eq!(
         options.header("allow"),
         Some("GET, HEAD, POST, OPTIONS"),
@@ -153,13 +158,13 @@ fn aut_03_who_asks_is_told_by_one_key() {
             .map(|key| (name.clone(), HeaderValue::from_static(key)))
             .collect();
         let request = Request::new(&Method::GET, "tags").with_headers(&headers);
-        block_on(server.api.resolve(request).identify()).unwrap()
+        block_on(server.api.resolve(request).authenticate()).unwrap()
     };
-    assert_eq!(identity(&[]), Identity::Nobody);
-    assert!(matches!(identity(&["key"]), Identity::Known(..)));
+    assert_eq!(identity(&[]), Identity::Anonymous);
+    assert!(matches!(identity(&["key"]), Identity::Authenticated(..)));
     assert_eq!(
         (identity(&[""]), identity(&["key", "key"])),
-        (Identity::Invalid, Identity::Invalid),
+        (Identity::InvalidKey, Identity::InvalidKey),
         "UND-34"
     );
     assert_eq!(ErrorCode::KeyInvalid.status(), 401);

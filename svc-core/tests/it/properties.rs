@@ -164,7 +164,7 @@ fn round_trip(server: &Server, kind: Kind, seed: u64) -> Result<(), TestCaseErro
     let (sent, problems) = draft(&dialect, kind, &body);
     prop_assert!(problems.is_empty(), "{kind:?}: {body:?} {problems:#?}");
     let at = create_with_container(server, kind, sent.fields.clone());
-    let href = server.api.href(server.api.base(), &Target::Record(at));
+    let href = server.api.url(server.api.base_url(), &Target::Record(at));
     let answer = server.get(&href);
     prop_assert_eq!(answer.status, 200, "COL-03 {}", answer.text);
     prop_assert_eq!(answer.link("self"), Some(href.as_str()), "HAL-16");
@@ -241,7 +241,7 @@ proptest! {
         if !server.api.offers(kind, svc_core::auth::Operation::Update) {
             return Ok(());
         }
-        let href = server.api.href(server.api.base(), &Target::Record(at));
+        let href = server.api.url(server.api.base_url(), &Target::Record(at));
         let read = |text: &str| Json::read(text.as_bytes(), &JsonLimits::default()).expect("JSON").into_object().expect("an object");
         let old = read(&server.get(&href).text);
 

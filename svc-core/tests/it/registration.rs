@@ -72,7 +72,7 @@ fn cap_04_only_what_is_registered_exists() {
         "CAP-07"
     );
     assert_eq!(
-        api.sent_links(Kind::Petition),
+        api.record_links(Kind::Petition),
         Vec::<&str>::new(),
         "CAP-04: links to nothing are not sent"
     );
@@ -81,11 +81,11 @@ fn cap_04_only_what_is_registered_exists() {
         .unwrap();
     assert_eq!(
         head.right(),
-        Some(Right::On(Kind::Petition, Operation::Read)),
+        Some(Right::Operation(Kind::Petition, Operation::Read)),
         "UND-28: HEAD is a GET"
     );
     assert_eq!(
-        (head.key(), head.spec().takes_body()),
+        (head.key_requirement(), head.spec().takes_body()),
         (KeyRequirement::Needed, false),
         "UND-28"
     );
@@ -162,22 +162,22 @@ fn build_reports_every_contradiction_at_once() {
     let store = Arc::new(Memory::default());
     let found = problems(
         Api::builder(Vendor::new("a", "b").namespace("no good"))
-            .sizes(ApiLimits::default().page(200))
+            .limits(ApiLimits::default().default_page_size(200))
             .dialect(Dialect::default().version_field_name("motd"))
             .layout(Nowhere)
             .resource::<Petition, _>(&store, ResourceConfig::list)
             .resource::<Petition, _>(&store, ResourceConfig::list)
-            .resource::<Signature, _>(&store, |x| x.under::<Petition>().list())
+            .resource::<Signature, _>(&store, |x| x.list_under::<Petition>().list())
             .resource::<svc_core::model::Question, _>(&store, |x| {
-                x.create().writable(writable!(question::{ name }))
+                x.create().writable_fields(writable!(question::{ name }))
             })
-            .compose::<PersonSignup>()
-            .compose::<PersonSignup>()
-            .compose::<RecordSignature>()
-            .compose::<Schedule>()
+            .compose_helper::<PersonSignup>()
+            .compose_helper::<PersonSignup>()
+            .compose_helper::<RecordSignature>()
+            .compose_helper::<Schedule>()
             .atomicity(Atomicity::WholeCall)
-            .without("petitions.read")
-            .without("haf.add_tags"),
+            .without_capability("petitions.read")
+            .without_capability("haf.add_tags"),
     );
     for part in [
         "no base URL is set",
@@ -277,7 +277,7 @@ fn cap_07_a_capability_can_be_taken_away() {
         ),
     ];
     for (capability, method, target) in taken {
-        let server = Server::with(|api| api.without(capability));
+        let server = Server::with(|api| api.without_capability(capability));
         assert!(
             server.api.operation(&method, &target).is_none(),
             "CAP-07 {capability}"
@@ -293,7 +293,7 @@ fn cap_07_a_capability_can_be_taken_away() {
         );
         assert!(document["helpers"][name].is_null(), "CAP-04 {capability}");
     }
-    let server = Server::with(|api| api.without("petitions.sub.signatures"));
+    let server = Server::with(|api| api.without_capability("petitions.sub.signatures"));
     let petition = server.made("petitions", "{}");
     assert_eq!(server.get(&petition).link("svc:signatures"), None, "CAP-04");
     assert_eq!(
@@ -308,9 +308,9 @@ fn cap_07_a_capability_can_be_taken_away() {
 fn cap_07_a_capability_is_taken_away_wherever_the_call_stands() {
     let store = Arc::new(Memory::default());
     let api = builder()
-        .without("petitions.list")
-        .without("petitions.list")
-        .without("helper.record_signature");
+        .without_capability("petitions.list")
+        .without_capability("petitions.list")
+        .without_capability("helper.record_signature");
     let api = everything(api, &store).build().unwrap();
     assert!(
         api.operation(&Method::GET, &all(Kind::Petition)).is_none(),
@@ -322,7 +322,7 @@ fn cap_07_a_capability_is_taken_away_wherever_the_call_stands() {
         "CAP-07"
     );
     assert!(
-        problems(builder().without("people.fly"))[0].contains("`people.fly`"),
+        problems(builder().without_capability("people.fly"))[0].contains("`people.fly`"),
         "CAP-07"
     );
 }
@@ -376,8 +376,8 @@ fn cap_06_only_readable_fields_leave_and_only_writable_ones_are_taken() {
                 .get()
                 .create()
                 .update()
-                .readable(fields!(person::{ given_name, source }))
-                .writable(writable!(person::{ given_name, family_name }))
+                .readable_fields(fields!(person::{ given_name, source }))
+                .writable_fields(writable!(person::{ given_name, family_name }))
         })
         .build()
         .unwrap();
@@ -462,7 +462,7 @@ fn aut_06_anonymous_calls_are_a_switch() {
     let api = everything(builder(), &store).build().unwrap();
     let key = |api: &Api, target: &Target| {
         api.operation(&Method::POST, target)
-            .map(|offered| offered.key())
+            .map(|offered| offered.key_requirement())
     };
     assert_eq!(
         (key(&api, &sign), key(&api, &signup)),
@@ -484,7 +484,7 @@ fn memberships_have_no_update() {
         "GET HEAD DELETE OPTIONS",
         "UND-38"
     );
-    assert_eq!(api.sent_links(Kind::Tagging), ["person", "tag"], "UND-05");
+    assert_eq!(api.record_links(Kind::Tagging), ["person", "tag"], "UND-05");
 }
 
 /// ERR-07, HLP-19, UND-31: an inline person is the business of a helper; where that is not served,
@@ -492,8 +492,8 @@ fn memberships_have_no_update() {
 #[test]
 fn err_07_an_inline_person_needs_its_helper() {
     let server = Server::with(|api| {
-        api.without("helper.person_signup")
-            .without("helper.record_signature")
+        api.without_capability("helper.person_signup")
+            .without_capability("helper.record_signature")
     });
     let petition = server.made("petitions", "{}");
     let person = server.made("people", "{}");

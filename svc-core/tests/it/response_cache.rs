@@ -130,10 +130,11 @@ fn col_02_tenants_and_bases_are_kept_apart() {
         scope: svc_core::link::Scope::All,
     };
     let asked = |tenant: &str, base: &str| {
-        let identity = Identity::Known(Tenant::new(tenant), Caller::with_rights(Rights::all()));
+        let identity =
+            Identity::Authenticated(Tenant::new(tenant), Caller::with_rights(Rights::all()));
         let request =
-            Request::new(&Method::GET, people.clone()).with_base(BaseUrl::new(base).unwrap());
-        let reply = runtime.block_on(server.api.answer(identity, request));
+            Request::new(&Method::GET, people.clone()).with_base_url(BaseUrl::new(base).unwrap());
+        let reply = runtime.block_on(server.api.handle(identity, request));
         let body: serde_json::Value = serde_json::from_slice(&reply.body).unwrap();
         (
             body["total_records"].as_u64().unwrap(),
@@ -184,11 +185,12 @@ fn ent_01_documents_are_kept_for_each_base() {
         .build()
         .unwrap();
     let asked_of = |api: &Api, target: &Target, base: &str, query: Option<&str>| {
-        let identity = Identity::Known(Tenant::new("one"), Caller::with_rights(Rights::all()));
+        let identity =
+            Identity::Authenticated(Tenant::new("one"), Caller::with_rights(Rights::all()));
         let request = Request::new(&Method::GET, target.clone())
-            .with_base(BaseUrl::new(base).unwrap())
+            .with_base_url(BaseUrl::new(base).unwrap())
             .with_query(query);
-        runtime.block_on(api.answer(identity, request)).body
+        runtime.block_on(api.handle(identity, request)).body
     };
     let asked = |target: &Target, base: &str, query: Option<&str>| {
         asked_of(&server.api, target, base, query)

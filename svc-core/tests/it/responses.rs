@@ -100,7 +100,7 @@ fn err_11_a_read_of_nothing_has_no_body_unless_error_bodies_are_everywhere() {
         404,
         "UND-39"
     );
-    let bare = server.api.failure(None, ErrorCode::KeyInvalid, "no");
+    let bare = server.api.error_response(None, ErrorCode::KeyInvalid, "no");
     assert_eq!((bare.status.as_u16(), bare.body.len()), (401, 0), "AUT-05");
     let server = Server::with(|api| api.error_bodies(ErrorBodies::Everywhere));
     assert_eq!(
@@ -111,7 +111,7 @@ fn err_11_a_read_of_nothing_has_no_body_unless_error_bodies_are_everywhere() {
     assert!(
         !server
             .api
-            .failure(None, ErrorCode::KeyNotAllowed, "no")
+            .error_response(None, ErrorCode::KeyNotAllowed, "no")
             .body
             .is_empty(),
         "AUT-05"
@@ -147,7 +147,8 @@ fn col_19_a_wrong_parent_is_404() {
 
 #[test]
 fn col_20_to_32_pages() {
-    let server = Server::with(|api| api.sizes(ApiLimits::default().page(2).max_page(3)));
+    let server =
+        Server::with(|api| api.limits(ApiLimits::default().default_page_size(2).max_page_size(3)));
     for number in 0..5 {
         server.made("people", &format!(r#"{{"given_name":"{number}"}}"#));
     }
@@ -350,7 +351,7 @@ fn und_17_no_record_grows_beyond_its_size() {
         .identifiers(3)
         .custom_fields(3)
         .record(2_000);
-    let server = Server::with(|api| api.sizes(ApiLimits::default().caps(caps)));
+    let server = Server::with(|api| api.limits(ApiLimits::default().content(caps)));
     let signup =
         |person: &str| server.post("people/person_signup", &format!(r#"{{"person":{person}}}"#));
     let of = |rest: &str| format!(r#"{{"email_addresses":[{{"address":"a@x.org"}}],{rest}}}"#);
@@ -473,7 +474,7 @@ fn res_person_21_a_birthdate_is_a_day_that_there_is() {
 #[test]
 fn err_39_an_answer_lists_a_thousand_problems_at_most() {
     let caps = ContentLimits::default().entries(100_000);
-    let server = Server::with(|api| api.sizes(ApiLimits::default().caps(caps)));
+    let server = Server::with(|api| api.limits(ApiLimits::default().content(caps)));
     let many = "7,".repeat(30_000);
     let body =
         format!(r#"{{"email_addresses":[{many}7],"phone_numbers":[{many}7],"gender":"no"}}"#);
@@ -611,7 +612,7 @@ fn err_05_and_und_36_failures_of_a_backend() {
     };
     let reply = server
         .api
-        .error_reply(Some(&target), Error::unexpected("/var/secret and SELECT"));
+        .backend_error_response(Some(&target), Error::unexpected("/var/secret and SELECT"));
     let text = String::from_utf8(reply.body.to_vec()).unwrap();
     let json: Value = serde_json::from_str(&text).unwrap();
     let entry = &json["svc:error"]["resource_status"][0];
@@ -635,19 +636,25 @@ fn err_05_and_und_36_failures_of_a_backend() {
     );
     let reply = server
         .api
-        .error_reply(None, Error::unavailable(Duration::from_millis(6001)));
+        .backend_error_response(None, Error::unavailable(Duration::from_millis(6001)));
     assert_eq!(
         (reply.status.as_u16(), reply.header("retry-after")),
         (503, Some("7")),
         "UND-36: rounded up"
     );
-    let reply = server.api.error_reply(None, Error::refused(Vec::new()));
+    let reply = server
+        .api
+        .backend_error_response(None, Error::refused(Vec::new()));
     assert_eq!(
         reply.status.as_u16(),
         500,
         "ERR-12: a refusal without a reason is the backend's fault"
     );
-    assert_eq!(server.api.panic_reply(None).status.as_u16(), 500, "ERR-05");
+    assert_eq!(
+        server.api.panic_response(None).status.as_u16(),
+        500,
+        "ERR-05"
+    );
 }
 
 #[test]
@@ -667,7 +674,7 @@ fn err_21_an_error_names_what_was_addressed() {
     );
     let reply = server
         .api
-        .failure(None, ErrorCode::ResourceNotFound, "nothing here");
+        .error_response(None, ErrorCode::ResourceNotFound, "nothing here");
     assert!(
         String::from_utf8_lossy(&reply.body).contains(r#""resource":"svc:error""#),
         "ERR-21"

@@ -137,7 +137,7 @@ fn draft(kind: Kind, fields: &Value, links: &[(&'static str, &RecordAddress)]) -
         .iter()
         .map(|(name, to)| (*name, (*to).clone()))
         .collect();
-    assert_eq!(draft.complete(Timestamp::from_micros(0)), []);
+    assert_eq!(draft.apply_defaults(Timestamp::from_micros(0)), []);
     draft
 }
 
@@ -292,7 +292,7 @@ fn a_helper_takes_one_fetch() {
                 }
                 if place == 4 && helper.may_be_anonymous() {
                     plan.anonymous = true;
-                    plan.merge = MergePolicy::Keep;
+                    plan.merge = MergePolicy::KeepExisting;
                 }
                 plan.atomic = place == 2;
                 match world.remote.call(WriteOperation::Help(Box::new(plan)), 1) {
@@ -475,10 +475,10 @@ fn a_tag_with_100_000_taggings_goes_in_a_few_changes() {
     let taggings: Vec<Change> = (0..100_000_u128)
         .map(|number| {
             let id = uuid::Uuid::from_u128(number).into();
-            let mut record = svc_core::raw::RawRecord::stored(
+            let mut record = svc_core::raw::RawRecord::from_wire(
                 Kind::Tagging,
                 svc_core::record::Meta::new(id, Timestamp::from_micros(0)),
-                one.record.stored_fields().to_vec(),
+                one.record.wire_fields().to_vec(),
             );
             record.add_link("tag", world.tag.clone().into());
             Change::Insert(Box::new(InsertRecord::new(record)))

@@ -155,14 +155,14 @@ fn und_24_a_strangers_action_is_answered_alike_whatever_is_there() {
 fn haf_01_a_server_says_what_strangers_may_use() {
     let body = |tag: &str| json!({"person": {"given_name": "A"}, "add_tags": [tag]}).to_string();
     let with = |strangers: AnonymousPolicy| {
-        let server = Server::with(|api| api.strangers(strangers));
+        let server = Server::with(|api| api.anonymous_policy(strangers));
         let helper = signing(&server);
         for name in ["open", "closed"] {
             server.made("tags", &json!({"name": name}).to_string());
         }
         (server, helper)
     };
-    let (server, helper) = with(AnonymousPolicy::new().only_tags(["open"]));
+    let (server, helper) = with(AnonymousPolicy::new().allowed_tags(["open"]));
     assert_eq!(
         server.post_unknown(&helper, &body("open")).status,
         200,
@@ -180,7 +180,7 @@ fn haf_01_a_server_says_what_strangers_may_use() {
         200,
         "HAF-02: with a key"
     );
-    let (server, helper) = with(AnonymousPolicy::new().without_functions());
+    let (server, helper) = with(AnonymousPolicy::new().without_action_functions());
     let refused = told(server.post_unknown(&helper, &body("open")));
     assert!(
         refused
@@ -240,10 +240,10 @@ fn haf_14_triggers_without_a_key_need_a_store_that_limits_them() {
     fn built<S: Store>(store: S, strangers: AnonymousPolicy) -> std::result::Result<Api, String> {
         let api = Api::builder(Vendor::new("Acme", "CRM"))
             .base_url("http://localhost/")
-            .strangers(strangers);
+            .anonymous_policy(strangers);
         let api = api.authenticator(FixedKeys::new()).store(&Arc::new(store));
         let built = api
-            .deliver(|_: &Tenant, _: &OutboxEntry| Ok(DeliveryOutcome::Done))
+            .delivery(|_: &Tenant, _: &OutboxEntry| Ok(DeliveryOutcome::Sent))
             .build();
         built.map_err(|error| error.to_string())
     }
@@ -254,7 +254,9 @@ fn haf_14_triggers_without_a_key_need_a_store_that_limits_them() {
     assert!(
         built(
             forgetful(),
-            AnonymousPolicy::new().with_triggers().without_functions()
+            AnonymousPolicy::new()
+                .with_triggers()
+                .without_action_functions()
         )
         .is_ok(),
         "nothing is triggered"

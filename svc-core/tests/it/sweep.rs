@@ -41,8 +41,8 @@ async fn idm_06_old_responses_go_with_requests_of_any_tenant() {
         let request = Request::new(&method, path)
             .with_headers(&headers)
             .with_body(body)
-            .with_received(received);
-        api.answer(Identity::Known(tenant.clone(), who), request)
+            .with_received_at(received);
+        api.handle(Identity::Authenticated(tenant.clone(), who), request)
             .await
     };
     let all = || Caller::with_rights(Rights::all());

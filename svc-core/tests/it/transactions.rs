@@ -188,7 +188,7 @@ fn hlp_04_und_24_keys_are_locked_before_anything_is_looked_up() {
     ]
     .map(|(kind, key)| LockKey::new(Tenant::new("one"), kind, key));
     let mut expected = vec![signature, person, one, other];
-    expected.sort_by_key(LockKey::number);
+    expected.sort_by_key(LockKey::advisory_lock_id);
     assert_eq!(
         (keys, *looks),
         (&expected, 0),
@@ -220,7 +220,7 @@ fn und_36_a_call_that_others_undid_runs_again_a_few_times() {
     };
     let api = everything(builder(), &store)
         .transactions(&store)
-        .classify(is_undone)
+        .map_errors(is_undone)
         .build()
         .unwrap();
     let server = Server { api, store };

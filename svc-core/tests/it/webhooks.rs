@@ -22,15 +22,15 @@ fn api(store: &Arc<MemoryStore>) -> Api {
         .base_url("http://localhost/")
         .authenticator(FixedKeys::new());
     api.store(store)
-        .changes(store)
+        .change_feed(store)
         .webhooks(store)
         .build()
         .unwrap()
 }
 
 async fn ask(api: &Api, rights: Rights, method: Method, target: Target, body: &str) -> Response {
-    let identity = Identity::Known(Tenant::new("acme"), Caller::with_rights(rights));
-    api.answer(
+    let identity = Identity::Authenticated(Tenant::new("acme"), Caller::with_rights(rights));
+    api.handle(
         identity,
         Request::new(&method, target).with_body(body.to_owned()),
     )
@@ -81,7 +81,7 @@ async fn a_webhook_tells_what_its_key_may_read() {
     );
     let made = ask(&api, rights, Method::POST, Target::Webhooks, BODY).await;
     assert_eq!(made.status, StatusCode::CREATED);
-    let all = store.webhooks(&Tenant::new("acme")).await.unwrap();
+    let all = store.list_webhooks(&Tenant::new("acme")).await.unwrap();
     let [stored] = all.as_slice() else {
         panic!("{all:?}")
     };
@@ -174,7 +174,7 @@ async fn webhooks_need_a_change_feed() {
         "{error}"
     );
     let api = bare().build().unwrap();
-    assert!(!api.has_webhooks() && api.webhook_parts().is_none());
+    assert!(!api.has_webhooks() && api.webhook_sources().is_none());
     let reply = ask(&api, Rights::all(), Method::GET, Target::Webhooks, "").await;
     assert_eq!(reply.status, StatusCode::INTERNAL_SERVER_ERROR);
 }
@@ -187,11 +187,11 @@ async fn ask_as(
     target: Target,
     body: &str,
 ) -> Response {
-    let identity = Identity::Known(
+    let identity = Identity::Authenticated(
         Tenant::new("acme"),
-        Caller::with_rights(rights.clone()).named(key),
+        Caller::with_rights(rights.clone()).with_key_name(key),
     );
-    api.answer(
+    api.handle(
         identity,
         Request::new(&method, target).with_body(body.to_owned()),
     )
@@ -226,14 +226,15 @@ async fn a_webhook_belongs_to_those_who_may_read_its_kinds() {
     let api = api(&store);
     let tenant = Tenant::new("acme");
     for kind in Kind::ALL {
-        let others =
-            Rights::only(Right::all().filter(|right| *right != Right::On(*kind, Operation::Read)));
+        let others = Rights::only(
+            Right::all().filter(|right| *right != Right::Operation(*kind, Operation::Read)),
+        );
         let body = format!(
             r#"{{"url": "https://hooks.example.org/", "kinds": ["tag", "{}"]}}"#,
             kind.singular()
         );
         let own = create(&api, ("owner", &Rights::all()), &body).await;
-        let before = store.webhooks(&tenant).await.unwrap();
+        let before = store.list_webhooks(&tenant).await.unwrap();
         let list = ask_as(&api, ("other", &others), Method::GET, Target::Webhooks, "").await;
         assert_eq!(
             json(&list)["_embedded"]["ext:webhooks"],
@@ -276,7 +277,11 @@ async fn a_webhook_belongs_to_those_who_may_read_its_kinds() {
             );
             assert!(!text.contains("hooks.example.org"), "{text}");
         }
-        assert_eq!(store.webhooks(&tenant).await.unwrap(), before, "{kind:?}");
+        assert_eq!(
+            store.list_webhooks(&tenant).await.unwrap(),
+            before,
+            "{kind:?}"
+        );
         let gone = ask(
             &api,
             Rights::all(),
@@ -429,7 +434,7 @@ async fn the_webhooks_of_a_revoked_key_are_disabled() {
         ("disabled".into(), "disabled".into(), "active".into())
     );
     let due = store
-        .due_webhooks(now.plus(std::time::Duration::from_secs(60)), None, 100)
+        .list_due_webhooks(now.plus(std::time::Duration::from_secs(60)), None, 100)
         .await
         .unwrap();
     assert_eq!(due.len(), 1, "only the active one is due");
@@ -497,7 +502,7 @@ async fn a_key_that_reads_nothing_gets_no_webhook() {
     }
     assert!(
         store
-            .webhooks(&Tenant::new("acme"))
+            .list_webhooks(&Tenant::new("acme"))
             .await
             .unwrap()
             .is_empty()

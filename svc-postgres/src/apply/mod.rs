@@ -391,15 +391,14 @@ impl<'a> ChangeApplier<'a> {
         if self.kept.is_empty() {
             self.step(
                 &self.texts.expire_kept,
-                values![self.tenant, kept.oldest().micros()],
+                values![self.tenant, kept.expires_before().micros()],
             );
         }
-        let (key, at) = (kept.key.to_string(), kept.at.micros());
+        let (key, at) = (kept.key.to_string(), kept.created_at.micros());
         for person in &kept.people {
             self.kept.push((key.clone(), known(person)?, at, None));
         }
-        self.kept
-            .push((key, NOBODY, at, Some(kept.answer.to_vec())));
+        self.kept.push((key, NOBODY, at, Some(kept.body.to_vec())));
         Ok(())
     }
 
@@ -408,10 +407,10 @@ impl<'a> ChangeApplier<'a> {
         self.sends = true;
         self.outbox.push(OutboxRow {
             seq,
-            person: dispatch.person().map(known).transpose()?,
+            person: dispatch.recipient().map(known).transpose()?,
             message: dispatch.message().map(known).transpose()?,
-            due: dispatch.due().micros(),
-            body: dispatch.to_stored(),
+            due: dispatch.due_at().micros(),
+            body: dispatch.serialize(),
         });
         Ok(())
     }

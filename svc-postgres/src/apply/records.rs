@@ -55,7 +55,7 @@ impl RowInserts {
             links,
             name: insert.name.clone(),
             identifiers: meta.identifiers.as_json().to_owned(),
-            body: record.stored_fields().to_vec(),
+            body: record.wire_fields().to_vec(),
         });
         Ok(())
     }

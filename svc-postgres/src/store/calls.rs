@@ -94,7 +94,7 @@ impl store::Store for PostgresStore {
 
 #[async_trait]
 impl ChangeFeed for PostgresStore {
-    async fn changes(&self, cx: &Context, request: &FeedRequest) -> Result<FeedResponse> {
+    async fn read(&self, cx: &Context, request: &FeedRequest) -> Result<FeedResponse> {
         let query = match FeedQuery::new(&cx.tenant, request, &self.inner.feed_cursors) {
             Ok(query) => query,
             Err(refused) => return Ok(refused),
@@ -103,12 +103,12 @@ impl ChangeFeed for PostgresStore {
         Ok(query.page(self.database().feed(tenant, &query).await?))
     }
 
-    async fn listen(&self, cx: &Context) -> Result<Subscription> {
+    async fn subscribe(&self, cx: &Context) -> Result<Subscription> {
         Ok(self
             .database()
             .bells
-            .listen(self.tenant(&cx.tenant).await?)
-            .among_others())
+            .subscribe(self.tenant(&cx.tenant).await?)
+            .with_polling())
     }
 }
 

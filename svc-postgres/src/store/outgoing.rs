@@ -92,7 +92,7 @@ impl Outbox for PostgresStore {
     }
 
     fn listen(&self) -> Subscription {
-        self.database().outgoing.listen(())
+        self.database().outgoing.subscribe(())
     }
 }
 

@@ -40,7 +40,7 @@ impl PostgresStore {
 
 #[async_trait]
 impl WebhookStore for PostgresStore {
-    async fn webhooks(&self, tenant: &Tenant) -> Result<Vec<StoredWebhook>> {
+    async fn list_webhooks(&self, tenant: &Tenant) -> Result<Vec<StoredWebhook>> {
         let (tenant, text) = (self.tenant(tenant).await?, &self.database().texts.webhooks);
         let rows = self.of_webhooks(text, tenant, Vec::new()).await?;
         Ok(rows
@@ -49,18 +49,14 @@ impl WebhookStore for PostgresStore {
             .collect::<error::Result<_>>()?)
     }
 
-    async fn webhook(&self, tenant: &Tenant, id: &Id) -> Result<Option<StoredWebhook>> {
+    async fn get_webhook(&self, tenant: &Tenant, id: &Id) -> Result<Option<StoredWebhook>> {
         let (tenant, text) = (self.tenant(tenant).await?, &self.database().texts.webhook);
         let Some(id) = id.uuid() else { return Ok(None) };
         let rows = self.of_webhooks(text, tenant, values![id]).await?;
         Ok(rows.first().map(|row| webhook(row, 0)).transpose()?)
     }
 
-    async fn write_webhook(
-        &self,
-        tenant: &Tenant,
-        webhook: &StoredWebhook,
-    ) -> Result<WebhookWrite> {
+    async fn put_webhook(&self, tenant: &Tenant, webhook: &StoredWebhook) -> Result<WebhookWrite> {
         let (name, tenant, texts) = (tenant, self.tenant(tenant).await?, &self.database().texts);
         let id = webhook
             .id
@@ -69,8 +65,8 @@ impl WebhookStore for PostgresStore {
         let values = values![
             id,
             webhook.version,
-            webhook.next.map(Timestamp::micros),
-            webhook.body.to_vec()
+            webhook.due_at.map(Timestamp::micros),
+            webhook.document.to_vec()
         ];
         if webhook.version != 1 {
             let written = self
@@ -101,7 +97,7 @@ impl WebhookStore for PostgresStore {
             self.inner.webhooks.ask_now(self.database()).await;
             return Ok(WebhookWrite::Written);
         }
-        Ok(match self.webhook(name, &webhook.id).await? {
+        Ok(match self.get_webhook(name, &webhook.id).await? {
             // The response to an attempt before was lost.
             Some(stored) if stored == *webhook => WebhookWrite::Written,
             Some(_) => WebhookWrite::Conflict,
@@ -123,7 +119,7 @@ impl WebhookStore for PostgresStore {
             .is_empty())
     }
 
-    async fn due_webhooks(
+    async fn list_due_webhooks(
         &self,
         now: Timestamp,
         after: Option<&Id>,

@@ -165,7 +165,7 @@ fn row(
         .with_fields(object(fields))
         .with_links(links);
     assert!(
-        draft.complete(created(number)).is_empty(),
+        draft.apply_defaults(created(number)).is_empty(),
         "a valid {kind:?}"
     );
     ImportedRecord::new(id(kind, number), created(number), draft)

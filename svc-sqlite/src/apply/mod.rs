@@ -120,7 +120,7 @@ impl<'a> ChangeApplier<'a> {
             meta.modified.micros(),
             meta.identifiers.as_json(),
         );
-        let body = record.stored_fields();
+        let body = record.wire_fields();
         let mut values: Vec<&dyn ToSql> = Vec::with_capacity(table.columns.len().saturating_add(7));
         values.extend([
             &self.tenant as &dyn ToSql,

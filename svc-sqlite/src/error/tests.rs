@@ -169,7 +169,8 @@ impl Served {
 
     fn send(&self, method: &str, address: &str, body: &Value) -> Response {
         let path = address.strip_prefix(BASE).unwrap_or(address);
-        let identity = Identity::Known(Tenant::new("demo"), Caller::with_rights(Rights::all()));
+        let identity =
+            Identity::Authenticated(Tenant::new("demo"), Caller::with_rights(Rights::all()));
         let body = if body.is_null() {
             String::new()
         } else {
@@ -178,7 +179,7 @@ impl Served {
         let method = method.parse().unwrap();
         block_on(
             self.api
-                .answer(identity, Request::new(&method, path).with_body(body)),
+                .handle(identity, Request::new(&method, path).with_body(body)),
         )
     }
 

@@ -40,7 +40,7 @@ async fn a_page_agrees_with_its_total_when_the_index_does_not() {
         let page = svc_core::store::Store::list(&store, &cx(), Kind::Person, &request)
             .await
             .unwrap();
-        (page.records.len(), page.total, page.next == NextPage::End)
+        (page.records.len(), page.total, page.next == NextPage::None)
     };
     assert_eq!(page(3).await, (1, 7, true));
     // As if another connection had deleted the first person, and recorded another one, and been

@@ -48,11 +48,11 @@ impl store::Store for SqliteStore {
         let (readers, cursors) = (&self.inner.readers, &self.inner.cursors);
         let place = CollectionQuery::of(self.tenant(&cx.tenant)?, kind, scope)?;
         let collection = place.collection();
-        if let Some(plan) = request.plan()? {
+        if let Some(plan) = request.query_plan()? {
             let tenant = place.tenant;
             // A page of a range that no continuation leads to counts it, which takes longer than a
             // page.
-            if matches!(plan, QueryPlan::Range(_)) && page.after.is_none() {
+            if matches!(plan, QueryPlan::Range(_)) && page.cursor.is_none() {
                 let (cursors, request) = (cursors.clone(), request.clone());
                 let read = move |file: &rusqlite::Connection| {
                     let ordered = OrderedPages {
@@ -71,15 +71,16 @@ impl store::Store for SqliteStore {
                 collection: &collection,
                 request,
             };
-            return Ok(
-                readers.with_since(cx.begun, |file| filtered::page(file, kind, ordered, &plan))?
-            );
+            return Ok(readers.with_since(cx.started_at, |file| {
+                filtered::page(file, kind, ordered, &plan)
+            })?);
         }
         let start = cursors.start(place.tenant, &collection, page);
         let after = match start {
             PageStart::After(row) => Some(row),
             PageStart::At(position)
-                if position >= readers.with_since(cx.begun, |file| Ok(place.total(file)?))? =>
+                if position
+                    >= readers.with_since(cx.started_at, |file| Ok(place.total(file)?))? =>
             {
                 None
             }
@@ -101,7 +102,7 @@ impl store::Store for SqliteStore {
             let next = cursors.next(place.tenant, &collection, page, found.last);
             Ok::<_, StoreError>(RawPage::new(found.records, place.total(file)?).with_next(next))
         };
-        Ok(readers.with_since(cx.begun, |file| {
+        Ok(readers.with_since(cx.started_at, |file| {
             if let Scope::Under(address) = scope
                 && !is_at(file, place.tenant, address)?
             {
@@ -127,7 +128,7 @@ impl store::Store for SqliteStore {
         let tenant = self.tenant(&cx.tenant)?;
         Ok(self
             .readers()
-            .with_since(cx.begun, |file| Ok(raw_at(file, tenant, at)?))?)
+            .with_since(cx.started_at, |file| Ok(raw_at(file, tenant, at)?))?)
     }
 
     async fn find(&self, cx: &Context, key: &LookupKey) -> Result<Option<RawRecord>> {
@@ -145,7 +146,7 @@ impl store::Store for SqliteStore {
         // (BAT-03).
         Ok(self
             .writer()
-            .run_for(tenant, cx.deadline, turn, !cx.has_company)
+            .run_for(tenant, cx.deadline, turn, !cx.in_batch)
             .await?)
     }
 
@@ -178,7 +179,7 @@ impl store::Store for SqliteStore {
 
 #[async_trait::async_trait]
 impl ChangeFeed for SqliteStore {
-    async fn changes(&self, cx: &Context, request: &FeedRequest) -> Result<FeedResponse> {
+    async fn read(&self, cx: &Context, request: &FeedRequest) -> Result<FeedResponse> {
         let tenant = self.tenant(&cx.tenant)?;
         let query = match FeedQuery::new(&cx.tenant, request, &self.inner.feed_cursors) {
             Ok(query) => query,
@@ -190,8 +191,8 @@ impl ChangeFeed for SqliteStore {
         Ok(query.page(read))
     }
 
-    async fn listen(&self, cx: &Context) -> Result<Subscription> {
-        Ok(self.inner.bells.listen(self.tenant(&cx.tenant)?))
+    async fn subscribe(&self, cx: &Context) -> Result<Subscription> {
+        Ok(self.inner.bells.subscribe(self.tenant(&cx.tenant)?))
     }
 }
 
@@ -241,11 +242,11 @@ impl SqliteStore {
             }
             job.tally.set_last(tenant, time);
             let bells = Arc::clone(&self.inner.bells);
-            job.after_commit(move || bells.ring(&tenant));
+            job.after_commit(move || bells.notify(&tenant));
         }
         if sends {
             let outgoing = Arc::clone(&self.inner.outgoing);
-            job.after_commit(move || outgoing.ring(&()));
+            job.after_commit(move || outgoing.notify(&()));
         }
         if !moves.is_empty() {
             let offset_index = Arc::clone(&self.inner.offset_index);

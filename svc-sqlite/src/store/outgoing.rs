@@ -43,6 +43,6 @@ impl Outbox for SqliteStore {
     }
 
     fn listen(&self) -> Subscription {
-        self.inner.outgoing.listen(())
+        self.inner.outgoing.subscribe(())
     }
 }

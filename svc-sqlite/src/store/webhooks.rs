@@ -13,7 +13,7 @@ use crate::{record_id::RecordId, writer::WriteTransaction};
 
 #[async_trait::async_trait]
 impl WebhookStore for SqliteStore {
-    async fn webhooks(&self, tenant: &Tenant) -> Result<Vec<StoredWebhook>> {
+    async fn list_webhooks(&self, tenant: &Tenant) -> Result<Vec<StoredWebhook>> {
         let tenant = self.tenant(tenant)?;
         let sql = "SELECT id, version, next, body FROM webhook WHERE tenant = ?1 ORDER BY id";
         Ok(self.readers().with(|file| {
@@ -24,7 +24,7 @@ impl WebhookStore for SqliteStore {
         })?)
     }
 
-    async fn webhook(&self, tenant: &Tenant, id: &Id) -> Result<Option<StoredWebhook>> {
+    async fn get_webhook(&self, tenant: &Tenant, id: &Id) -> Result<Option<StoredWebhook>> {
         let (tenant, Some(id)) = (self.tenant(tenant)?, RecordId::parse(id)) else {
             return Ok(None);
         };
@@ -37,11 +37,7 @@ impl WebhookStore for SqliteStore {
         })?)
     }
 
-    async fn write_webhook(
-        &self,
-        tenant: &Tenant,
-        webhook: &StoredWebhook,
-    ) -> Result<WebhookWrite> {
+    async fn put_webhook(&self, tenant: &Tenant, webhook: &StoredWebhook) -> Result<WebhookWrite> {
         let (tenant, webhook) = (self.tenant(tenant)?, webhook.clone());
         let id = RecordId::known(&webhook.id)?;
         let write =
@@ -62,7 +58,7 @@ impl WebhookStore for SqliteStore {
             .await?)
     }
 
-    async fn due_webhooks(
+    async fn list_due_webhooks(
         &self,
         now: Timestamp,
         after: Option<&Id>,
@@ -88,7 +84,7 @@ fn write(
     id: RecordId,
     webhook: &StoredWebhook,
 ) -> rusqlite::Result<WebhookWrite> {
-    let (version, next) = (webhook.version, webhook.next.map(Timestamp::micros));
+    let (version, next) = (webhook.version, webhook.due_at.map(Timestamp::micros));
     let sql = if version == 1 {
         "INSERT INTO webhook (tenant, id, version, next, body) VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING"
     } else {
@@ -97,9 +93,9 @@ fn write(
     if version == 1 && is_full(file, tenant)? {
         return Ok(WebhookWrite::LimitReached);
     }
-    let written = file
-        .prepare_cached(sql)?
-        .execute((tenant, id, version, next, &*webhook.body))?;
+    let written =
+        file.prepare_cached(sql)?
+            .execute((tenant, id, version, next, &*webhook.document))?;
     Ok(if written > 0 {
         WebhookWrite::Written
     } else {

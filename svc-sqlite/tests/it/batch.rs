@@ -47,8 +47,8 @@ async fn ask(
     let request = Request::new(&method, path)
         .with_headers(&headers)
         .with_body(body)
-        .with_received(received());
-    let reply = server.api.answer(server.identity(), request).await;
+        .with_received_at(received());
+    let reply = server.api.handle(server.identity(), request).await;
     let json = serde_json::from_slice(&reply.body).unwrap_or_default();
     (reply, json)
 }
@@ -115,7 +115,7 @@ async fn bat_11_the_response_has_no_more_bodies_than_fit() {
     // Room for three bodies, and for a part of the fourth.
     let most = body(0) + body(1) + body(2) + body(3) / 2;
     let sizes = svc_core::api::ApiLimits::default().batch_response(most);
-    let server = Server::with(|options| options, move |api| api.batches().sizes(sizes)).await;
+    let server = Server::with(|options| options, move |api| api.batches().limits(sizes)).await;
     let limited = batch(&server, SIGN_UP, &entries, &[]).await;
     assert_eq!(statuses(&limited), statuses(&whole));
     assert_eq!(

@@ -68,7 +68,7 @@ impl Noted {
     }
 
     fn well() -> Self {
-        Self::new(|_| Ok(DeliveryOutcome::Done))
+        Self::new(|_| Ok(DeliveryOutcome::Sent))
     }
 
     /// What was handed over since the last time.
@@ -77,7 +77,7 @@ impl Noted {
     }
 
     fn names(&self) -> Vec<&'static str> {
-        self.take().iter().map(OutboxEntry::named).collect()
+        self.take().iter().map(OutboxEntry::log_label).collect()
     }
 }
 
@@ -137,7 +137,7 @@ impl Served {
     async fn new(noted: Noted) -> (tempfile::TempDir, Self) {
         let folder = tempfile::tempdir().unwrap();
         let deliver = noted.clone();
-        let set = |api: ApiBuilder| api.deliver(deliver).atomicity(Atomicity::WholeCall);
+        let set = |api: ApiBuilder| api.delivery(deliver).atomicity(Atomicity::WholeCall);
         let served = Self::open(&folder.path().join("data.db"), &Clock::new(), &noted, set).await;
         (folder, served)
     }
@@ -212,8 +212,8 @@ async fn haf_11_what_is_triggered_is_sent_once() {
     assert_eq!(status, 200, "{json}");
     assert_eq!(served.send().await, None, "nothing is left");
     let mut sent = served.noted.take();
-    sent.sort_by_key(OutboxEntry::named);
-    let texts = |dispatch: &OutboxEntry| match &dispatch.what {
+    sent.sort_by_key(OutboxEntry::log_label);
+    let texts = |dispatch: &OutboxEntry| match &dispatch.payload {
         OutboxPayload::Response {
             identifiers,
             person: Some(person),
@@ -232,7 +232,13 @@ async fn haf_11_what_is_triggered_is_sent_once() {
     };
     let named: Vec<_> = sent
         .iter()
-        .map(|it| (it.named(), texts(it), it.received == served.clock.now()))
+        .map(|it| {
+            (
+                it.log_label(),
+                texts(it),
+                it.received_at == served.clock.now(),
+            )
+        })
         .collect();
     let expected = [
         ("autoresponse", "mail:welcome"),
@@ -291,7 +297,7 @@ async fn haf_11_what_was_begun_comes_again_under_its_id() {
     let first = Noted::well();
     let hangs = first.clone();
     let hanging = Hanging(hangs);
-    let served = Served::open(&file, &clock, &first, |api| api.deliver(hanging)).await;
+    let served = Served::open(&file, &clock, &first, |api| api.delivery(hanging)).await;
     assert_eq!(
         served
             .sign_up(json!({"triggers": {"autoresponse": {"enabled": true}}}))
@@ -316,7 +322,7 @@ async fn haf_11_what_was_begun_comes_again_under_its_id() {
 
     let second = Noted::well();
     let deliver = second.clone();
-    let served = Served::open(&file, &clock, &second, |api| api.deliver(deliver)).await;
+    let served = Served::open(&file, &clock, &second, |api| api.delivery(deliver)).await;
     let next = served
         .send()
         .await
@@ -345,7 +351,7 @@ async fn haf_11_a_panic_ends_one_attempt() {
         if attempt == 1 {
             panic!("the mail program is gone")
         } else {
-            Ok(DeliveryOutcome::Done)
+            Ok(DeliveryOutcome::Sent)
         }
     });
     let (_folder, served) = Served::new(noted).await;
@@ -392,8 +398,8 @@ async fn haf_11_what_always_fails_is_given_up() {
 #[tokio::test]
 async fn haf_11_a_vendor_may_put_off_and_give_up() {
     let noted = Noted::new(|attempt| match attempt {
-        1 => Ok(DeliveryOutcome::Later(Duration::from_secs(60 * 60))),
-        _ => Ok(DeliveryOutcome::GivenUp("the address is gone")),
+        1 => Ok(DeliveryOutcome::RetryAfter(Duration::from_secs(60 * 60))),
+        _ => Ok(DeliveryOutcome::Abandoned("the address is gone")),
     });
     let (_folder, served) = Served::new(noted).await;
     served
@@ -460,7 +466,7 @@ async fn sch_01_a_message_is_sent_when_its_start_has_come() {
                 .noted
                 .take()
                 .into_iter()
-                .map(|dispatch| match dispatch.what {
+                .map(|dispatch| match dispatch.payload {
                     OutboxPayload::Message { message, start, .. } => {
                         (format!("{BASE}messages/{message}"), start)
                     }
@@ -554,7 +560,7 @@ async fn signed_without_key(
     let folder = tempfile::tempdir().unwrap();
     let noted = Noted::well();
     let deliver = noted.clone();
-    let set = |api: ApiBuilder| api.deliver(deliver).strangers(strangers);
+    let set = |api: ApiBuilder| api.delivery(deliver).anonymous_policy(strangers);
     let served = Served::open(&folder.path().join("data.db"), &Clock::new(), &noted, set).await;
     let petitions = [
         served.make("petitions", json!({})).await,

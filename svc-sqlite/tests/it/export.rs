@@ -169,7 +169,7 @@ async fn pages(store: &impl svc_core::store::Store, tenant: &Tenant) -> Result<V
         pages.push(format!("{kind:?} {scope:?}: {}", page.total));
         for record in &page.records {
             let (meta, at) = (record.meta(), record.address());
-            let computed = record.fields_object(&svc_core::link::ShareNames::default());
+            let computed = record.to_fields_lossy(&svc_core::link::ShareNames::default());
             pages.push(format!("  {at:?} {meta:?} {computed:?}"));
             for kind in Kind::ALL
                 .iter()
@@ -330,8 +330,7 @@ async fn differences_are_seen_and_name_no_person() {
             match change {
                 Change::Insert(insert) => {
                     let difference = seen.expect_err("a record is missing").to_string();
-                    let fields =
-                        String::from_utf8_lossy(insert.record.stored_fields()).into_owned();
+                    let fields = String::from_utf8_lossy(insert.record.wire_fields()).into_owned();
                     assert!(
                         fields.is_empty() || !difference.contains(&fields),
                         "{difference}"

@@ -142,7 +142,7 @@ async fn a_missing_container_comes_before_the_rules_on_the_call() {
                 } else {
                     svc_core::api::Atomicity::PerResource
                 })
-                .functions([])
+                .action_functions([])
             },
         )
         .await;
@@ -646,7 +646,7 @@ async fn long_lists_are_no_more_work_than_their_length() {
         .functions(4 * MANY);
     let server = Server::with(
         |options| options,
-        |api| api.sizes(ApiLimits::default().caps(caps)),
+        |api| api.limits(ApiLimits::default().content(caps)),
     )
     .await;
     let list = |element: &dyn Fn(usize) -> Value| (0..MANY).map(element).collect::<Vec<_>>();

@@ -34,7 +34,7 @@ async fn send(
     let request = Request::new(method, path)
         .with_headers(&headers)
         .with_body(body);
-    server.api.answer(server.identity(), request).await
+    server.api.handle(server.identity(), request).await
 }
 
 fn count(reply: &Response) -> u64 {
@@ -137,7 +137,7 @@ async fn etg_04_tags_outlive_the_process() {
         });
         (
             api,
-            svc_core::auth::Identity::Known(
+            svc_core::auth::Identity::Authenticated(
                 tenant,
                 svc_core::auth::Caller::with_rights(svc_core::auth::Rights::all()),
             ),
@@ -145,7 +145,7 @@ async fn etg_04_tags_outlive_the_process() {
     };
     let (api, identity) = open().await;
     let made = api
-        .answer(
+        .handle(
             identity.clone(),
             Request::new(&Method::POST, "people").with_body("{}"),
         )
@@ -159,7 +159,7 @@ async fn etg_04_tags_outlive_the_process() {
     drop(api);
     let (api, identity) = open().await;
     let read = api
-        .answer(identity, Request::new(&Method::GET, &*address))
+        .handle(identity, Request::new(&Method::GET, &*address))
         .await;
     assert_eq!(
         read.headers.get("etag").unwrap(),

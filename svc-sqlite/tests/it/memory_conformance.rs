@@ -25,7 +25,7 @@ impl Authenticator for OfTheSuite {
         let (tenant, caller) = match credentials.key {
             Some("key-of-one") => (
                 "one",
-                Caller::with_rights(Rights::all()).bound_to(Id::new(HOLDER)),
+                Caller::with_rights(Rights::all()).with_person(Id::new(HOLDER)),
             ),
             Some("key-of-another") => ("two", Caller::with_rights(Rights::all())),
             Some("key-that-reads") => ("one", Caller::with_rights(Rights::read_only())),
@@ -37,7 +37,7 @@ impl Authenticator for OfTheSuite {
 }
 
 fn all_but_reading_people() -> Rights {
-    let reads_people = Right::On(Kind::Person, Operation::Read);
+    let reads_people = Right::Operation(Kind::Person, Operation::Read);
     Rights::only(Right::all().filter(|right| *right != reads_people))
 }
 
@@ -53,15 +53,15 @@ async fn suite() -> Suite {
         )
         .await
         .expect("a person");
-    let api = Api::builder(Vendor::new("Example", "Conformance").motd("Welcome"));
+    let api = Api::builder(Vendor::new("Example", "Conformance").message_of_the_day("Welcome"));
     let shared = std::sync::Arc::new(store.clone());
     let api = store
         .register_all(api)
-        .changes(&shared)
+        .change_feed(&shared)
         .webhooks(&shared)
         .response_cache(store.clone());
     let api = api.conditional_requests(IfMatchPolicy::Optional).batches();
-    let api = api.deliver(|_: &Tenant, _: &OutboxEntry| Ok(DeliveryOutcome::Done));
+    let api = api.delivery(|_: &Tenant, _: &OutboxEntry| Ok(DeliveryOutcome::Sent));
     let api = api
         .base_url("http://localhost/api/v1/")
         .authenticator(OfTheSuite)

@@ -25,7 +25,7 @@ async fn shown_sum(server: &Server, container: &str) -> String {
         &Method::GET,
         container.strip_prefix(crate::server::BASE).unwrap(),
     );
-    let reply = server.api.answer(server.identity(), read).await;
+    let reply = server.api.handle(server.identity(), read).await;
     let text = String::from_utf8(reply.body.to_vec()).unwrap();
     // That of the record stands behind those of its parts.
     let (_, rest) = text.rsplit_once("\"total_amount\":").unwrap();
@@ -127,12 +127,12 @@ async fn what_money_is() {
         );
         server
             .api
-            .answer(caller, call.with_body(body))
+            .handle(caller, call.with_body(body))
             .await
             .status
             .as_u16()
     };
-    let stranger = || Identity::Known(server.tenant.clone(), Caller::anonymous());
+    let stranger = || Identity::Authenticated(server.tenant.clone(), Caller::anonymous());
     for bad in [
         "-1",
         "-1000000",
@@ -241,7 +241,7 @@ async fn ten_thousand_amounts() {
             path.strip_prefix(crate::server::BASE).unwrap(),
         )
         .with_body(body.clone());
-        let reply = server.api.answer(server.identity(), call).await;
+        let reply = server.api.handle(server.identity(), call).await;
         assert_eq!(
             reply.status.as_u16(),
             200,

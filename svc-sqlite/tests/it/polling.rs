@@ -111,7 +111,7 @@ async fn look<S: Store>(
 ) -> Timestamp {
     let text = format!("modified_date gt '{since}'");
     let filter = Filter::read(&text, &[FilterField::ModifiedDate], "here").unwrap();
-    let mut request = ListRequest::all(PageRequest::new(1, 7)).filtered(filter);
+    let mut request = ListRequest::all(PageRequest::new(1, 7)).with_filter(filter);
     let mut last = since;
     loop {
         let page = store.list(cx, Kind::Person, &request).await.unwrap();
@@ -125,10 +125,10 @@ async fn look<S: Store>(
             last = meta.modified;
             seen.insert((meta.id.clone(), meta.modified));
         }
-        let NextPage::After(after) = page.next else {
+        let NextPage::Cursor(after) = page.next else {
             return last;
         };
-        request.page = PageRequest::new(request.page.number + 1, 7).after(after);
+        request.page = PageRequest::new(request.page.number + 1, 7).with_cursor(after);
     }
 }
 
@@ -141,7 +141,7 @@ async fn follow<S: ChangeFeed>(
 ) -> Option<String> {
     loop {
         let request = FeedRequest::new(after, vec![Kind::Person], 7);
-        let FeedResponse::Page(page) = store.changes(cx, &request).await.unwrap() else {
+        let FeedResponse::Page(page) = store.read(cx, &request).await.unwrap() else {
             panic!("no page behind {request:?}")
         };
         seen.extend(
@@ -149,7 +149,7 @@ async fn follow<S: ChangeFeed>(
                 .into_iter()
                 .map(|entry| (entry.change.record.id, entry.change.at)),
         );
-        after = Some(page.next);
+        after = Some(page.next_cursor);
         if !page.has_more {
             return after;
         }
@@ -170,12 +170,12 @@ impl Events {
         let store = Arc::new(store.clone());
         let api = Api::builder(Vendor::new("Acme", "CRM"))
             .store(&store)
-            .changes(&store)
+            .change_feed(&store)
             .authenticator(FixedKeys::new());
         // So short that many streams end while others write.
         let api = api
             .base_url("http://localhost/")
-            .longest_wait(Duration::from_millis(100))
+            .max_wait(Duration::from_millis(100))
             .build()
             .unwrap();
         Self {
@@ -194,14 +194,14 @@ impl Events {
         if let Some(last) = &self.last {
             headers.insert("last-event-id", last.parse().unwrap());
         }
-        let who = Identity::Known(self.tenant.clone(), Caller::with_rights(Rights::all()));
+        let who = Identity::Authenticated(self.tenant.clone(), Caller::with_rights(Rights::all()));
         let request = Request::new(&Method::GET, "changes")
             .with_query(Some("per_page=7"))
             .with_headers(&headers);
-        let reply = self.api.answer(who, request.with_timer(&Tokio)).await;
+        let reply = self.api.handle(who, request.with_timer(&Tokio)).await;
         assert_eq!(reply.status, 200, "SYN-12: {:?}", self.last);
         let mut part = Some(reply.body);
-        let mut following = reply.following.unwrap();
+        let mut following = reply.event_stream.unwrap();
         self.streams += 1;
         while let Some(event) = part {
             self.take(std::str::from_utf8(&event).unwrap());
@@ -336,7 +336,7 @@ pub(crate) async fn median_read_among_waiters<S: Store + ChangeFeed + Clone>(
     let shared = Arc::new(store.clone());
     let api = Api::builder(Vendor::new("Acme", "CRM"))
         .store(&shared)
-        .changes(&shared)
+        .change_feed(&shared)
         .authenticator(FixedKeys::new());
     let api = api.wait_limits(WaitLimits::default().per_key(waiters).per_tenant(waiters));
     let api = api.base_url("http://localhost/").build().unwrap();
@@ -351,10 +351,10 @@ pub(crate) async fn median_read_among_waiters<S: Store + ChangeFeed + Clone>(
             )]);
             let mut query = None;
             loop {
-                let who = Identity::Known(busy.clone(), Caller::with_rights(Rights::all()));
+                let who = Identity::Authenticated(busy.clone(), Caller::with_rights(Rights::all()));
                 let request = Request::new(&Method::GET, "changes").with_query(query.as_deref());
                 let reply = api
-                    .answer(who, request.with_headers(&headers).with_timer(&Tokio))
+                    .handle(who, request.with_headers(&headers).with_timer(&Tokio))
                     .await;
                 assert_eq!(reply.status, 200);
                 let page: Value = serde_json::from_slice(&reply.body).unwrap();
@@ -379,9 +379,9 @@ pub(crate) async fn median_read_among_waiters<S: Store + ChangeFeed + Clone>(
         let before = answered.load(Ordering::Acquire);
         write().await;
         for _ in 0..20 {
-            let who = Identity::Known(other.clone(), Caller::with_rights(Rights::all()));
+            let who = Identity::Authenticated(other.clone(), Caller::with_rights(Rights::all()));
             let begun = Instant::now();
-            let reply = api.answer(who, Request::new(&Method::GET, "people")).await;
+            let reply = api.handle(who, Request::new(&Method::GET, "people")).await;
             times.push(begun.elapsed());
             assert_eq!(reply.status, 200);
         }

@@ -156,7 +156,7 @@ impl PersonMatching for ByMemberNumber {
         ours.cloned().map(MatchKey::Identifier).collect()
     }
 
-    fn text(&self) -> &'static str {
+    fn description(&self) -> &'static str {
         "By member number only. A match merges."
     }
 }

@@ -209,8 +209,7 @@ async fn aut_04_a_key_sees_what_it_may_read() {
             let text = answer.json.to_string();
             done += u64::from(answer.status < 300);
             for kind in Kind::ALL.iter().copied() {
-                let reads =
-                    matches!(right, Right::On(of, Operation::Read | Operation::List) if of == kind);
+                let reads = matches!(right, Right::Operation(of, Operation::Read | Operation::List) if of == kind);
                 let is_there = text.contains(&planted(kind));
                 assert!(
                     reads || !is_there,
@@ -305,7 +304,7 @@ impl Key<'_> {
         } else {
             body.to_string()
         };
-        let caller = Caller::with_rights(self.rights.clone()).named(self.name);
+        let caller = Caller::with_rights(self.rights.clone()).with_key_name(self.name);
         let request = Request::new(&method, path)
             .with_query(query)
             .with_headers(&headers)
@@ -313,7 +312,10 @@ impl Key<'_> {
         let reply = self
             .server
             .api
-            .answer(Identity::Known(self.server.tenant.clone(), caller), request)
+            .handle(
+                Identity::Authenticated(self.server.tenant.clone(), caller),
+                request,
+            )
             .await;
         (
             reply.status.as_u16(),
@@ -524,7 +526,7 @@ impl Key<'_> {
         let reply = self
             .server
             .api
-            .answer(
+            .handle(
                 self.server.identity(),
                 Request::new(&http::Method::GET, path),
             )
@@ -537,7 +539,7 @@ impl Key<'_> {
 fn cases() -> impl Iterator<Item = Vec<Right>> {
     let reads = Kind::ALL
         .iter()
-        .map(|kind| vec![Right::Webhooks, Right::On(*kind, Operation::Read)]);
+        .map(|kind| vec![Right::Webhooks, Right::Operation(*kind, Operation::Read)]);
     Right::all().map(|right| vec![right]).chain(reads)
 }
 
@@ -549,7 +551,7 @@ async fn aut_04_exchange_gives_a_key_what_it_may_read() {
     let store = Arc::new(server.store.clone());
     server.api = crate::server::api(&server.store, |api| {
         api.batches()
-            .changes(&store)
+            .change_feed(&store)
             .webhooks(&store)
             .conditional_requests(IfMatchPolicy::Optional)
     });
@@ -570,7 +572,7 @@ async fn aut_04_exchange_gives_a_key_what_it_may_read() {
             name: "narrow",
             rights: Rights::only(rights.iter().copied()),
         };
-        let has = |operation, kind| rights.contains(&Right::On(kind, operation));
+        let has = |operation, kind| rights.contains(&Right::Operation(kind, operation));
         let reads = |kind| has(Operation::Read, kind) || has(Operation::List, kind);
         let may_manage = |kinds: &[Kind]| {
             rights.contains(&Right::Webhooks)

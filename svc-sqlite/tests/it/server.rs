@@ -79,7 +79,7 @@ impl Server {
     }
 
     pub(crate) fn identity(&self) -> Identity {
-        Identity::Known(self.tenant.clone(), Caller::with_rights(Rights::all()))
+        Identity::Authenticated(self.tenant.clone(), Caller::with_rights(Rights::all()))
     }
 
     pub(crate) fn caller(&self) -> Context {
@@ -95,7 +95,7 @@ impl Server {
         let person = Id::new(person.rsplit('/').next().unwrap());
         Context::new(
             self.tenant.clone(),
-            Caller::with_rights(Rights::all()).bound_to(person),
+            Caller::with_rights(Rights::all()).with_person(person),
             Timestamp::now(),
         )
     }
@@ -134,11 +134,11 @@ impl Server {
         let request = Request::new(&method, path)
             .with_query(query)
             .with_body(body)
-            .with_received(cx.now);
+            .with_received_at(cx.received_at);
         let reply = self
             .api
-            .answer(
-                Identity::Known(cx.tenant.clone(), cx.caller.clone()),
+            .handle(
+                Identity::Authenticated(cx.tenant.clone(), cx.caller.clone()),
                 request,
             )
             .await;
@@ -215,7 +215,7 @@ pub(crate) fn api(
 ) -> Api {
     let api = Api::builder(Vendor::new("Test", "Test").namespace("here")).base_url(BASE);
     let api = store.register_all(api).response_cache(store.clone());
-    let api = api.deliver(|_: &Tenant, _: &OutboxEntry| Ok(DeliveryOutcome::Done));
+    let api = api.delivery(|_: &Tenant, _: &OutboxEntry| Ok(DeliveryOutcome::Sent));
     build(
         api.authenticator(store.clone())
             .anonymous_helpers(store.clone()),

@@ -150,8 +150,8 @@ impl<'a> Asked<'a> {
         if let Some(answer) = self.kept.known(&place, MediaType::Html, headers) {
             return answer;
         }
-        let request = Request::new(&Method::GET, Target::EntryPoint).with_base(base.clone());
-        let hal = api.answer(Identity::Nobody, request).await;
+        let request = Request::new(&Method::GET, Target::EntryPoint).with_base_url(base.clone());
+        let hal = api.handle(Identity::Anonymous, request).await;
         let page = self.html(&self.pages().entry_point(&hal.body));
         self.kept.make(place, MediaType::Html, headers, page)
     }
@@ -183,7 +183,7 @@ impl<'a> Asked<'a> {
             anonymous_body_limit,
             ..
         } = self.request;
-        let mut place = api.href(base, target);
+        let mut place = api.url(base, target);
         let _ = write!(place, " {body_limit} {anonymous_body_limit}");
         place
     }

@@ -48,7 +48,7 @@ struct EncodedDocument {
 impl From<Bytes> for EncodedDocument {
     fn from(body: Bytes) -> Self {
         // Hexadecimal digits in quotes are a header's value.
-        let tag = EntityTag::of(&body)
+        let tag = EntityTag::from_bytes(&body)
             .to_header()
             .unwrap_or_else(|| HeaderValue::from_static("\"\""));
         Self { body, tag }
@@ -161,8 +161,8 @@ impl DocumentCache {
 /// Whether a request names this tag, or any, as one that its client has; weak or strong is no
 /// matter (RFC 9110, 13.1.2).
 fn has(asked: &HeaderMap, tag: &HeaderValue) -> bool {
-    EntityTagCondition::of(asked, &IF_NONE_MATCH)
-        .is_some_and(|named| named.has_like(tag.as_bytes()))
+    EntityTagCondition::from_headers(asked, &IF_NONE_MATCH)
+        .is_some_and(|named| named.matches_weak(tag.as_bytes()))
 }
 
 #[cfg(test)]

@@ -109,7 +109,7 @@ impl WebhookSender {
     pub fn new(api: &Api) -> Option<Self> {
         Some(Self {
             api: api.clone(),
-            parts: api.webhook_parts()?,
+            parts: api.webhook_sources()?,
             now: Arc::new(Timestamp::now),
             resolve: Arc::new(|name, port| {
                 Box::pin(async move { Ok(tokio::net::lookup_host((name, port)).await?.collect()) })
@@ -197,7 +197,7 @@ impl WebhookSender {
         let (stopping, stopped) = watch::channel(false);
         let mut running = SenderState {
             work: Arc::new(WorkerContext {
-                client: WebhookClient::new(self.resolve, self.parts.reach, self.timeout),
+                client: WebhookClient::new(self.resolve, self.parts.receiver_policy, self.timeout),
                 prompt: Slots::new(self.webhooks_at_once),
                 slow: Slots::new((self.webhooks_at_once / 4).max(1)),
                 overtime: Slots::new(self.webhooks_at_once.saturating_mul(OVERTIME)),
@@ -277,7 +277,7 @@ impl SenderState {
         for tenant in &self.tenants {
             let cx = Context::new(tenant.clone(), Caller::anonymous(), (self.work.now)());
             // Whoever cannot listen looks after a second.
-            bells.extend(self.work.parts.changes.listen(&cx).await.ok());
+            bells.extend(self.work.parts.changes.subscribe(&cx).await.ok());
         }
         bells
     }
@@ -296,7 +296,7 @@ impl SenderState {
                 .work
                 .parts
                 .webhooks
-                .due_webhooks(until, after.as_ref(), PART)
+                .list_due_webhooks(until, after.as_ref(), PART)
                 .await?;
             let is_last = part.len() < PART as usize;
             after = part.last().map(|(_, webhook)| webhook.id.clone());

@@ -138,7 +138,7 @@ impl WorkerContext {
             version: stored.version,
             webhook: Webhook::read(stored)?,
             leased: None,
-            next: stored.next,
+            next: stored.due_at,
         };
         let mut outcomes = UnsavedResults::default();
         let ended = self.send_parts(&mut held, &mut outcomes).await;
@@ -319,11 +319,12 @@ impl WorkerContext {
                         .filter(|change| webhook.wants(change))
                         .map(WebhookEvent::from),
                 );
-                part.next = Some(page.next);
+                part.next = Some(page.next_cursor);
             }
             _ => {
-                if let FeedResponse::Page(FeedPage { last, .. }) =
-                    self.feed(held, None, 1, now).await?
+                if let FeedResponse::Page(FeedPage {
+                    last_cursor: last, ..
+                }) = self.feed(held, None, 1, now).await?
                 {
                     (part.next, part.is_lost) = (Some(last), true);
                 }
@@ -340,7 +341,9 @@ impl WorkerContext {
         now: Timestamp,
     ) -> Result<FeedResponse> {
         let kinds = held.webhook.kinds.clone();
-        let reads = kinds.iter().map(|kind| Right::On(*kind, Operation::Read));
+        let reads = kinds
+            .iter()
+            .map(|kind| Right::Operation(*kind, Operation::Read));
         let cx = Context::new(
             held.tenant.clone(),
             Caller::with_rights(Rights::only(reads)),
@@ -349,7 +352,7 @@ impl WorkerContext {
         let size = u32::try_from(size).unwrap_or(u32::MAX);
         self.parts
             .changes
-            .changes(&cx, &FeedRequest::new(after, kinds, size))
+            .read(&cx, &FeedRequest::new(after, kinds, size))
             .await
     }
 
@@ -391,14 +394,9 @@ impl WorkerContext {
             let next = held
                 .webhook
                 .stored(held.version.saturating_add(1), leased, now)?;
-            if self
-                .parts
-                .webhooks
-                .write_webhook(&held.tenant, &next)
-                .await?
-                == WebhookWrite::Written
+            if self.parts.webhooks.put_webhook(&held.tenant, &next).await? == WebhookWrite::Written
             {
-                (held.version, held.leased, held.next) = (next.version, leased, next.next);
+                (held.version, held.leased, held.next) = (next.version, leased, next.due_at);
                 return Ok(true);
             }
             if held.leased.is_none() {
@@ -408,12 +406,12 @@ impl WorkerContext {
             let Some(stored) = self
                 .parts
                 .webhooks
-                .webhook(&held.tenant, &held.webhook.id)
+                .get_webhook(&held.tenant, &held.webhook.id)
                 .await?
             else {
                 return Ok(false);
             };
-            if stored.next > held.next {
+            if stored.due_at > held.next {
                 return Ok(false);
             }
             (held.version, held.webhook) = (stored.version, Webhook::read(&stored)?);

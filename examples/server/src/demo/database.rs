@@ -326,7 +326,7 @@ where
     S: Store + ChangeFeed + WebhookStore + Authenticator + TenantResolver + RevisionSource + Clone,
 {
     let shared = Arc::new(store.clone());
-    let api = api.store(&shared).changes(&shared).webhooks(&shared);
+    let api = api.store(&shared).change_feed(&shared).webhooks(&shared);
     let api = api
         .authenticator(store.clone())
         .response_cache(store.clone());

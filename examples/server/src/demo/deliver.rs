@@ -24,13 +24,13 @@ impl LogOnlyDelivery {
 impl Deliver for LogOnlyDelivery {
     async fn deliver(&self, tenant: &Tenant, dispatch: &OutboxEntry) -> Result<DeliveryOutcome> {
         self.0.tell(&line(tenant, dispatch));
-        Ok(DeliveryOutcome::Done)
+        Ok(DeliveryOutcome::Sent)
     }
 }
 
 /// One line: what is sent, for whom, about what, and under which id.
 fn line(tenant: &Tenant, dispatch: &OutboxEntry) -> String {
-    let about = match &dispatch.what {
+    let about = match &dispatch.payload {
         OutboxPayload::Response { helper, action, .. } => {
             let action = action.as_ref().map_or_else(
                 || "-".to_owned(),
@@ -43,7 +43,7 @@ fn line(tenant: &Tenant, dispatch: &OutboxEntry) -> String {
     };
     format!(
         "SEND    {} {about} for {}, id {}",
-        dispatch.named(),
+        dispatch.log_label(),
         tenant.as_str(),
         dispatch.id
     )

@@ -60,9 +60,9 @@ fn written(
     let service = service(store, settings, base_url, LogOnlyDelivery::default())?;
     let api = service.api();
     let text = match document {
-        ExportDocument::Openapi => format!("{:#}", openapi(api, api.base())),
+        ExportDocument::Openapi => format!("{:#}", openapi(api, api.base_url())),
         ExportDocument::Capabilities => {
-            serde_json::to_string_pretty(&capabilities(api, api.base())).map_err(|error| {
+            serde_json::to_string_pretty(&capabilities(api, api.base_url())).map_err(|error| {
                 StartupError::new(
                     format!("The document cannot be written: {error}."),
                     "export",
@@ -74,7 +74,7 @@ fn written(
         ExportDocument::Schema {
             name: Some(name), ..
         } => {
-            let schema = json_schema(api, api.base(), name).ok_or_else(|| {
+            let schema = json_schema(api, api.base_url(), name).ok_or_else(|| {
                 let remedy = format!("Name one of these: {}.", json_schema_names(api).join(", "));
                 StartupError::new(
                     "There is no schema of this name.",

@@ -139,14 +139,14 @@ impl WebhookCommands<'_> {
         target: Target,
         body: Option<&Value>,
     ) -> Result<Value, StartupError> {
-        let identity = Identity::Known(
+        let identity = Identity::Authenticated(
             self.tenant.clone(),
-            Caller::with_rights(Rights::all()).named(COMMAND),
+            Caller::with_rights(Rights::all()).with_key_name(COMMAND),
         );
         let body = body.map(Value::to_string).unwrap_or_default();
         let reply = self
             .api
-            .answer(identity, Request::new(&method, target).with_body(body))
+            .handle(identity, Request::new(&method, target).with_body(body))
             .await;
         let answer: Value = serde_json::from_slice(&reply.body).unwrap_or_default();
         if reply.status.is_success() {

@@ -84,10 +84,10 @@ pub fn service(
     let namespace = settings.namespace.as_deref().unwrap_or(NAMESPACE);
     let vendor = Vendor::new("Example", "svc-demo")
         .namespace(namespace)
-        .motd("Welcome to the demo. Begin here, and follow the links.");
+        .message_of_the_day("Welcome to the demo. Begin here, and follow the links.");
     let mut api = store
         .register(Api::builder(vendor), settings.anonymous_helpers)
-        .deliver(deliver)
+        .delivery(deliver)
         .base_url(base_url)
         .dialect(dialect(store, settings)?)
         .response_style(match settings.style {
@@ -114,7 +114,7 @@ pub fn service(
         } else {
             Atomicity::PerResource
         })
-        .webhook_reach(
+        .webhook_receiver_policy(
             ReceiverPolicy::PUBLIC
                 .plain(settings.private_webhooks)
                 .private(settings.private_webhooks),
@@ -125,7 +125,7 @@ pub fn service(
             PatchMethod::Unsupported
         });
     for capability in settings.without.iter().chain(&also_withheld(settings)) {
-        api = api.without(capability);
+        api = api.without_capability(capability);
     }
     if settings.helpers_only {
         api = api.helpers_only();
@@ -138,7 +138,7 @@ pub fn service(
         )
     })?;
     let path = api
-        .base()
+        .base_url()
         .as_str()
         .splitn(4, '/')
         .nth(3)

@@ -49,7 +49,7 @@ impl Monitor {
     ) -> Result<(SvcService, Option<Self>), StartupError> {
         let mount = service
             .api()
-            .base()
+            .base_url()
             .as_str()
             .splitn(4, '/')
             .nth(3)

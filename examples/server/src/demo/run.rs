@@ -143,7 +143,7 @@ async fn run_server(options: &ServerArgs) -> Result<(), StartupError> {
     let (service, monitor) = Monitor::of(service, &store, budget, settings.metrics)?;
     let dialect = service.api().dialect().clone();
     let banner = Banner {
-        base_url: service.api().base().as_str(),
+        base_url: service.api().base_url().as_str(),
         key_header: &dialect.key_header_text(),
         data: &location.to_string(),
         keys_file: keys_file.path(),

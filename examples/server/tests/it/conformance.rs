@@ -225,7 +225,7 @@ fn failing() -> Report {
             .authenticator(store.clone())
             .store(&Arc::new(Broken(store)));
         let api = api.build().expect("an API");
-        let mut declaration = svc_core::api::capabilities(&api, api.base());
+        let mut declaration = svc_core::api::capabilities(&api, api.base_url());
         declaration.behaviours.push("fault_injection".to_owned());
         let target =
             InProcess::new(SvcService::new(api).under("/api/v1")).base("http://localhost/api/v1/");

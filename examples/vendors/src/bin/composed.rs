@@ -50,15 +50,17 @@ impl Memory {
         let rows = self.rows();
         let row = rows.iter().find(|row| row.kind == R::KIND && holds(row))?;
         let meta = Meta::new(row.number.into(), row.made)
-            .modified(row.changed)
-            .identifiers(&row.draft.identifiers);
+            .with_modified(row.changed)
+            .with_identifiers(&row.draft.identifiers);
         let record = Record::new(meta, R::from_object(&row.draft.fields));
         let links = row
             .draft
             .links
             .iter()
             .filter_map(|(name, to)| Some((LinkKey::named(name)?, to)));
-        Some(links.fold(record, |record, (link, to)| record.linked(link, to.clone())))
+        Some(links.fold(record, |record, (link, to)| {
+            record.with_link(link, to.clone())
+        }))
     }
 }
 
@@ -82,8 +84,8 @@ impl<R: Resource> Create<R> for Memory {
             rows.push(Row {
                 kind: R::KIND,
                 number,
-                made: cx.now,
-                changed: cx.now,
+                made: cx.received_at,
+                changed: cx.received_at,
                 draft: request.draft.into_raw(),
             });
             number
@@ -101,23 +103,23 @@ impl Update<Person> for Memory {
         cx: &Context,
         request: UpdateRequest<Person>,
     ) -> Result<Option<Record<Person>>> {
-        let is_meant = |row: &Row| Some(row.number) == request.at.id.number();
+        let is_meant = |row: &Row| Some(row.number) == request.address.id.number();
         if let Some(row) = self
             .rows()
             .iter_mut()
             .find(|row| row.kind == Kind::Person && is_meant(row))
         {
-            request.check_unchanged(row.changed)?; // since the helper read it
+            request.check_expected_state(row.changed)?; // since the helper read it
             let (mut fields, patch) = (row.draft.fields.clone(), request.patch.as_raw());
             patch
-                .apply_to(&mut fields, cx.now)
+                .apply_to(&mut fields, cx.received_at)
                 .map_err(Error::refused)?;
             row.draft.fields = fields;
             row.draft.identifiers = patch
                 .identifiers
                 .clone()
                 .unwrap_or_else(|| row.draft.identifiers.clone());
-            row.changed = cx.now.after(row.changed);
+            row.changed = cx.received_at.after(row.changed);
         }
         Ok(self.first(is_meant))
     }
@@ -149,13 +151,13 @@ impl Find<Tag> for Memory {
 fn interface(memory: &Arc<Memory>, base_url: &str, key: &str) -> Result<SvcService> {
     let api = Api::builder(Vendor::new("Acme", "Acme petitions").namespace("acme"))
         .base_url(base_url)
-        .authenticator(FixedKeys::new().key(key, Tenant::new("acme"), Rights::all()))
+        .authenticator(FixedKeys::new().with_key(key, Tenant::new("acme"), Rights::all()))
         .resource::<Person, _>(memory, |people| people.get().create().update().find())
         .resource::<Petition, _>(memory, |petitions| petitions.get().create())
         .resource::<Signature, _>(memory, |signatures| signatures.get().create())
         .resource::<Tag, _>(memory, |tags| tags.get().create().find())
         .resource::<Tagging, _>(memory, |taggings| taggings.get().create())
-        .compose::<RecordSignature>()
+        .compose_helper::<RecordSignature>()
         .build()?;
     Ok(SvcService::new(api).with_docs(Docs::new()))
 }

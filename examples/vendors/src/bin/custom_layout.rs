@@ -152,7 +152,7 @@ async fn main() -> Result<()> {
                 .version_field_name("acme_release"),
         )
         .layout(VerbLayout)
-        .own_relations(shop)
+        .vendor_relations(shop)
         .authenticator(store.clone())
         .build()?;
 

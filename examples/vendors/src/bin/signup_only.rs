@@ -71,17 +71,20 @@ impl Helper<PersonSignup> for Newsletter {
             )));
         };
         let (number, is_new) = self.subscribe(&email, person.fields().given_name.as_deref())?;
-        let record = Record::new(Meta::new(number.into(), cx.now), person.fields());
-        Ok(HelperOutcome::person(record, EntryStatus::stored(is_new)))
+        let record = Record::new(Meta::new(number.into(), cx.received_at), person.fields());
+        Ok(HelperOutcome::person(
+            record,
+            EntryStatus::from_is_new(is_new),
+        ))
     }
 }
 
 fn interface(newsletter: &Arc<Newsletter>, base_url: &str, key: &str) -> Result<SvcService> {
     let api = Api::builder(Vendor::new("Weekly", "Weekly newsletter").namespace("weekly"))
         .base_url(base_url)
-        .authenticator(FixedKeys::new().key(key, Tenant::new("weekly"), Rights::all()))
+        .authenticator(FixedKeys::new().with_key(key, Tenant::new("weekly"), Rights::all()))
         .resource::<Person, _>(newsletter, |people| {
-            people.writable(writable!(person::{given_name, email_addresses}))
+            people.writable_fields(writable!(person::{given_name, email_addresses}))
         })
         .helper::<PersonSignup>(newsletter)
         .build()?;

@@ -10,24 +10,24 @@ use super::existing::Crm;
 
 #[async_trait]
 impl IdempotencyStore for Crm {
-    async fn recall(&self, cx: &Context, key: &Arc<str>) -> Result<Option<Vec<u8>>> {
+    async fn load(&self, cx: &Context, key: &Arc<str>) -> Result<Option<Vec<u8>>> {
         let sql = "SELECT answer FROM kept_answers WHERE company_no = ?1 AND key = ?2";
         let rows = self
             .tx(cx)
             .await?
-            .query(sql, &[&cx.tenant.number(), &&**key])
+            .query(sql, &[&cx.tenant.as_number(), &&**key])
             .await?;
         Ok(rows.first().map(|row| row.get("answer")).transpose()?)
     }
 
-    async fn remember(&self, cx: &Context, kept: Kept) -> Result<()> {
+    async fn save(&self, cx: &Context, kept: Kept) -> Result<()> {
         let (company, customer) = (
-            cx.tenant.number(),
+            cx.tenant.as_number(),
             kept.people.first().and_then(svc_core::value::Id::number),
         );
         let tx = self.tx(cx).await?;
         let old = "DELETE FROM kept_answers WHERE company_no = ?1 AND kept_at < ?2";
-        tx.execute(old, &[&company, &kept.oldest().micros()])
+        tx.execute(old, &[&company, &kept.expires_before().micros()])
             .await?;
         let sql = "INSERT INTO kept_answers (company_no, key, customer_no, answer, kept_at) VALUES (?1, ?2, ?3, ?4, ?5)";
         tx.execute(
@@ -36,8 +36,8 @@ impl IdempotencyStore for Crm {
                 &company,
                 &&*kept.key,
                 &customer,
-                &&*kept.answer,
-                &kept.at.micros(),
+                &&*kept.body,
+                &kept.created_at.micros(),
             ],
         )
         .await?;

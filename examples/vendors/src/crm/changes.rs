@@ -110,8 +110,8 @@ pub(super) fn schema() -> String {
 
 #[async_trait]
 impl ChangeFeed for Crm {
-    async fn changes(&self, cx: &Context, request: &FeedRequest) -> Result<FeedResponse> {
-        let (tx, company) = (self.tx(cx).await?, cx.tenant.number());
+    async fn read(&self, cx: &Context, request: &FeedRequest) -> Result<FeedResponse> {
+        let (tx, company) = (self.tx(cx).await?, cx.tenant.as_number());
         let last = "SELECT last_change FROM companies WHERE company_no = ?1";
         let last: i64 = tx.query_one(last, &[&company]).await?.get("last_change")?;
         // A cursor is the company and a number: that of another company is none here.
@@ -128,7 +128,7 @@ impl ChangeFeed for Crm {
             Some(given) => {
                 match after.filter(|no| (0..=last).contains(no) && cursor(*no) == *given) {
                     Some(no) => no,
-                    None => return Ok(FeedResponse::Unknown),
+                    None => return Ok(FeedResponse::UnknownCursor),
                 }
             }
         };

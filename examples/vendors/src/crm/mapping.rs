@@ -199,6 +199,6 @@ impl TableKind for Tagging {
 
     fn from_row(_: &Row, meta: Meta) -> Result<Record<Self>> {
         let relation = ComputedValue::Relation(Kind::Person);
-        Ok(Record::new(meta, Self::default()).computed(tagging::key::item_type, relation))
+        Ok(Record::new(meta, Self::default()).with_computed(tagging::key::item_type, relation))
     }
 }

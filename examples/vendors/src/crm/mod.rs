@@ -42,57 +42,63 @@ pub fn interface(crm: &Arc<Crm>, base_url: &str) -> Result<SvcService, BuildErro
         .resource::<Person, _>(crm, |people| {
             let people = people.list().get().create().update().delete().find();
             people
-                .filterable([FilterField::EmailAddress, FilterField::Identifiers])
+                .filter_fields([FilterField::EmailAddress, FilterField::Identifiers])
                 .without_link(person::link::modified_by)
-                .readable(fields!(person::{given_name, family_name, source, email_addresses}))
-                .writable(writable!(person::{given_name, family_name, source, email_addresses}))
+                .readable_fields(
+                    fields!(person::{given_name, family_name, source, email_addresses}),
+                )
+                .writable_fields(
+                    writable!(person::{given_name, family_name, source, email_addresses}),
+                )
         })
         .resource::<Petition, _>(crm, |petitions| {
             let petitions = petitions.list().get().create().update().delete();
             petitions
-                .filterable([FilterField::Identifiers])
+                .filter_fields([FilterField::Identifiers])
                 .without_link(petition::link::creator)
                 .without_link(petition::link::modified_by)
-                .readable(fields!(petition::{title, summary, petition_text, total_signatures}))
-                .writable(writable!(petition::{title, summary, petition_text}))
+                .readable_fields(
+                    fields!(petition::{title, summary, petition_text, total_signatures}),
+                )
+                .writable_fields(writable!(petition::{title, summary, petition_text}))
         })
         .resource::<Signature, _>(crm, |signatures| {
             let signatures = signatures
-                .under::<Petition>()
-                .under::<Person>()
+                .list_under::<Petition>()
+                .list_under::<Person>()
                 .get()
                 .create()
                 .update()
                 .delete()
                 .find();
             signatures
-                .readable(fields!(signature::{action_date, comments}))
-                .writable(writable!(signature::{action_date, comments}))
+                .readable_fields(fields!(signature::{action_date, comments}))
+                .writable_fields(writable!(signature::{action_date, comments}))
         })
         .resource::<Tag, _>(crm, |tags| {
             let tags = tags.list().get().create().update().delete().find();
-            tags.filterable([FilterField::Name, FilterField::Identifiers])
+            tags.filter_fields([FilterField::Name, FilterField::Identifiers])
                 .without_link(tag::link::creator)
                 .without_link(tag::link::modified_by)
-                .readable(fields!(tag::{name, description}))
-                .writable(writable!(tag::{name, description}))
+                .readable_fields(fields!(tag::{name, description}))
+                .writable_fields(writable!(tag::{name, description}))
         })
         .resource::<Tagging, _>(crm, |taggings| {
             let taggings = taggings
-                .under::<Tag>()
-                .under::<Person>()
+                .list_under::<Tag>()
+                .list_under::<Person>()
                 .get()
                 .create()
                 .delete();
             taggings
-                .readable(fields!(tagging::{item_type}))
-                .writable(writable!(tagging::{}))
+                .readable_fields(fields!(tagging::{item_type}))
+                .writable_fields(writable!(tagging::{}))
         })
-        .compose::<PersonSignup>()
-        .compose::<RecordSignature>()
+        .compose_helper::<PersonSignup>()
+        .compose_helper::<RecordSignature>()
         .transactions(crm)
         .idempotency(crm)
-        .changes(crm)
+        .change_feed(crm)
         .atomicity(Atomicity::WholeCall)
         .conditional_requests(IfMatchPolicy::Optional)
         .build()?;

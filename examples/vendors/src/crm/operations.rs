@@ -19,7 +19,7 @@ impl<R: TableKind> List<R> for Crm {
     async fn list(&self, cx: &Context, request: &ListRequest) -> Result<Page<R>> {
         let tx = self.tx(cx).await?;
         // A filter: the library has read it and says what to look up, and takes what fits.
-        if let Some(QueryPlan::Points(points)) = request.plan()? {
+        if let Some(QueryPlan::Points(points)) = request.query_plan()? {
             let mut found = Vec::new();
             for point in points {
                 let key = match point {
@@ -40,7 +40,7 @@ impl<R: TableKind> List<R> for Crm {
                     select(&tx, cx, &format!("{condition} ORDER BY rowid"), &[&value]).await?,
                 );
             }
-            return request.page_of(found);
+            return request.page_of_matches(found);
         }
         let (column, above) = match &request.scope {
             svc_core::link::Scope::All => ("?2", None),
@@ -61,7 +61,7 @@ impl<R: TableKind> List<R> for Crm {
             R::TABLE
         );
         let total: i64 = tx
-            .query_one(&count, &[&cx.tenant.number(), &above])
+            .query_one(&count, &[&cx.tenant.as_number(), &above])
             .await?
             .get("total")?;
         let condition = format!("{column} IS ?2 ORDER BY rowid LIMIT ?3 OFFSET ?4");
@@ -118,7 +118,7 @@ impl<R: TableKind> Create<R> for Crm {
                 return Ok(Created::existing(known));
             }
         }
-        let (company, now) = (cx.tenant.number(), cx.now.micros());
+        let (company, now) = (cx.tenant.as_number(), cx.received_at.micros());
         let mut new: Vec<(&str, Param<'_>)> = vec![
             ("company_no", &company),
             ("entered_at", &now),
@@ -141,7 +141,7 @@ impl<R: TableKind> Create<R> for Crm {
             .await?
             .get("row_no")?;
         refs::save::<R>(&tx, cx, no, request.draft.identifiers()).await?;
-        let record = write(&tx, cx, no, cx.now, &request.draft.fields(), &[]).await?;
+        let record = write(&tx, cx, no, cx.received_at, &request.draft.fields(), &[]).await?;
         Ok(Created::new(record))
     }
 }
@@ -150,21 +150,21 @@ impl<R: TableKind> Create<R> for Crm {
 impl<R: TableKind> Update<R> for Crm {
     async fn update(&self, cx: &Context, request: UpdateRequest<R>) -> Result<Option<Record<R>>> {
         let tx = self.tx(cx).await?;
-        let Some(known) = read::<R>(&tx, cx, &request.at).await? else {
+        let Some(known) = read::<R>(&tx, cx, &request.address).await? else {
             return Ok(None);
         };
-        request.check_unchanged(known.meta())?;
+        request.check_expected_state(known.meta())?;
         let no = known.meta().id.number().ok_or_else(Error::not_found)?;
         let links = columns::<R>(&tx, cx, request.patch.links()).await?;
         if let Some(identifiers) = request.patch.identifiers() {
             refs::save::<R>(&tx, cx, no, identifiers).await?;
         }
-        let fields = request.patch.apply(&known.fields(), cx.now)?;
+        let fields = request.patch.apply(&known.fields(), cx.received_at)?;
         let record = write(
             &tx,
             cx,
             no,
-            cx.now.after(known.meta().modified),
+            cx.received_at.after(known.meta().modified),
             &fields,
             &links,
         )
@@ -177,10 +177,10 @@ impl<R: TableKind> Update<R> for Crm {
 impl<R: TableKind> Delete<R> for Crm {
     async fn delete(&self, cx: &Context, request: &DeleteRequest) -> Result<bool> {
         let tx = self.tx(cx).await?;
-        let Some(known) = read::<R>(&tx, cx, &request.at).await? else {
+        let Some(known) = read::<R>(&tx, cx, &request.address).await? else {
             return Ok(false);
         };
-        request.check_unchanged(known.meta())?;
+        request.check_expected_state(known.meta())?;
         let no = known.meta().id.number();
         refs::forget::<R>(&tx, "rowid", no).await?;
         // Labels go with the customer and with the label.
@@ -215,7 +215,7 @@ impl<R: TableKind> Delete<R> for Crm {
 async fn exists(tx: &Transaction, cx: &Context, table: &str, at: &RecordAddress) -> Result<bool> {
     let sql = format!("SELECT 1 FROM {table} WHERE company_no = ?1 AND rowid = ?2");
     Ok(tx
-        .query_opt(&sql, &[&cx.tenant.number(), &at.id.number()])
+        .query_opt(&sql, &[&cx.tenant.as_number(), &at.id.number()])
         .await?
         .is_some())
 }
@@ -244,7 +244,7 @@ async fn select<R: TableKind>(
         "SELECT {what} FROM {} AS it WHERE company_no = ?1 AND {condition}",
         R::TABLE
     );
-    let company = cx.tenant.number();
+    let company = cx.tenant.as_number();
     let values: Vec<Param<'_>> = std::iter::once(&company as Param<'_>)
         .chain(values.iter().copied())
         .collect();
@@ -254,14 +254,14 @@ async fn select<R: TableKind>(
 fn record<R: TableKind>(row: &Row) -> Result<Record<R>> {
     let moment = |name| row.get(name).map(svc_core::value::Timestamp::from_micros);
     let meta = Meta::new(row.get::<i64>("row_no")?.into(), moment("entered_at")?)
-        .modified(moment("edited_at")?);
+        .with_modified(moment("edited_at")?);
     let meta = meta
-        .version(row.get("change_no")?)
-        .identifiers(&refs::of(row)?);
+        .with_version(row.get("change_no")?)
+        .with_identifiers(&refs::of(row)?);
     let mut record = R::from_row(row, meta)?;
     for (link, column, kind, _) in R::LINKS {
         if let Some(no) = row.get::<Option<i64>>(column)? {
-            record = record.linked(*link, RecordAddress::top(*kind, no.into()));
+            record = record.with_link(*link, RecordAddress::top(*kind, no.into()));
         }
     }
     Ok(record)
@@ -315,7 +315,7 @@ async fn write<R: TableKind>(
             R::TABLE
         );
         if tx
-            .query_opt(&sql, &[&cx.tenant.number(), name, &no])
+            .query_opt(&sql, &[&cx.tenant.as_number(), name, &no])
             .await?
             .is_some()
         {

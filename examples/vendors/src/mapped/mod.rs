@@ -133,9 +133,9 @@ impl Deliver for Outbox {
     ) -> svc_core::Result<DeliveryOutcome> {
         let OutboxPayload::Response {
             person: Some(_), ..
-        } = &dispatch.what
+        } = &dispatch.payload
         else {
-            return Ok(DeliveryOutcome::GivenUp(
+            return Ok(DeliveryOutcome::Abandoned(
                 "only responses to a person are sent",
             ));
         };
@@ -143,10 +143,10 @@ impl Deliver for Outbox {
         println!(
             "{} {} for organisation {}",
             dispatch.id,
-            dispatch.named(),
+            dispatch.log_label(),
             tenant.as_str()
         );
-        Ok(DeliveryOutcome::Done)
+        Ok(DeliveryOutcome::Sent)
     }
 }
 
@@ -169,10 +169,10 @@ pub async fn interface(
         .anonymous_helpers(store.clone());
     let api = store
         .register(api)
-        .deliver(Outbox)
-        .without("attendances.create")
-        .without("attendances.update")
-        .without("attendances.delete")
+        .delivery(Outbox)
+        .without_capability("attendances.create")
+        .without_capability("attendances.update")
+        .without_capability("attendances.delete")
         .build()
         .map_err(svc_core::Error::unexpected)?;
     Ok(SvcService::new(api)

@@ -33,46 +33,46 @@ pub fn interface(crm: &Arc<Crm>, base_url: &str) -> Result<SvcService, BuildErro
         .authenticator(Arc::clone(crm))
         .anonymous_helpers(Arc::clone(crm))
         .transactions(crm)
-        .classify(transactions::meaning)
-        .declares(Behaviour::OneActionPerPerson)
+        .map_errors(transactions::meaning)
+        .behaviour(Behaviour::OneActionPerPerson)
         .conditional_requests(IfMatchPolicy::Optional)
         .resource::<Person, _>(crm, |people| {
-            let people = people.complete().find().without_link(person::link::modified_by);
+            let people = people.all_operations().find().without_link(person::link::modified_by);
             people
-                .readable(fields!(person::{given_name, family_name, email_addresses::{address, primary}}))
-                .writable(writable!(person::{given_name, family_name, email_addresses::{address, primary}}))
-                .required(writable!(person::{email_addresses::{address}}))
+                .readable_fields(fields!(person::{given_name, family_name, email_addresses::{address, primary}}))
+                .writable_fields(writable!(person::{given_name, family_name, email_addresses::{address, primary}}))
+                .required_fields(writable!(person::{email_addresses::{address}}))
         })
         .resource::<Tag, _>(crm, |tags| {
-            let tags = tags.complete().find().without_link(tag::link::creator).without_link(tag::link::modified_by);
-            tags.readable(fields!(tag::{name})).writable(writable!(tag::{name})).required(writable!(tag::{name}))
+            let tags = tags.all_operations().find().without_link(tag::link::creator).without_link(tag::link::modified_by);
+            tags.readable_fields(fields!(tag::{name})).writable_fields(writable!(tag::{name})).required_fields(writable!(tag::{name}))
         })
         .resource::<Tagging, _>(crm, |taggings| {
-            let taggings = taggings.under::<Tag>().under::<Person>().get().create().delete();
-            taggings.readable(fields!(tagging::{})).writable(writable!(tagging::{}))
+            let taggings = taggings.list_under::<Tag>().list_under::<Person>().get().create().delete();
+            taggings.readable_fields(fields!(tagging::{})).writable_fields(writable!(tagging::{}))
         })
         .resource::<Event, _>(crm, |events| {
-            let events = events.complete().find().without_link(event::link::creator);
+            let events = events.all_operations().find().without_link(event::link::creator);
             events
                 .without_link(event::link::modified_by)
                 .without_link(event::link::organizer)
-                .readable(fields!(event::{title, description, start_date, end_date, capacity}))
-                .writable(writable!(event::{title, description, start_date, end_date, capacity}))
-                .required(writable!(event::{title, start_date}))
-                .range(event::key::capacity, 0..=i64::from(i32::MAX))
+                .readable_fields(fields!(event::{title, description, start_date, end_date, capacity}))
+                .writable_fields(writable!(event::{title, description, start_date, end_date, capacity}))
+                .required_fields(writable!(event::{title, start_date}))
+                .value_range(event::key::capacity, 0..=i64::from(i32::MAX))
         })
         .resource::<Attendance, _>(crm, |attendances| {
-            let attendances = attendances.under::<Event>().under::<Person>().get().create().update().find();
+            let attendances = attendances.list_under::<Event>().list_under::<Person>().get().create().update().find();
             attendances
-                .readable(fields!(attendance::{status}))
-                .writable(writable!(attendance::{status}))
-                .values(attendance::key::status, ["accepted", "declined", "tentative"])
+                .readable_fields(fields!(attendance::{status}))
+                .writable_fields(writable!(attendance::{status}))
+                .allowed_values(attendance::key::status, ["accepted", "declined", "tentative"])
                 .default(attendance::key::status, "accepted")
         })
-        .without("attendances.create")
-        .without("attendances.update")
-        .compose::<PersonSignup>()
-        .compose::<RecordAttendance>()
+        .without_capability("attendances.create")
+        .without_capability("attendances.update")
+        .compose_helper::<PersonSignup>()
+        .compose_helper::<RecordAttendance>()
         .build()?;
     Ok(SvcService::new(api).with_docs(Docs::new()))
 }

@@ -45,7 +45,7 @@ impl<R: Mapped> List<R> for Crm {
         let condition = format!("{condition} ORDER BY it.id LIMIT $3 OFFSET $4");
         // Both are on their way at once.
         let (org, size, offset) = (
-            cx.tenant.number(),
+            cx.tenant.as_number(),
             i64::from(request.page.size),
             request.page.offset(),
         );
@@ -94,12 +94,12 @@ impl<R: Mapped> Create<R> for Crm {
         let mut problems = taken::<R>(&tx, cx, None, draft.identifiers()).await?;
         let mut links = Vec::new();
         for (link, column, kind, table) in R::LINKS {
-            let Some(to) = draft.link_to(*link) else {
+            let Some(to) = draft.link(*link) else {
                 continue;
             };
             let sql = format!("SELECT id FROM {table} WHERE org_id = $1 AND public_id = $2");
             match tx
-                .query(&sql, &[&cx.tenant.number(), &to.id.uuid()])
+                .query(&sql, &[&cx.tenant.as_number(), &to.id.uuid()])
                 .await?
                 .first()
             {
@@ -129,8 +129,8 @@ impl<R: Mapped> Create<R> for Crm {
             R::AGAIN
         );
         let (org, moment, refs) = (
-            cx.tenant.number(),
-            cx.now.to_string(),
+            cx.tenant.as_number(),
+            cx.received_at.to_string(),
             texts(draft.identifiers()),
         );
         let fields = Json::Object(draft.as_raw().fields.clone()).to_string();
@@ -157,13 +157,14 @@ impl<R: Mapped> Create<R> for Crm {
 impl<R: Mapped> Update<R> for Crm {
     async fn update(&self, cx: &Context, request: UpdateRequest<R>) -> Result<Option<Record<R>>> {
         let tx = self.tx(cx).await?;
-        let Some((id, known)) = read::<R>(&tx, cx, &request.at, "FOR UPDATE OF it").await? else {
+        let Some((id, known)) = read::<R>(&tx, cx, &request.address, "FOR UPDATE OF it").await?
+        else {
             return Ok(None);
         };
-        request.check_unchanged(known.meta().modified)?;
+        request.check_expected_state(known.meta().modified)?;
         let sent = request.patch.identifiers();
         refuse(taken::<R>(&tx, cx, Some(id), sent.unwrap_or_default()).await?)?;
-        let changed = Draft::new(&request.patch.apply(&known.fields(), cx.now)?).into_raw();
+        let changed = Draft::new(&request.patch.apply(&known.fields(), cx.received_at)?).into_raw();
         let fields = Json::Object(changed.fields).to_string();
         let columns: Vec<String> = R::WRITE
             .iter()
@@ -181,7 +182,7 @@ impl<R: Mapped> Update<R> for Crm {
             &sql,
             &[
                 &id,
-                &cx.now.after(known.meta().modified).to_string(),
+                &cx.received_at.after(known.meta().modified).to_string(),
                 &sent.map(texts),
                 &fields,
             ],
@@ -195,10 +196,11 @@ impl<R: Mapped> Update<R> for Crm {
 impl<R: Mapped> Delete<R> for Crm {
     async fn delete(&self, cx: &Context, request: &DeleteRequest) -> Result<bool> {
         let tx = self.tx(cx).await?;
-        let Some((id, known)) = read::<R>(&tx, cx, &request.at, "FOR UPDATE OF it").await? else {
+        let Some((id, known)) = read::<R>(&tx, cx, &request.address, "FOR UPDATE OF it").await?
+        else {
             return Ok(false);
         };
-        request.check_unchanged(known.meta().modified)?;
+        request.check_expected_state(known.meta().modified)?;
         tx.query(&format!("DELETE FROM {} WHERE id = $1", R::TABLE), &[&id])
             .await?;
         Ok(true)
@@ -259,7 +261,7 @@ async fn select<R: Mapped>(
         R::TABLE,
         R::ORG
     );
-    let org = cx.tenant.number();
+    let org = cx.tenant.as_number();
     let values: Vec<Param<'_>> = std::iter::once(&org as Param<'_>)
         .chain(values.iter().copied())
         .collect();
@@ -275,8 +277,8 @@ fn record<R: Mapped>(row: &Row) -> Result<(i64, Record<R>)> {
         .collect();
     let id = row.try_get::<_, Uuid>("public_id")?;
     let meta = Meta::new(id.into(), moment("made")?)
-        .modified(moment("changed")?)
-        .identifiers(&refs);
+        .with_modified(moment("changed")?)
+        .with_identifiers(&refs);
     let fields = Json::read_kept(row.try_get::<_, &str>("fields")?.as_bytes());
     let fields = fields
         .as_ref()
@@ -285,7 +287,7 @@ fn record<R: Mapped>(row: &Row) -> Result<(i64, Record<R>)> {
         .unwrap_or_default();
     let mut record = Record::new(meta, fields);
     for (link, column, kind, _) in R::LINKS {
-        record = record.linked(
+        record = record.with_link(
             *link,
             RecordAddress::top(*kind, row.try_get::<_, Uuid>(*column)?.into()),
         );
@@ -309,7 +311,7 @@ async fn taken<R: Mapped>(
     let sql = format!(
         "SELECT n - 1 AS n FROM {of} WHERE EXISTS ({other} AND id IS DISTINCT FROM $3) ORDER BY n"
     );
-    let (org, refs) = (cx.tenant.number(), texts(sent));
+    let (org, refs) = (cx.tenant.as_number(), texts(sent));
     let rows = if sent.is_empty() {
         Vec::new()
     } else {

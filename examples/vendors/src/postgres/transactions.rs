@@ -99,7 +99,7 @@ impl Transactions for Crm {
     }
 
     async fn lock(&self, tx: &Tx, keys: &[LockKey]) -> Result<()> {
-        let numbers: Vec<i64> = keys.iter().map(LockKey::number).collect();
+        let numbers: Vec<i64> = keys.iter().map(LockKey::advisory_lock_id).collect();
         tx.query(
             "SELECT pg_advisory_xact_lock(k) FROM unnest($1::bigint[]) AS k",
             &[&numbers],

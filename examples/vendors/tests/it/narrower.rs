@@ -152,7 +152,7 @@ impl<R: Resource> Update<R> for Narrower {
         let patch = request.patch.into_raw();
         constraints(R::SCHEMA.singular, &patch.fields, false)?;
         match self
-            .write(cx, WriteOperation::Update(request.at, patch))
+            .write(cx, WriteOperation::Update(request.address, patch))
             .await?
         {
             Done::Updated(record) => Ok(record.map(Record::from_raw)),
@@ -165,7 +165,7 @@ impl<R: Resource> Update<R> for Narrower {
 impl<R: Resource> Delete<R> for Narrower {
     async fn delete(&self, cx: &Context, request: &DeleteRequest) -> Result<bool> {
         match self
-            .write(cx, WriteOperation::Delete(request.at.clone()))
+            .write(cx, WriteOperation::Delete(request.address.clone()))
             .await?
         {
             Done::Deleted(was_there) => Ok(was_there),
@@ -181,11 +181,11 @@ fn people(x: ResourceConfig<Person, Narrower>) -> ResourceConfig<Person, Narrowe
         .update()
         .delete()
         .find()
-        .readable(fields!(person::{given_name, family_name, birthdate, employer_address::{locality, country}, email_addresses::{address, primary}}))
-        .writable(writable!(person::{given_name, family_name, birthdate, employer_address::{locality, country}, email_addresses::{address, primary}}))
-        .required(writable!(person::{family_name, email_addresses::{address}}))
-        .longest(person::key::family_name, 200)
-        .longest(field!(person::email_addresses::address), 200)
+        .readable_fields(fields!(person::{given_name, family_name, birthdate, employer_address::{locality, country}, email_addresses::{address, primary}}))
+        .writable_fields(writable!(person::{given_name, family_name, birthdate, employer_address::{locality, country}, email_addresses::{address, primary}}))
+        .required_fields(writable!(person::{family_name, email_addresses::{address}}))
+        .max_length(person::key::family_name, 200)
+        .max_length(field!(person::email_addresses::address), 200)
         .without_link(person::link::modified_by)
 }
 
@@ -195,28 +195,30 @@ fn events(x: ResourceConfig<Event, Narrower>) -> ResourceConfig<Event, Narrower>
         .create()
         .update()
         .delete()
-        .readable(fields!(event::{title, summary, start_date, end_date, capacity, total_accepted}))
-        .writable(writable!(event::{title, summary, start_date, end_date, capacity}))
-        .required(writable!(event::{title, start_date}))
-        .longest(event::key::title, 200)
-        .longest(event::key::summary, 200)
-        .range(event::key::capacity, 0..=i32::MAX)
+        .readable_fields(
+            fields!(event::{title, summary, start_date, end_date, capacity, total_accepted}),
+        )
+        .writable_fields(writable!(event::{title, summary, start_date, end_date, capacity}))
+        .required_fields(writable!(event::{title, start_date}))
+        .max_length(event::key::title, 200)
+        .max_length(event::key::summary, 200)
+        .value_range(event::key::capacity, 0..=i32::MAX)
         .without_link(event::link::creator)
         .without_link(event::link::organizer)
         .without_link(event::link::modified_by)
 }
 
 fn attendances(x: ResourceConfig<Attendance, Narrower>) -> ResourceConfig<Attendance, Narrower> {
-    x.under::<Event>()
-        .under::<Person>()
+    x.list_under::<Event>()
+        .list_under::<Person>()
         .get()
         .create()
         .update()
         .delete()
-        .readable(fields!(attendance::{status, attended, comment, action_date}))
-        .writable(writable!(attendance::{status, attended, comment, action_date}))
-        .required(writable!(attendance::{comment}))
-        .values(
+        .readable_fields(fields!(attendance::{status, attended, comment, action_date}))
+        .writable_fields(writable!(attendance::{status, attended, comment, action_date}))
+        .required_fields(writable!(attendance::{comment}))
+        .allowed_values(
             attendance::key::status,
             ["accepted", "declined", "tentative"],
         )
@@ -226,22 +228,26 @@ fn attendances(x: ResourceConfig<Attendance, Narrower>) -> ResourceConfig<Attend
 fn api() -> Result<Api, Box<dyn Error>> {
     let vendor = Arc::new(Narrower(Arc::new(MemoryStore::new())));
     let keys = FixedKeys::new()
-        .key("primary", Tenant::new("acme"), Rights::all())
-        .key("other", Tenant::new("other"), Rights::all())
-        .key("restricted", Tenant::new("acme"), Rights::read_only());
+        .with_key("primary", Tenant::new("acme"), Rights::all())
+        .with_key("other", Tenant::new("other"), Rights::all())
+        .with_key("restricted", Tenant::new("acme"), Rights::read_only());
     let api = Api::builder(Vendor::new("Acme", "Acme CRM").namespace("acme"))
         .base_url(BASE)
         .authenticator(keys)
         .resource::<Person, _>(&vendor, people)
         .resource::<Event, _>(&vendor, events)
         .resource::<Attendance, _>(&vendor, attendances)
-        .resource::<Tag, _>(&vendor, |x| x.complete().find())
+        .resource::<Tag, _>(&vendor, |x| x.all_operations().find())
         .resource::<Tagging, _>(&vendor, |x| {
-            x.under::<Tag>().under::<Person>().get().create().delete()
+            x.list_under::<Tag>()
+                .list_under::<Person>()
+                .get()
+                .create()
+                .delete()
         })
-        .compose::<PersonSignup>()
-        .compose::<RecordAttendance>()
-        .declares(Behaviour::MatchesPeople);
+        .compose_helper::<PersonSignup>()
+        .compose_helper::<RecordAttendance>()
+        .behaviour(Behaviour::MatchesPeople);
     Ok(api.build()?)
 }
 
@@ -306,7 +312,7 @@ async fn the_suite_finds_a_declaration_that_is_not_true() -> Result<(), Box<dyn 
     ];
     for (what, row, lie) in lies {
         let api = api()?;
-        let mut declaration = svc_core::api::capabilities(&api, api.base());
+        let mut declaration = svc_core::api::capabilities(&api, api.base_url());
         lie(&mut declaration);
         let report = suite()?
             .declaration(declaration)

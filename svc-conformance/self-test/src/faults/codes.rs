@@ -175,7 +175,9 @@ const LINES: &[MutationRow] = &[
         "NOT_SUPPORTED",
         "description"
     )
-    .over(BaseServer::Reference(|api| api.without("haf.add_lists"))),
+    .over(BaseServer::Reference(|api| {
+        api.without_capability("haf.add_lists")
+    })),
     line(
         "each wrong value is a bad name of a response",
         row::ERR_36,

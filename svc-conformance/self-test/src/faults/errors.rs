@@ -616,7 +616,9 @@ fn rules() -> Vec<Mutant> {
                 })
             },
         )
-        .over(BaseServer::Reference(|api| api.without("haf.add_lists"))),
+        .over(BaseServer::Reference(|api| {
+            api.without_capability("haf.add_lists")
+        })),
         Mutant::new(
             "non-atomic",
             "what the server does not do is not told",
@@ -629,7 +631,9 @@ fn rules() -> Vec<Mutant> {
                 })
             },
         )
-        .over(BaseServer::Reference(|api| api.without("haf.add_lists")))
+        .over(BaseServer::Reference(|api| {
+            api.without_capability("haf.add_lists")
+        }))
         .at(MutationPoint::Backend),
     ];
     faults.push(
@@ -638,7 +642,9 @@ fn rules() -> Vec<Mutant> {
             &[row::ERR_38],
             "NOT_SUPPORTED",
         )
-        .over(BaseServer::Reference(|api| api.without("haf.add_lists"))),
+        .over(BaseServer::Reference(|api| {
+            api.without_capability("haf.add_lists")
+        })),
     );
     faults
 }

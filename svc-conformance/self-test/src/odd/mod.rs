@@ -257,7 +257,7 @@ pub fn registry() -> Vec<UnusualServer> {
             svc_core::ApiBuilder::helpers_only,
         ),
         UnusualServer::reference("the reference server without one function", |api| {
-            api.without("haf.add_lists")
+            api.without_capability("haf.add_lists")
         }),
         UnusualServer::reference("the reference server with error bodies everywhere", |api| {
             api.error_bodies(ErrorBodies::Everywhere)

@@ -52,8 +52,8 @@ const VENDORS: &[Vendor] = &[
                     .create()
                     .update()
                     .delete()
-                    .readable(fields!(person::{given_name, family_name}))
-                    .writable(writable!(person::{given_name, family_name}))
+                    .readable_fields(fields!(person::{given_name, family_name}))
+                    .writable_fields(writable!(person::{given_name, family_name}))
                     .without_link(person::link::modified_by)
             })
         },
@@ -69,7 +69,7 @@ const VENDORS: &[Vendor] = &[
         held: None,
         offer: |api, vendor| {
             let taken = writable!(person::{given_name, email_addresses});
-            api.resource::<Person, _>(vendor, |x| x.writable(taken))
+            api.resource::<Person, _>(vendor, |x| x.writable_fields(taken))
                 .helper::<PersonSignup>(vendor)
         },
         apart: &[
@@ -96,7 +96,7 @@ const VENDORS: &[Vendor] = &[
             api.resource::<Person, _>(vendor, |x| {
                 x.list()
                     .get()
-                    .readable(fields!(person::{given_name, family_name}))
+                    .readable_fields(fields!(person::{given_name, family_name}))
                     .without_link(person::link::modified_by)
             })
         },
@@ -112,7 +112,7 @@ const VENDORS: &[Vendor] = &[
     Vendor {
         name: "tags",
         held: None,
-        offer: |api, vendor| api.resource::<Tag, _>(vendor, |x| x.complete().find()),
+        offer: |api, vendor| api.resource::<Tag, _>(vendor, |x| x.all_operations().find()),
         apart: &[
             (
                 "ERR-39",
@@ -147,26 +147,26 @@ const VENDORS: &[Vendor] = &[
                 x.create()
                     .update()
                     .find()
-                    .writable(writable!(person::{given_name, family_name}))
+                    .writable_fields(writable!(person::{given_name, family_name}))
             })
             .resource::<Petition, _>(vendor, |x| {
                 x.list()
                     .get()
-                    .readable(fields!(petition::{title, summary}))
+                    .readable_fields(fields!(petition::{title, summary}))
                     .without_link(petition::link::creator)
                     .without_link(petition::link::modified_by)
             })
             .resource::<Signature, _>(vendor, |x| {
                 x.create()
                     .find()
-                    .readable(fields!(signature::{comments}))
-                    .writable(writable!(signature::{comments}))
+                    .readable_fields(fields!(signature::{comments}))
+                    .writable_fields(writable!(signature::{comments}))
             })
-            .compose::<RecordSignature>()
+            .compose_helper::<RecordSignature>()
             // What the helper is composed of is not offered by itself.
-            .without("people.create")
-            .without("people.update")
-            .without("signatures.create")
+            .without_capability("people.create")
+            .without_capability("people.update")
+            .without_capability("signatures.create")
         },
         apart: &[
             (
@@ -187,29 +187,29 @@ fn events(api: ApiBuilder, vendor: &Arc<Narrow>) -> ApiBuilder {
             .update()
             .delete()
             .find()
-            .readable(fields!(person::{given_name, family_name}))
-            .writable(writable!(person::{given_name, family_name}))
+            .readable_fields(fields!(person::{given_name, family_name}))
+            .writable_fields(writable!(person::{given_name, family_name}))
             .without_link(person::link::modified_by)
     })
     .resource::<Event, _>(vendor, |x| {
         x.list()
             .get()
-            .readable(fields!(event::{title, summary}))
+            .readable_fields(fields!(event::{title, summary}))
             .without_link(event::link::creator)
             .without_link(event::link::organizer)
             .without_link(event::link::modified_by)
     })
     .resource::<Attendance, _>(vendor, |x| {
-        x.under::<Event>()
+        x.list_under::<Event>()
             .get()
             .create()
             .update()
             .delete()
             .find()
-            .readable(fields!(attendance::{status, comment}))
-            .writable(writable!(attendance::{status, comment}))
+            .readable_fields(fields!(attendance::{status, comment}))
+            .writable_fields(writable!(attendance::{status, comment}))
     })
-    .compose::<RecordAttendance>()
+    .compose_helper::<RecordAttendance>()
 }
 
 impl Vendor {
@@ -322,7 +322,7 @@ async fn what_is_declared_and_was_not_seen_stays_undecided() -> Result<(), Box<d
         api.resource::<Person, _>(&narrow, |x| {
             x.list()
                 .get()
-                .readable(fields!(person::{given_name, family_name}))
+                .readable_fields(fields!(person::{given_name, family_name}))
         })
     })?;
     let report = suite.intensity(Intensity::Quick).run().await?;
@@ -354,14 +354,15 @@ async fn what_is_declared_and_was_not_seen_stays_undecided() -> Result<(), Box<d
 fn places(api: ApiBuilder, vendor: &Arc<Narrow>) -> ApiBuilder {
     api.resource::<Person, _>(vendor, |x| x.list().get().create().delete().find().update())
         .resource::<Event, _>(vendor, |x| {
-            x.get()
-                .readable(fields!(event::{title, capacity, total_accepted, ticket_levels::{title}}))
+            x.get().readable_fields(
+                fields!(event::{title, capacity, total_accepted, ticket_levels::{title}}),
+            )
         })
         .resource::<Attendance, _>(vendor, |x| {
-            x.under::<Event>().get().create().delete().find()
+            x.list_under::<Event>().get().create().delete().find()
         })
-        .compose::<RecordAttendance>()
-        .declares(Behaviour::CapacityEnforced)
+        .compose_helper::<RecordAttendance>()
+        .behaviour(Behaviour::CapacityEnforced)
 }
 
 /// A vendor with an event, one that sells tickets, and one with two places; the suite against it,
@@ -608,7 +609,8 @@ async fn the_advice_to_name_a_record_decides_the_row() -> Result<(), Box<dyn Err
         .await?;
     let suite = Narrow::suite(|api| {
         api.resource::<Person, _>(&narrow, |x| {
-            x.get().readable(fields!(person::{given_name, family_name}))
+            x.get()
+                .readable_fields(fields!(person::{given_name, family_name}))
         })
     })?;
     let suite = suite.intensity(Intensity::Quick);

@@ -69,7 +69,7 @@ impl Narrow {
             .register_all(Api::builder(Vendor::new("Acme", "Acme CRM")))
             .base_url(BASE);
         let api = api
-            .authenticator(FixedKeys::new().key("own", Tenant::new("acme"), Rights::all()))
+            .authenticator(FixedKeys::new().with_key("own", Tenant::new("acme"), Rights::all()))
             .build()?;
         let mut call = BufferedRequest {
             method,
@@ -96,9 +96,9 @@ impl Narrow {
         offer: impl FnOnce(ApiBuilder) -> ApiBuilder,
     ) -> Result<Suite, Box<dyn Error>> {
         let keys = FixedKeys::new()
-            .key("primary", Tenant::new("acme"), Rights::all())
-            .key("other", Tenant::new("other"), Rights::all())
-            .key("restricted", Tenant::new("acme"), Rights::read_only());
+            .with_key("primary", Tenant::new("acme"), Rights::all())
+            .with_key("other", Tenant::new("other"), Rights::all())
+            .with_key("restricted", Tenant::new("acme"), Rights::read_only());
         let api = Api::builder(Vendor::new("Acme", "Acme CRM").namespace("acme"))
             .base_url(BASE)
             .authenticator(keys);
@@ -169,7 +169,7 @@ impl<R: Resource> Update<R> for Narrow {
         match self
             .write(
                 cx,
-                WriteOperation::Update(request.at, request.patch.into_raw()),
+                WriteOperation::Update(request.address, request.patch.into_raw()),
             )
             .await?
         {
@@ -183,7 +183,7 @@ impl<R: Resource> Update<R> for Narrow {
 impl<R: Resource> Delete<R> for Narrow {
     async fn delete(&self, cx: &Context, request: &DeleteRequest) -> Result<bool> {
         match self
-            .write(cx, WriteOperation::Delete(request.at.clone()))
+            .write(cx, WriteOperation::Delete(request.address.clone()))
             .await?
         {
             Done::Deleted(was_there) => Ok(was_there),
@@ -204,7 +204,7 @@ impl Helper<PersonSignup> for Narrow {
         match self.write(cx, WriteOperation::Create(draft)).await? {
             Done::Created { record, is_new } => Ok(HelperOutcome::person(
                 Record::<Person>::from_raw(record),
-                EntryStatus::stored(is_new),
+                EntryStatus::from_is_new(is_new),
             )),
             _ => Err(unfitting()),
         }

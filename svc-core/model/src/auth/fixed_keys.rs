@@ -38,13 +38,13 @@ impl FixedKeys {
     /// With a key. An empty one is no key and is left out, so that an unset variable opens nothing.
     /// Of the same key said twice, the last one counts.
     #[must_use]
-    pub fn key(mut self, key: impl Into<String>, tenant: Tenant, rights: Rights) -> Self {
+    pub fn with_key(mut self, key: impl Into<String>, tenant: Tenant, rights: Rights) -> Self {
         let key = key.into();
         if !key.is_empty() {
             self.keys.push((
                 key,
                 tenant,
-                Caller::with_rights(rights).named(self.keys.len().to_string()),
+                Caller::with_rights(rights).with_key_name(self.keys.len().to_string()),
             ));
         }
         self
@@ -110,14 +110,22 @@ mod tests {
     #[test]
     fn aut_03_a_key_is_known_or_not() {
         let keys = FixedKeys::new()
-            .key("sesame", Tenant::new("a"), Rights::all())
-            .key("reader", Tenant::new("b"), Rights::read_only())
-            .key("", Tenant::new("c"), Rights::all());
-        let write = Right::On(Kind::Person, Operation::Create);
+            .with_key("sesame", Tenant::new("a"), Rights::all())
+            .with_key("reader", Tenant::new("b"), Rights::read_only())
+            .with_key("", Tenant::new("c"), Rights::all());
+        let write = Right::Operation(Kind::Person, Operation::Create);
         let (tenant, known) = caller(&keys, Some("sesame")).unwrap();
-        assert_eq!((tenant.as_str(), known.may(write)), ("a", true), "AUT-02");
+        assert_eq!(
+            (tenant.as_str(), known.has_right(write)),
+            ("a", true),
+            "AUT-02"
+        );
         let (tenant, known) = caller(&keys, Some("reader")).unwrap();
-        assert_eq!((tenant.as_str(), known.may(write)), ("b", false), "AUT-04");
+        assert_eq!(
+            (tenant.as_str(), known.has_right(write)),
+            ("b", false),
+            "AUT-04"
+        );
         for wrong in [
             None,
             Some(""),

@@ -24,7 +24,7 @@ use crate::{
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Right {
     /// An operation on the records of a kind, written `people.create`.
-    On(Kind, Operation),
+    Operation(Kind, Operation),
     /// A helper, written `helper.record_signature`.
     Helper(HelperName),
     /// Making, seeing, changing and deleting webhooks, written `webhooks.manage` (HOOK-03).
@@ -34,9 +34,11 @@ pub enum Right {
 impl Right {
     /// Every right that the interface knows.
     pub fn all() -> impl Iterator<Item = Right> {
-        let on_kinds = Kind::ALL
-            .iter()
-            .flat_map(|&kind| Operation::ALL.iter().map(move |&op| Right::On(kind, op)));
+        let on_kinds = Kind::ALL.iter().flat_map(|&kind| {
+            Operation::ALL
+                .iter()
+                .map(move |&op| Right::Operation(kind, op))
+        });
         on_kinds
             .chain(HelperName::ALL.iter().map(|&helper| Right::Helper(helper)))
             .chain([Right::Webhooks])
@@ -45,14 +47,16 @@ impl Right {
     /// Whether it changes nothing.
     #[must_use]
     pub const fn is_read(self) -> bool {
-        matches!(self, Self::On(_, operation) if operation.is_read())
+        matches!(self, Self::Operation(_, operation) if operation.is_read())
     }
 }
 
 impl fmt::Display for Right {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::On(kind, operation) => write!(f, "{}.{}", kind.plural(), operation.as_str()),
+            Self::Operation(kind, operation) => {
+                write!(f, "{}.{}", kind.plural(), operation.as_str())
+            }
             Self::Helper(helper) => write!(f, "helper.{}", helper.as_str()),
             Self::Webhooks => f.write_str("webhooks.manage"),
         }
@@ -91,12 +95,12 @@ impl FromStr for Right {
 ///
 /// let read: Right = "people.read".parse()?;
 /// let sign: Right = "helper.record_signature".parse()?;
-/// assert_eq!(read, Right::On(Kind::Person, Operation::Read));
+/// assert_eq!(read, Right::Operation(Kind::Person, Operation::Read));
 ///
 /// let rights = Rights::only([read, sign]);
 /// assert!(rights.allow(read) && rights.allow(sign));
 /// assert!(!rights.allow("people.delete".parse()?));
-/// assert!(!rights.reading().allow(sign));
+/// assert!(!rights.without_writes().allow(sign));
 /// # Ok::<(), svc_core::auth::ParseRightError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -132,14 +136,14 @@ impl Rights {
 
     /// The same without everything that changes something.
     #[must_use]
-    pub fn reading(mut self) -> Self {
+    pub fn without_writes(mut self) -> Self {
         self.read_only = true;
         self
     }
 
     /// Whether this may be done.
     #[must_use]
-    pub fn allow(&self, right: Right) -> bool {
+    pub fn contains(&self, right: Right) -> bool {
         (!self.read_only || right.is_read())
             && self.only.as_ref().is_none_or(|only| only.contains(&right))
     }
@@ -177,7 +181,7 @@ impl Caller {
     /// With the person that the key is bound to: the `creator` and `modified_by` of what it writes
     /// (RES-petition-17).
     #[must_use]
-    pub fn bound_to(mut self, person: Option<Id>) -> Self {
+    pub fn with_person(mut self, person: Option<Id>) -> Self {
         self.person = person;
         self
     }
@@ -188,7 +192,7 @@ impl Caller {
     /// created them (HOOK-15), and `disable_webhooks` finds
     /// them by it.
     #[must_use]
-    pub fn named(mut self, key: impl Into<Arc<str>>) -> Self {
+    pub fn with_key_name(mut self, key: impl Into<Arc<str>>) -> Self {
         self.key = Some(key.into());
         self
     }
@@ -208,7 +212,7 @@ impl Caller {
             (Some(rights), None) => {
                 let person = self.person.as_ref().map_or("", Id::as_str);
                 let rights: String = Right::all()
-                    .map(|right| if rights.allow(right) { '1' } else { '0' })
+                    .map(|right| if rights.contains(right) { '1' } else { '0' })
                     .collect();
                 format!(
                     "rights:{:032x}",
@@ -233,10 +237,10 @@ impl Caller {
     /// Whether the caller may do this. Without a key: never; anonymous helper calls are a matter of
     /// the service.
     #[must_use]
-    pub fn may(&self, right: Right) -> bool {
+    pub fn has_right(&self, right: Right) -> bool {
         self.rights
             .as_ref()
-            .is_some_and(|rights| rights.allow(right))
+            .is_some_and(|rights| rights.contains(right))
     }
 
     /// Whether the caller may read the records of at least one kind.
@@ -244,7 +248,7 @@ impl Caller {
     pub fn may_read_any(&self) -> bool {
         Kind::ALL
             .iter()
-            .any(|kind| self.may(Right::On(*kind, Operation::Read)))
+            .any(|kind| self.has_right(Right::Operation(*kind, Operation::Read)))
     }
 }
 
@@ -252,11 +256,11 @@ impl Caller {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Identity {
     /// Somebody the authenticator knows: whose data the request works on, and who asks.
-    Known(Tenant, Caller),
+    Authenticated(Tenant, Caller),
     /// Somebody without a key.
-    Nobody,
+    Anonymous,
     /// The bearer of a key that is not valid.
-    Invalid,
+    InvalidKey,
 }
 
 /// What an authenticator sees of a request: never its body (UND-39).
@@ -314,7 +318,7 @@ impl Credentials<'_> {
 ///
 /// - A key that is not valid gives `Ok(None)`, which becomes 401 everywhere, the entry point
 ///   included (AUT-03).
-/// - It is called only when the request has a key, and [`Authenticator::without_key`] when it has
+/// - It is called only when the request has a key, and [`Authenticator::authenticate_without_key`] when it has
 ///   none.
 /// - An `Err` becomes 500 or 503; nothing of the key goes into it.
 ///
@@ -352,7 +356,7 @@ pub trait Authenticator: Send + Sync {
 
     /// The tenant and caller of a request without a key header; `None`, the usual answer, when it
     /// is nobody.
-    async fn without_key(
+    async fn authenticate_without_key(
         &self,
         credentials: Credentials<'_>,
     ) -> crate::Result<Option<(Tenant, Caller)>> {
@@ -403,11 +407,11 @@ impl<T: Authenticator + ?Sized> Authenticator for Arc<T> {
         (**self).authenticate(credentials).await
     }
 
-    async fn without_key(
+    async fn authenticate_without_key(
         &self,
         credentials: Credentials<'_>,
     ) -> crate::Result<Option<(Tenant, Caller)>> {
-        (**self).without_key(credentials).await
+        (**self).authenticate_without_key(credentials).await
     }
 }
 

@@ -81,8 +81,13 @@ impl<A: Authenticator> Authenticator for CachedAuthenticator<A> {
         Ok(found)
     }
 
-    async fn without_key(&self, credentials: Credentials<'_>) -> Result<Option<(Tenant, Caller)>> {
-        self.authenticator.without_key(credentials).await
+    async fn authenticate_without_key(
+        &self,
+        credentials: Credentials<'_>,
+    ) -> Result<Option<(Tenant, Caller)>> {
+        self.authenticator
+            .authenticate_without_key(credentials)
+            .await
     }
 }
 

@@ -21,7 +21,7 @@ impl Tenant {
     /// The number that it was made from, where a vendor's tenants are numbers. `007` is not made
     /// from one: no two tenants have the same number.
     #[must_use]
-    pub fn number(&self) -> Option<i64> {
+    pub fn as_number(&self) -> Option<i64> {
         self.0
             .parse()
             .ok()
@@ -42,10 +42,10 @@ mod tests {
 
     #[test]
     fn col_02_no_two_tenants_have_one_number() {
-        assert_eq!(Tenant::from(7).number(), Some(7));
-        assert_eq!(Tenant::from(-7).number(), Some(-7));
+        assert_eq!(Tenant::from(7).as_number(), Some(7));
+        assert_eq!(Tenant::from(-7).as_number(), Some(-7));
         for other in ["007", "+7", "-0", "7 ", "seven", "", "9223372036854775808"] {
-            assert_eq!(Tenant::new(other).number(), None, "{other}");
+            assert_eq!(Tenant::new(other).as_number(), None, "{other}");
         }
     }
 }

@@ -42,20 +42,20 @@ impl<R: Resource> Draft<R> {
 
     /// With a link to a record; it takes the place of where that link led before.
     #[must_use]
-    pub fn linked(mut self, key: LinkKey<R>, to: RecordAddress) -> Self {
+    pub fn with_link(mut self, key: LinkKey<R>, to: RecordAddress) -> Self {
         self.raw.links.retain(|(known, _)| *known != key.name());
         self.raw.links.push((key.name(), to));
         self
     }
 
     /// The change that a repeated helper call makes of the action that an earlier try recorded
-    /// (UND-24); see [`RawDraft::repeated`](crate::raw::RawDraft::repeated).
+    /// (UND-24); see [`RawDraft::into_repeat_patch`](crate::raw::RawDraft::repeated).
     #[must_use]
-    pub fn repeated_on(&self, recorded: &Record<R>, now: Timestamp) -> Patch<R> {
+    pub fn to_repeat_patch(&self, recorded: &Record<R>, now: Timestamp) -> Patch<R> {
         Patch::from_raw(
             self.raw
                 .clone()
-                .repeated(recorded.meta().identifiers.to_vec(), now),
+                .into_repeat_patch(recorded.meta().identifiers.to_vec(), now),
         )
     }
 
@@ -81,7 +81,7 @@ impl<R: Resource> Draft<R> {
     /// The record that a link leads to. It has the right kind; whether it exists only the store
     /// knows (CRU-02).
     #[must_use]
-    pub fn link_to(&self, key: LinkKey<R>) -> Option<&RecordAddress> {
+    pub fn link(&self, key: LinkKey<R>) -> Option<&RecordAddress> {
         self.raw.link(key.name())
     }
 
@@ -136,7 +136,7 @@ impl<R> fmt::Debug for Draft<R> {
 /// let patch = Patch::<Person>::from_raw(RawPatch::new(Kind::Person, fields));
 ///
 /// assert_eq!(patch.sent(), fields!(person::{ given_name, family_name }));
-/// assert!(patch.clears(person::key::family_name) && !patch.clears(person::key::source));
+/// assert!(patch.is_cleared(person::key::family_name) && !patch.is_cleared(person::key::source));
 ///
 /// let before = Person::default().family_name("Byron").source("web");
 /// let after = patch.apply(&before, Timestamp::now()).unwrap();
@@ -159,13 +159,13 @@ impl<R: Resource> Patch<R> {
 
     /// The fields that were sent, whether as a value or as `null`.
     #[must_use]
-    pub fn sent(&self) -> FieldSet<R> {
+    pub fn sent_fields(&self) -> FieldSet<R> {
         FieldSet::matching(|field| self.raw.fields.contains(field.name))
     }
 
     /// Whether the field was sent as `null`, which empties it (CRU-17).
     #[must_use]
-    pub fn clears(&self, key: FieldKey<R>) -> bool {
+    pub fn is_cleared(&self, key: FieldKey<R>) -> bool {
         key.field()
             .is_some_and(|field| matches!(self.raw.fields.get(field.name), Some(Json::Null)))
     }
@@ -199,7 +199,7 @@ impl<R: Resource> Patch<R> {
 
     /// Where a link that was sent leads from now on; `Some(None)` clears it (CRU-16).
     #[must_use]
-    pub fn link_to(&self, key: LinkKey<R>) -> Option<Option<&RecordAddress>> {
+    pub fn link(&self, key: LinkKey<R>) -> Option<Option<&RecordAddress>> {
         self.raw
             .links
             .iter()

@@ -99,7 +99,7 @@ impl RawDraft {
 
     /// The fields without those that have a default because nobody sent them.
     #[must_use]
-    pub fn sent_fields(&self) -> Cow<'_, Object> {
+    pub fn fields_without_defaults(&self) -> Cow<'_, Object> {
         if self.unsent.is_empty() {
             return Cow::Borrowed(&self.fields);
         }
@@ -112,8 +112,8 @@ impl RawDraft {
     /// these identifiers (UND-24): what is sent now, with the identifiers of both. A default or a
     /// time of receipt that nobody sent changes nothing.
     #[must_use]
-    pub fn repeated(self, mut recorded: Vec<Identifier>, now: Timestamp) -> RawPatch {
-        let (mut fields, received) = (self.sent_fields().into_owned(), Json::from(now));
+    pub fn into_repeat_patch(self, mut recorded: Vec<Identifier>, now: Timestamp) -> RawPatch {
+        let (mut fields, received) = (self.fields_without_defaults().into_owned(), Json::from(now));
         for field in self
             .kind
             .schema()
@@ -145,7 +145,7 @@ impl RawDraft {
     /// between fields.
     ///
     /// Called by the library before a backend sees the draft. Problems are returned, not raised.
-    pub fn complete(&mut self, now: Timestamp) -> Vec<Problem> {
+    pub fn apply_defaults(&mut self, now: Timestamp) -> Vec<Problem> {
         let schema = self.kind.schema();
         for field in schema.fields.fields {
             let value = match field.mode {

@@ -93,7 +93,7 @@ impl RecordMembers<'_> {
 
     fn has(&mut self, value: &FilterValue) -> Result<bool> {
         let record = self.record;
-        let fields = || record.read_fields(&ShareNames::default());
+        let fields = || record.to_fields(&ShareNames::default());
         Ok(match value {
             FilterValue::Id(id) => record.meta().id == *id,
             FilterValue::Identifier(identifier) => self

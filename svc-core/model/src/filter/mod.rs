@@ -191,7 +191,7 @@ pub enum FilterValue {
     Identifier(Identifier),
     /// An identifier in the server's own namespace: the id of the record (ENT-08).
     Id(Id),
-    /// An e-mail address in [normal form](crate::helper::normal_email).
+    /// An e-mail address in [normal form](crate::helper::normalize_email).
     Email(String),
     /// A name.
     Name(String),

@@ -14,7 +14,7 @@ use super::{
     one_of,
 };
 use crate::{
-    helper::normal_email,
+    helper::normalize_email,
     value::{Date, Id, Identifier, Timestamp},
 };
 
@@ -206,7 +206,7 @@ impl Parser<'_> {
             (Token::Quoted(text), FilterField::Identifiers) => {
                 Identifier::parse(text).and_then(|it| self.identifier(it))
             }
-            (Token::Quoted(text), FilterField::EmailAddress) => Some(normal_email(text))
+            (Token::Quoted(text), FilterField::EmailAddress) => Some(normalize_email(text))
                 .filter(|text| !text.is_empty())
                 .map(FilterValue::Email),
             (Token::Quoted(text), FilterField::Name) => {

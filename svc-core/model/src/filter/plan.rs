@@ -10,7 +10,7 @@ pub enum IndexKey {
     Id(Id),
     /// The record with this foreign identifier (UND-24).
     Identifier(Identifier),
-    /// Every person with this e-mail address, in [normal form](crate::helper::normal_email).
+    /// Every person with this e-mail address, in [normal form](crate::helper::normalize_email).
     Email(String),
     /// The record with this name (UND-02, UND-03).
     Name(String),

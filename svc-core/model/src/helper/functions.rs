@@ -229,7 +229,7 @@ closed_enum! {
 impl Triggers {
     /// Those that are wanted, each with the texts that it names: one is, unless it says that it is
     /// not (HAF-12).
-    pub fn wanted(&self) -> impl Iterator<Item = (TriggerName, &[String])> {
+    pub fn requested(&self) -> impl Iterator<Item = (TriggerName, &[String])> {
         let all = [
             (TriggerName::Autoresponse, &self.autoresponse),
             (TriggerName::SmsResponse, &self.sms_response),
@@ -252,7 +252,7 @@ impl FunctionName {
 
     /// The kind of the entry that it makes in the report (ERR-31).
     #[must_use]
-    pub const fn reports(self) -> Kind {
+    pub const fn reported_kind(self) -> Kind {
         match self {
             Self::AddTags | Self::AddTagsUri => Kind::Tagging,
             Self::AddLists | Self::AddListsUri => Kind::Item,

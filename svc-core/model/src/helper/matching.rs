@@ -14,7 +14,7 @@ use crate::{
 pub enum MatchKey {
     /// A foreign identifier, compared exactly.
     Identifier(Identifier),
-    /// An e-mail address in normal form: see [`normal_email`].
+    /// An e-mail address in normal form: see [`normalize_email`].
     Email(String),
 }
 
@@ -53,7 +53,7 @@ pub trait PersonMatching: std::fmt::Debug + Send + Sync {
     fn keys(&self, identifiers: &[Identifier], person: &Object) -> Vec<MatchKey>;
 
     /// The method in words, published on the docs page and in the capability document (HLP-05).
-    fn text(&self) -> &str;
+    fn description(&self) -> &str;
 }
 
 /// The method of the reference server (HLP-04): by foreign identifier, then by e-mail address
@@ -69,7 +69,7 @@ impl PersonMatching for DefaultMatching {
             .collect()
     }
 
-    fn text(&self) -> &'static str {
+    fn description(&self) -> &'static str {
         "A posted person is looked up first by each foreign identifier, then by each e-mail address, compared without \
          regard to case. The oldest match wins. A match merges: sent scalar fields replace, objects merge member by \
          member, e-mail addresses, phone numbers and postal addresses merge by address, number or address lines, and an \
@@ -79,7 +79,7 @@ impl PersonMatching for DefaultMatching {
 
 /// The e-mail addresses of a person in normal form, the primary one first.
 pub fn emails(person: &Object) -> impl Iterator<Item = String> {
-    addresses(person, normal_email).into_iter()
+    addresses(person, normalize_email).into_iter()
 }
 
 /// The addresses that a person is found by, each once.
@@ -114,7 +114,7 @@ pub fn addresses(person: &Object, form: impl Fn(&str) -> String) -> Vec<String> 
 /// Other letters are compared as they are: some that look alike fold to the same one, such as the
 /// sign of the kelvin and K.
 #[must_use]
-pub fn normal_email(address: &str) -> String {
+pub fn normalize_email(address: &str) -> String {
     address.trim().to_ascii_lowercase()
 }
 
@@ -125,20 +125,20 @@ pub enum MergePolicy {
     /// With a key that may change people: what is sent replaces.
     Replace,
     /// Without one: the known person stays as it is.
-    Keep,
+    KeepExisting,
     /// Without a key, where the server wants it: empty texts, numbers and booleans are filled, and
     /// postal addresses added.
-    Fill,
+    FillEmpty,
     /// Without a key, where the server wants it: nobody is known.
-    Apart,
+    AlwaysCreate,
 }
 
 /// Merges a posted person into the fields of a known one (HLP-04). Neither has `identifiers` or
 /// dates.
 pub fn merge_person(known: &mut Object, posted: &Object, merge: MergePolicy) {
     match merge {
-        MergePolicy::Keep | MergePolicy::Apart => {}
-        MergePolicy::Fill => fill(known, posted),
+        MergePolicy::KeepExisting | MergePolicy::AlwaysCreate => {}
+        MergePolicy::FillEmpty => fill(known, posted),
         MergePolicy::Replace => {
             for (name, value) in posted {
                 match (list_key(name), value) {
@@ -259,7 +259,7 @@ fn merge_member(known: &mut Object, name: &str, value: &Json) {
 /// What two entries of a list of addresses or numbers are compared by.
 fn list_key(field: &str) -> Option<fn(&Object) -> Option<String>> {
     match field {
-        "email_addresses" => Some(|entry| Some(normal_email(entry.get("address")?.as_str()?))),
+        "email_addresses" => Some(|entry| Some(normalize_email(entry.get("address")?.as_str()?))),
         "phone_numbers" => Some(|entry| Some(entry.get("number")?.as_str()?.to_owned())),
         "postal_addresses" => Some(|entry| {
             let lines = entry

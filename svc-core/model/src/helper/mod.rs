@@ -24,7 +24,7 @@ pub use functions::{
 pub use matching::entry_key;
 pub use matching::{
     DefaultMatching, MatchKey, MergePolicy, PersonMatching, emails, is_primary, merge_person,
-    normal_email,
+    normalize_email,
 };
 #[doc(hidden)]
 pub use matching::{addresses, distinct_emails};

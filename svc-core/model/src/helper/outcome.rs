@@ -23,7 +23,7 @@ pub enum EntryStatus {
 impl EntryStatus {
     /// How a resource fared that was either made or there already.
     #[must_use]
-    pub const fn stored(is_new: bool) -> Self {
+    pub const fn from_is_new(is_new: bool) -> Self {
         if is_new {
             Self::Created
         } else {
@@ -86,7 +86,7 @@ impl<H: HelperSpec> HelperOutcome<H> {
 
     /// Adds how the action fared.
     #[must_use]
-    pub fn action(mut self, action: Record<H::Records>, status: EntryStatus) -> Self {
+    pub fn with_action(mut self, action: Record<H::Records>, status: EntryStatus) -> Self {
         self.raw.action = Some(action.into_raw());
         self.raw.entry(H::NAME.records(), status);
         self
@@ -94,7 +94,7 @@ impl<H: HelperSpec> HelperOutcome<H> {
 
     /// Adds how a tagging, an item or an answer fared.
     #[must_use]
-    pub fn also(mut self, kind: Kind, status: EntryStatus) -> Self {
+    pub fn with_entry(mut self, kind: Kind, status: EntryStatus) -> Self {
         self.raw.entry(kind, status);
         self
     }

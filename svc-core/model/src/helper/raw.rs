@@ -128,6 +128,6 @@ impl RawHelperOutcome {
 /// the functions (ERR-31).
 fn place(kind: Kind) -> usize {
     FunctionName::all()
-        .position(|function| function.reports() == kind)
+        .position(|function| function.reported_kind() == kind)
         .map_or(0, |place| place.saturating_add(1))
 }

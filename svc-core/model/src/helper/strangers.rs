@@ -15,7 +15,7 @@ use crate::{draft::RawDraft, json::Json};
 /// use svc_core::helper::AnonymousPolicy;
 ///
 /// // Campaign pages may put people on one list, and do nothing else for them.
-/// let strangers = AnonymousPolicy::new().only_tags::<&str>([]).only_lists(["Newsletter"]);
+/// let strangers = AnonymousPolicy::new().allowed_tags::<&str>([]).allowed_lists(["Newsletter"]);
 /// assert!(strangers.text().contains("by e-mail address"));
 /// ```
 #[derive(Debug, Clone)]
@@ -30,7 +30,7 @@ pub struct AnonymousPolicy {
 impl Default for AnonymousPolicy {
     fn default() -> Self {
         Self {
-            merge: MergePolicy::Keep,
+            merge: MergePolicy::KeepExisting,
             functions: true,
             triggers: false,
             tags: None,
@@ -51,20 +51,20 @@ impl AnonymousPolicy {
     /// addresses; nothing else.
     #[must_use]
     pub const fn fill_empty(mut self) -> Self {
-        self.merge = MergePolicy::Fill;
+        self.merge = MergePolicy::FillEmpty;
         self
     }
 
     /// They are never matched: whoever they post is somebody new.
     #[must_use]
-    pub const fn never_match(mut self) -> Self {
-        self.merge = MergePolicy::Apart;
+    pub const fn without_matching(mut self) -> Self {
+        self.merge = MergePolicy::AlwaysCreate;
         self
     }
 
     /// They may use no action function (HAF-01): each fails alone with `NOT_SUPPORTED`.
     #[must_use]
-    pub const fn without_functions(mut self) -> Self {
+    pub const fn without_action_functions(mut self) -> Self {
         self.functions = false;
         self
     }
@@ -84,7 +84,7 @@ impl AnonymousPolicy {
 
     /// They may add these tags; every other one does not exist for them (HAF-03, HAF-04).
     #[must_use]
-    pub fn only_tags<N: Into<GroupRef>>(mut self, tags: impl IntoIterator<Item = N>) -> Self {
+    pub fn allowed_tags<N: Into<GroupRef>>(mut self, tags: impl IntoIterator<Item = N>) -> Self {
         self.tags = Some(tags.into_iter().map(Into::into).collect());
         self
     }
@@ -92,20 +92,20 @@ impl AnonymousPolicy {
     /// They may put people on these lists; every other one does not exist for them (HAF-05,
     /// HAF-06).
     #[must_use]
-    pub fn only_lists<N: Into<GroupRef>>(mut self, lists: impl IntoIterator<Item = N>) -> Self {
+    pub fn allowed_lists<N: Into<GroupRef>>(mut self, lists: impl IntoIterator<Item = N>) -> Self {
         self.lists = Some(lists.into_iter().map(Into::into).collect());
         self
     }
 
     /// What becomes of a person that a stranger posts, in words (HLP-05).
     #[must_use]
-    pub const fn text(&self) -> &'static str {
+    pub const fn description(&self) -> &'static str {
         match self.merge {
-            MergePolicy::Fill => {
+            MergePolicy::FillEmpty => {
                 "A call without a key matches by e-mail address only, never by an identifier. Of the person that it finds it \
                  fills empty texts, numbers and booleans and adds postal addresses; nothing else is changed."
             }
-            MergePolicy::Apart => "Whoever is posted without a key is somebody new.",
+            MergePolicy::AlwaysCreate => "Whoever is posted without a key is somebody new.",
             _ => {
                 "A call without a key matches by e-mail address only, never by an identifier, and changes nothing of the \
                  person that it finds: its action is tied to that person."

@@ -13,7 +13,7 @@ use super::{Json, Object};
 /// use svc_core::{api::ApiLimits, read::ContentLimits};
 ///
 /// // Newsletters with long texts; campaign pages need fewer.
-/// let sizes = ApiLimits::default().caps(ContentLimits::default().record(256 * 1024)).stranger_caps(ContentLimits::STRANGERS.tickets(4));
+/// let sizes = ApiLimits::default().content(ContentLimits::default().record(256 * 1024)).anonymous_content(ContentLimits::STRANGERS.tickets(4));
 /// assert_eq!(sizes.caps.entries, 50);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

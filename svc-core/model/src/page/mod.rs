@@ -48,7 +48,7 @@ impl ListRequest {
 
     /// The same of the records that fit a filter alone.
     #[must_use]
-    pub fn filtered(self, filter: Filter) -> Self {
+    pub fn with_filter(self, filter: Filter) -> Self {
         Self {
             filter: Some(filter),
             ..self
@@ -57,7 +57,7 @@ impl ListRequest {
 
     /// The same in the order of a date.
     #[must_use]
-    pub fn ordered(self, by: FilterField) -> Self {
+    pub fn with_order(self, by: FilterField) -> Self {
         Self {
             order: Some(by),
             ..self
@@ -67,7 +67,7 @@ impl ListRequest {
     /// What a record stands at in the order that is asked for: its date in microseconds, 0 in the
     /// order of creation. Records at the same place stand in the order of creation.
     #[must_use]
-    pub fn time_of(&self, record: &RawRecord) -> i64 {
+    pub fn sort_key(&self, record: &RawRecord) -> i64 {
         let range = || match self.filter.as_ref()?.plan() {
             Ok(QueryPlan::Range(range)) => Some(range.field),
             _ => None,
@@ -86,7 +86,7 @@ impl ListRequest {
     /// # Errors
     ///
     /// When the fields of a record are not JSON.
-    pub fn page_of<R: Resource>(&self, found: Vec<Record<R>>) -> Result<Page<R>> {
+    pub fn page_of_matches<R: Resource>(&self, found: Vec<Record<R>>) -> Result<Page<R>> {
         let mut found: Vec<RawRecord> = found.into_iter().map(Record::into_raw).collect();
         let mut seen = HashSet::new();
         found.retain(|record| seen.insert(record.meta().id.clone()));
@@ -107,7 +107,7 @@ impl ListRequest {
                 .as_ref()
                 .map_or(Ok(true), |filter| matches(filter.tree(), &record))?
             {
-                kept.push((self.time_of(&record), record));
+                kept.push((self.sort_key(&record), record));
             }
         }
         // Stable: records of one moment stay in the order of creation.
@@ -115,7 +115,7 @@ impl ListRequest {
         let total = kept.len() as u64;
         Ok(RawPage::new(
             self.page
-                .cut(kept.into_iter())
+                .select(kept.into_iter())
                 .map(|(_, record)| record)
                 .collect(),
             total,
@@ -128,7 +128,7 @@ impl ListRequest {
     ///
     /// For a request that was not made of a client's: a filter for which nothing can be looked up,
     /// or an order by another date than that of the range.
-    pub fn plan(&self) -> Result<Option<QueryPlan>> {
+    pub fn query_plan(&self) -> Result<Option<QueryPlan>> {
         self.planned()
             .map(|plan| plan.map(Cow::into_owned))
             .map_err(|wrong| Error::invalid(wrong.into()))
@@ -165,12 +165,12 @@ impl ListRequest {
 pub enum NextPage {
     /// The store keeps no continuations: the `next` link follows from the numbers.
     #[default]
-    ByNumber,
+    Number,
     /// More records, behind this continuation, opaque to clients: letters, digits, `-` and `_`
     /// only.
-    After(String),
+    Cursor(String),
     /// Nothing: this is the last page, whatever the numbers say after records went away.
-    End,
+    None,
 }
 
 /// One page of a collection.
@@ -197,7 +197,7 @@ impl<R: Resource> Page<R> {
         Self {
             records,
             total,
-            next: NextPage::ByNumber,
+            next: NextPage::Number,
         }
     }
 

@@ -22,7 +22,7 @@ impl RawPage {
         Self {
             records,
             total,
-            next: NextPage::ByNumber,
+            next: NextPage::Number,
         }
     }
 

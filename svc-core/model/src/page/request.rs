@@ -16,7 +16,7 @@ pub struct PageRequest {
     /// The continuation of a `next` link, as a page before gave it
     /// ([`NextTask::After`](super::Next::After)); opaque to all but the store. It comes from a client:
     /// one that is damaged or of another collection is ignored and `number` decides (UND-14).
-    pub after: Option<String>,
+    pub cursor: Option<String>,
 }
 
 impl PageRequest {
@@ -26,29 +26,29 @@ impl PageRequest {
         Self {
             number,
             size,
-            after: None,
+            cursor: None,
         }
     }
 
     /// The same page, found by the continuation of the page before it.
     #[must_use]
-    pub fn after(mut self, continuation: impl Into<String>) -> Self {
-        self.after = Some(continuation.into());
+    pub fn with_cursor(mut self, continuation: impl Into<String>) -> Self {
+        self.cursor = Some(continuation.into());
         self
     }
 
     /// How many records come before this page; numbers beyond all counting stay at the largest one
     /// (UND-19).
     #[must_use]
-    pub fn skipped(&self) -> u64 {
+    pub fn records_before(&self) -> u64 {
         self.number
             .saturating_sub(1)
             .saturating_mul(u64::from(self.size))
     }
 
     /// What this page has of a collection that is at hand as a whole.
-    pub fn cut<T>(&self, all: impl Iterator<Item = T>) -> impl Iterator<Item = T> {
-        all.skip(usize::try_from(self.skipped()).unwrap_or(usize::MAX))
+    pub fn select<T>(&self, all: impl Iterator<Item = T>) -> impl Iterator<Item = T> {
+        all.skip(usize::try_from(self.records_before()).unwrap_or(usize::MAX))
             .take(self.size as usize)
     }
 
@@ -56,7 +56,7 @@ impl PageRequest {
     /// `LIMIT {size} OFFSET {offset()}`.
     #[must_use]
     pub fn offset(&self) -> i64 {
-        i64::try_from(self.skipped()).unwrap_or(i64::MAX)
+        i64::try_from(self.records_before()).unwrap_or(i64::MAX)
     }
 }
 
@@ -194,7 +194,7 @@ impl PageRequest {
             .map_or_else(String::new, |_| format!("&per_page={size_asked}"));
         let after = after.filter(|after| is_token(after)).map(Cow::into_owned);
         let request = Self {
-            after,
+            cursor: after,
             ..Self::new(number_asked, size_asked)
         };
         Ok(ParsedPageRequest {
@@ -299,14 +299,19 @@ mod tests {
     #[test]
     fn und_14_und_19_pages_are_counted_from_one() {
         assert_eq!(request("").unwrap(), PageRequest::new(1, 25));
-        assert_eq!(request("page=3&per_page=10&other=1").unwrap().skipped(), 20);
+        assert_eq!(
+            request("page=3&per_page=10&other=1")
+                .unwrap()
+                .records_before(),
+            20
+        );
         assert_eq!(request("per_page=100000").unwrap().size, 100);
         assert_eq!(
             request("page=99999999999999999999999").unwrap().number,
             u64::MAX >> 1
         );
         assert_eq!(request("p%61ge=%32").unwrap().number, 2);
-        assert_eq!(request("after=a b").unwrap().after, None);
+        assert_eq!(request("after=a b").unwrap().cursor, None);
         for wrong in [
             "page=0",
             "page=-1",

@@ -52,21 +52,21 @@ impl Meta {
 
     /// With the moment of its last change.
     #[must_use]
-    pub fn modified(mut self, modified: Timestamp) -> Self {
+    pub fn with_modified(mut self, modified: Timestamp) -> Self {
         self.modified = modified;
         self
     }
 
     /// With its foreign identifiers.
     #[must_use]
-    pub fn identifiers(mut self, identifiers: &[Identifier]) -> Self {
-        self.identifiers = Identifiers::of(identifiers);
+    pub fn with_identifiers(mut self, identifiers: &[Identifier]) -> Self {
+        self.identifiers = Identifiers::from_slice(identifiers);
         self
     }
 
     /// With the number that its table counts with each change.
     #[must_use]
-    pub fn version(mut self, version: i64) -> Self {
+    pub fn with_version(mut self, version: i64) -> Self {
         self.version = Some(version);
         self
     }
@@ -88,7 +88,7 @@ pub struct Identifiers(String);
 impl Identifiers {
     /// These identifiers.
     #[must_use]
-    pub fn of(identifiers: &[Identifier]) -> Self {
+    pub fn from_slice(identifiers: &[Identifier]) -> Self {
         let mut json = Vec::new();
         for (place, identifier) in identifiers.iter().enumerate() {
             if place > 0 {
@@ -164,7 +164,7 @@ impl ComputedValue {
 /// A record on its way to the wire.
 ///
 /// A backend that keeps typed data hands over [`Record::new`]; one that keeps wire-ready JSON
-/// [`Record::stored`], and nothing is parsed on the way.
+/// [`Record::from_wire`], and nothing is parsed on the way.
 ///
 /// # Examples
 ///
@@ -205,7 +205,7 @@ impl<R: Resource> Record<R> {
         let names = ShareNames::default();
         fields.write_members(&mut MemberWriter::new(&mut bytes, &names));
         bytes.pop();
-        let mut raw = RawRecord::stored(R::KIND, meta, Bytes::new());
+        let mut raw = RawRecord::from_wire(R::KIND, meta, Bytes::new());
         raw.fields = FieldBytes::Typed(bytes.into());
         Self::from_raw(raw)
     }
@@ -213,8 +213,8 @@ impl<R: Resource> Record<R> {
     /// A record whose fields are stored wire-ready: `"name":value` pairs separated by commas,
     /// without braces, without identifiers, dates, computed fields of the top level and links.
     #[must_use]
-    pub fn stored(meta: Meta, fields: impl Into<Bytes>) -> Self {
-        Self::from_raw(RawRecord::stored(R::KIND, meta, fields))
+    pub fn from_wire(meta: Meta, fields: impl Into<Bytes>) -> Self {
+        Self::from_raw(RawRecord::from_wire(R::KIND, meta, fields))
     }
 
     /// The typed view of a record of this kind.
@@ -228,7 +228,7 @@ impl<R: Resource> Record<R> {
 
     /// With the value of a computed field.
     #[must_use]
-    pub fn computed(mut self, key: FieldKey<R>, value: ComputedValue) -> Self {
+    pub fn with_computed(mut self, key: FieldKey<R>, value: ComputedValue) -> Self {
         if let Some(field) = key.field() {
             self.raw.add_computed(field.name, value);
         }
@@ -238,7 +238,7 @@ impl<R: Resource> Record<R> {
     /// With where a link to one record leads. The container's link gives the record its address
     /// (COL-19).
     #[must_use]
-    pub fn linked(mut self, key: LinkKey<R>, to: impl Into<LinkValue>) -> Self {
+    pub fn with_link(mut self, key: LinkKey<R>, to: impl Into<LinkValue>) -> Self {
         self.raw.add_link(key.name(), to.into());
         self
     }
@@ -247,7 +247,7 @@ impl<R: Resource> Record<R> {
     /// `[a-z0-9_-]`. It is sent where the API has `VendorRelations`;
     /// another name is dropped, and of one name the last link counts.
     #[must_use]
-    pub fn own_link(mut self, name: &str, href: impl Into<String>) -> Self {
+    pub fn with_vendor_link(mut self, name: &str, href: impl Into<String>) -> Self {
         if is_relation_name(name) {
             self.raw.own_links.retain(|(known, _)| known != name);
             self.raw.own_links.push((name.to_owned(), href.into()));
@@ -259,7 +259,7 @@ impl<R: Resource> Record<R> {
     /// in the tables.
     #[must_use]
     pub fn fields(&self) -> R {
-        R::from_object(&self.raw.fields_object(&ShareNames::default()))
+        R::from_object(&self.raw.to_fields_lossy(&ShareNames::default()))
     }
 
     /// Id, dates and identifiers.
@@ -282,7 +282,7 @@ impl<R: Resource> Record<R> {
 
     /// Where a link to one record leads, when it is a record of this server.
     #[must_use]
-    pub fn link_to(&self, key: LinkKey<R>) -> Option<&RecordAddress> {
+    pub fn link(&self, key: LinkKey<R>) -> Option<&RecordAddress> {
         self.raw.link(key.name())
     }
 

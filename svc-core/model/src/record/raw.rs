@@ -51,7 +51,7 @@ impl RawRecord {
     /// A record whose fields are stored wire-ready: `"name":value` pairs separated by commas,
     /// without braces, without identifiers, dates, computed fields of the top level and links.
     #[must_use]
-    pub fn stored(kind: Kind, meta: Meta, fields: impl Into<Bytes>) -> Self {
+    pub fn from_wire(kind: Kind, meta: Meta, fields: impl Into<Bytes>) -> Self {
         let fields = FieldBytes::Stored(fields.into());
         Self {
             kind,
@@ -183,7 +183,7 @@ impl RawRecord {
 
     /// Its fields under the names of the tables; `names` are those of the stored bytes.
     #[must_use]
-    pub fn fields_object(&self, names: &ShareNames) -> Object {
+    pub fn to_fields_lossy(&self, names: &ShareNames) -> Object {
         let (FieldBytes::Stored(members) | FieldBytes::Typed(members)) = &self.fields;
         let mut object = members_object(members);
         if matches!(self.fields, FieldBytes::Stored(_)) {
@@ -194,7 +194,7 @@ impl RawRecord {
 
     /// Its fields as a store keeps them: `"name":value` pairs separated by commas, without braces.
     #[must_use]
-    pub fn stored_fields(&self) -> &[u8] {
+    pub fn wire_fields(&self) -> &[u8] {
         let (FieldBytes::Stored(members) | FieldBytes::Typed(members)) = &self.fields;
         members
     }
@@ -205,7 +205,7 @@ impl RawRecord {
     ///
     /// When the stored bytes are not members of a JSON object: nothing may be made of them, or it
     /// would be lost.
-    pub fn read_fields(&self, names: &ShareNames) -> Result<Object> {
+    pub fn to_fields(&self, names: &ShareNames) -> Result<Object> {
         let (FieldBytes::Stored(members) | FieldBytes::Typed(members)) = &self.fields;
         let mut object = parse_members(members)
             .ok_or_else(|| Error::unexpected("a stored record is not JSON"))?;
@@ -219,7 +219,7 @@ impl RawRecord {
     /// database has other bytes.
     #[must_use]
     pub fn is_well_formed(&self) -> bool {
-        is_members(self.stored_fields()) && is_items(self.meta.identifiers.as_json().as_bytes())
+        is_members(self.wire_fields()) && is_items(self.meta.identifiers.as_json().as_bytes())
     }
 
     /// The value of the computed field with this source.

@@ -5,7 +5,7 @@ use crate::value::Timestamp;
 
 /// A state of a record, by which a change is made to what its client knows, or not at all (ETG-07).
 ///
-/// Where a backend counts a version in [`Meta::version`], that alone decides; otherwise the date of
+/// Where a backend counts a version in [`Meta::with_version`], that alone decides; otherwise the date of
 /// the last change does.
 ///
 /// # Examples
@@ -15,9 +15,9 @@ use crate::value::Timestamp;
 ///
 /// let noon = Timestamp::from_micros(0);
 /// let seen = Meta::new(7.into(), noon).version(3).state();
-/// assert!(seen.is_still(RecordState::new(noon).version(3)));
+/// assert!(seen.matches(RecordState::new(noon).version(3)));
 /// // Changed twice in what the column knows as one moment.
-/// assert!(!seen.is_still(RecordState::new(noon).version(4)));
+/// assert!(!seen.matches(RecordState::new(noon).version(4)));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -40,14 +40,14 @@ impl RecordState {
 
     /// With the version that the backend counts.
     #[must_use]
-    pub fn version(mut self, version: i64) -> Self {
+    pub fn with_version(mut self, version: i64) -> Self {
         self.version = Some(version);
         self
     }
 
     /// Whether the record is the same one as it is now.
     #[must_use]
-    pub fn is_still(self, now: impl Into<Self>) -> bool {
+    pub fn matches(self, now: impl Into<Self>) -> bool {
         let now = now.into();
         match (self.version, now.version) {
             (Some(seen), Some(now)) => seen == now,

@@ -11,7 +11,7 @@ use crate::value::Amount;
 ///
 /// Registration fills it (`.required(...)`, `.values(...)`, ... of
 /// `ResourceConfig`); a program that learns it when it starts, such as from its
-/// tables, hands it over with `ApiBuilder::narrow`.
+/// tables, hands it over with `ApiBuilder::constraints`.
 ///
 /// # Examples
 ///

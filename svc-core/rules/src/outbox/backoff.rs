@@ -22,7 +22,7 @@ impl Backoff {
     /// pause is up to a fifth longer, by any number: so what failed together does not come together
     /// again.
     #[must_use]
-    pub fn after(self, attempts: u32, number: u64) -> Option<Duration> {
+    pub fn delay(self, attempts: u32, number: u64) -> Option<Duration> {
         let place = usize::try_from(attempts.checked_sub(1)?).ok()?;
         let pause = Duration::from_secs(*self.0.get(place)?);
         // A fraction of 1 000: enough to part them.
@@ -32,14 +32,14 @@ impl Backoff {
 
     /// Attempts in all, the first one included.
     #[must_use]
-    pub const fn attempts(self) -> usize {
+    pub const fn max_attempts(self) -> usize {
         self.0.len().saturating_add(1)
     }
 
     /// Whether so many attempts were more than there are.
     #[must_use]
-    pub fn is_over(self, attempts: u32) -> bool {
-        usize::try_from(attempts).is_ok_and(|attempts| attempts > self.attempts())
+    pub fn is_exhausted(self, attempts: u32) -> bool {
+        usize::try_from(attempts).is_ok_and(|attempts| attempts > self.max_attempts())
     }
 }
 
@@ -50,20 +50,20 @@ mod tests {
     #[test]
     fn ten_attempts_in_three_days() {
         let pauses: Vec<u64> = (1..=10)
-            .map_while(|it| Backoff::STANDARD.after(it, 0))
+            .map_while(|it| Backoff::STANDARD.delay(it, 0))
             .map(|it| it.as_secs())
             .collect();
         assert_eq!(
             pauses,
             [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400]
         );
-        assert_eq!(Backoff::STANDARD.after(10, 0), None);
+        assert_eq!(Backoff::STANDARD.delay(10, 0), None);
         assert_eq!(
-            Backoff::STANDARD.after(0, 0),
+            Backoff::STANDARD.delay(0, 0),
             None,
             "nothing has failed yet"
         );
-        assert!(!Backoff::STANDARD.is_over(10) && Backoff::STANDARD.is_over(11));
+        assert!(!Backoff::STANDARD.is_exhausted(10) && Backoff::STANDARD.is_exhausted(11));
     }
 
     #[test]
@@ -71,8 +71,8 @@ mod tests {
         for number in [0, 1, 999, 1_000, u64::MAX] {
             for attempts in 1..10 {
                 let (least, pause) = (
-                    Backoff::STANDARD.after(attempts, 0).unwrap(),
-                    Backoff::STANDARD.after(attempts, number).unwrap(),
+                    Backoff::STANDARD.delay(attempts, 0).unwrap(),
+                    Backoff::STANDARD.delay(attempts, number).unwrap(),
                 );
                 assert!(
                     least <= pause && pause < least * 6 / 5,
@@ -80,6 +80,6 @@ mod tests {
                 );
             }
         }
-        assert_ne!(Backoff::STANDARD.after(1, 1), Backoff::STANDARD.after(1, 2));
+        assert_ne!(Backoff::STANDARD.delay(1, 1), Backoff::STANDARD.delay(1, 2));
     }
 }

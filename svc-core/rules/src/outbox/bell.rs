@@ -21,7 +21,7 @@ use std::{
 /// let bells = Notifier::default();
 /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
 /// let listening = bells.listen("acme");
-/// bells.ring(&"acme");
+/// bells.notify(&"acme");
 /// // It was rung since: this does not wait.
 /// listening.await;
 /// # });
@@ -53,7 +53,7 @@ struct Wakers {
 
 impl<K: Eq + Hash> Notifier<K> {
     /// Begins to listen; what is rung from here on is heard.
-    pub fn listen(&self, tenant: K) -> Subscription {
+    pub fn subscribe(&self, tenant: K) -> Subscription {
         // Nothing panics while it holds the lock.
         let mut bells = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let bell = bells
@@ -67,7 +67,7 @@ impl<K: Eq + Hash> Notifier<K> {
     }
 
     /// Wakes everybody who listens for the tenant: to be called once a commit can be seen.
-    pub fn ring(&self, tenant: &K) {
+    pub fn notify(&self, tenant: &K) {
         let bell = self
             .0
             .lock()
@@ -93,21 +93,21 @@ pub struct Subscription {
 impl Subscription {
     /// Of a backend that cannot tell: whoever waits looks again after a while.
     #[must_use]
-    pub fn deaf() -> Self {
+    pub fn closed() -> Self {
         Self {
             bell: None,
             place: None,
-            again: Some(Self::SLOW),
+            again: Some(Self::POLL_INTERVAL),
         }
     }
 
     /// How long whoever waits lets pass until it looks for what no bell rings for.
-    pub const SLOW: Duration = Duration::from_secs(1);
+    pub const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
     /// The same where others commit, too, for whom nobody rings here, such as other processes.
     #[must_use]
-    pub fn among_others(mut self) -> Self {
-        self.again = Some(Self::SLOW);
+    pub fn with_polling(mut self) -> Self {
+        self.again = Some(Self::POLL_INTERVAL);
         self
     }
 
@@ -184,19 +184,19 @@ mod tests {
         let waker = Waker::from(Arc::clone(&count));
         let mut cx = Context::from_waker(&waker);
         let mut poll = |listening: &mut Subscription| Pin::new(listening).poll(&mut cx).is_ready();
-        bells.ring(&1);
+        bells.notify(&1);
         let (mut one, mut again, mut other, mut late) = (
-            bells.listen(1),
-            bells.listen(1),
-            bells.listen(2),
-            bells.listen(1),
+            bells.subscribe(1),
+            bells.subscribe(1),
+            bells.subscribe(2),
+            bells.subscribe(1),
         );
         assert!(!poll(&mut one) && !poll(&mut one) && !poll(&mut again) && !poll(&mut other));
         drop(again);
-        bells.ring(&1);
+        bells.notify(&1);
         assert_eq!(count.0.load(Ordering::Relaxed), 1);
         assert!(poll(&mut one) && poll(&mut late) && !poll(&mut other));
-        assert!(!poll(&mut bells.listen(1)));
-        assert!(!poll(&mut Subscription::deaf()));
+        assert!(!poll(&mut bells.subscribe(1)));
+        assert!(!poll(&mut Subscription::closed()));
     }
 }

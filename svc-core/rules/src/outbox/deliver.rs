@@ -15,7 +15,7 @@ use crate::{
 /// Sends server responses that helper calls trigger (HAF-11), and messages whose scheduled start
 /// has come (SCH-01).
 ///
-/// `ApiBuilder::deliver` registers one. With it the action function
+/// `ApiBuilder::delivery` registers one. With it the action function
 /// `triggers` and the schedule helper of a store are offered, and without it neither is: nobody
 /// would send what is asked for.
 ///
@@ -45,15 +45,15 @@ use crate::{
 /// impl Deliver for Mail {
 ///     async fn deliver(&self, tenant: &Tenant, dispatch: &OutboxEntry) -> Result<DeliveryOutcome> {
 ///         let OutboxPayload::Response { identifiers, person: Some(person), .. } = &dispatch.what else {
-///             return Ok(DeliveryOutcome::GivenUp("only responses to a person are sent"));
+///             return Ok(DeliveryOutcome::Abandoned("only responses to a person are sent"));
 ///         };
 ///         for template in identifiers {
 ///             // Under the same id again it is there already.
 ///             if !queue(tenant, dispatch.id.as_str(), template, person.as_str()).await? {
-///                 return Ok(DeliveryOutcome::Later(Duration::from_secs(60)));
+///                 return Ok(DeliveryOutcome::RetryAfter(Duration::from_secs(60)));
 ///             }
 ///         }
-///         Ok(DeliveryOutcome::Done)
+///         Ok(DeliveryOutcome::Sent)
 ///     }
 /// }
 /// ```
@@ -89,13 +89,13 @@ where
 #[non_exhaustive]
 pub enum DeliveryOutcome {
     /// It was sent, or is somebody else's now.
-    Done,
+    Sent,
     /// Not now: it is tried again when it is its turn by the schedule, and not before this time has
     /// passed.
-    Later(Duration),
+    RetryAfter(Duration),
     /// It will never be sent, for this reason. It is for the log, and the same for everybody: so it
     /// holds no personal data.
-    GivenUp(&'static str),
+    Abandoned(&'static str),
 }
 
 /// Something to send.
@@ -105,9 +105,9 @@ pub struct OutboxEntry {
     /// Its id: the same however often it is handed over, and no other dispatch has it.
     pub id: Id,
     /// When the call that asks for it was received.
-    pub received: Timestamp,
+    pub received_at: Timestamp,
     /// What is to be sent.
-    pub what: OutboxPayload,
+    pub payload: OutboxPayload,
 }
 
 /// What is to be sent.
@@ -142,28 +142,32 @@ impl OutboxEntry {
     /// Something to send that was asked for at this moment.
     #[must_use]
     pub fn new(id: Id, received: Timestamp, what: OutboxPayload) -> Self {
-        Self { id, received, what }
+        Self {
+            id,
+            received_at: received,
+            payload: what,
+        }
     }
 
     /// When it is to be sent: a response at once, a message when its sending starts.
     #[must_use]
-    pub fn due(&self) -> Timestamp {
-        match &self.what {
-            OutboxPayload::Response { .. } => self.received,
+    pub fn due_at(&self) -> Timestamp {
+        match &self.payload {
+            OutboxPayload::Response { .. } => self.received_at,
             OutboxPayload::Message { start, .. } => *start,
         }
     }
 
     /// Whether it is too late: a message is not sent when its sending has stopped.
     #[must_use]
-    pub fn is_late(&self, now: Timestamp) -> bool {
-        matches!(&self.what, OutboxPayload::Message { stop: Some(stop), .. } if *stop < now)
+    pub fn is_expired(&self, now: Timestamp) -> bool {
+        matches!(&self.payload, OutboxPayload::Message { stop: Some(stop), .. } if *stop < now)
     }
 
     /// The person whom it is for: with the person it goes (UND-26).
     #[must_use]
-    pub fn person(&self) -> Option<&Id> {
-        match &self.what {
+    pub fn recipient(&self) -> Option<&Id> {
+        match &self.payload {
             OutboxPayload::Response { person, .. } => person.as_ref(),
             OutboxPayload::Message { .. } => None,
         }
@@ -172,7 +176,7 @@ impl OutboxEntry {
     /// The message that it is about: with its schedule it goes (SCH-04).
     #[must_use]
     pub fn message(&self) -> Option<&Id> {
-        match &self.what {
+        match &self.payload {
             OutboxPayload::Response { .. } => None,
             OutboxPayload::Message { message, .. } => Some(message),
         }
@@ -180,8 +184,8 @@ impl OutboxEntry {
 
     /// What of it a log may say: kinds and ids.
     #[must_use]
-    pub fn named(&self) -> &'static str {
-        match &self.what {
+    pub fn log_label(&self) -> &'static str {
+        match &self.payload {
             OutboxPayload::Response { trigger, .. } => trigger.as_str(),
             OutboxPayload::Message { .. } => "message",
         }
@@ -189,12 +193,12 @@ impl OutboxEntry {
 
     /// All of it as a text that a store keeps.
     #[must_use]
-    pub fn to_stored(&self) -> String {
+    pub fn serialize(&self) -> String {
         let mut all = Object::new();
         let id = |id: &Id| Json::String(id.as_str().to_owned());
         all.insert("id", id(&self.id));
-        all.insert("received", Json::integer(self.received.micros()));
-        match &self.what {
+        all.insert("received", Json::integer(self.received_at.micros()));
+        match &self.payload {
             OutboxPayload::Response {
                 trigger,
                 identifiers,
@@ -231,7 +235,7 @@ impl OutboxEntry {
 
     /// The dispatch that a store has kept; `None` for a text that says none.
     #[must_use]
-    pub fn from_stored(text: &str) -> Option<Self> {
+    pub fn parse(text: &str) -> Option<Self> {
         let all = Json::read_kept(text.as_bytes())?;
         let all = all.as_object()?;
         let text = |name: &str| all.get(name).and_then(Json::as_str);
@@ -265,8 +269,8 @@ impl OutboxEntry {
         };
         Some(Self {
             id: id("id")?,
-            received: moment("received")?,
-            what,
+            received_at: moment("received")?,
+            payload: what,
         })
     }
 }
@@ -306,10 +310,7 @@ mod tests {
         ];
         for what in all {
             let dispatch = OutboxEntry::new(id("d1"), at(5), what);
-            assert_eq!(
-                OutboxEntry::from_stored(&dispatch.to_stored()),
-                Some(dispatch)
-            );
+            assert_eq!(OutboxEntry::parse(&dispatch.serialize()), Some(dispatch));
         }
         for text in [
             "",
@@ -317,7 +318,7 @@ mod tests {
             "[]",
             r#"{"id":"d1","received":5,"trigger":"smoke_signal"}"#,
         ] {
-            assert_eq!(OutboxEntry::from_stored(text), None, "{text}");
+            assert_eq!(OutboxEntry::parse(text), None, "{text}");
         }
     }
 
@@ -330,7 +331,7 @@ mod tests {
             stop: Some(at(90)),
         };
         let message = OutboxEntry::new(id("d1"), at(5), what);
-        assert_eq!(message.due(), at(70));
-        assert!(!message.is_late(at(90)) && message.is_late(at(91)));
+        assert_eq!(message.due_at(), at(70));
+        assert!(!message.is_expired(at(90)) && message.is_expired(at(91)));
     }
 }

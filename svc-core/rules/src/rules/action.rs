@@ -107,7 +107,7 @@ fn repeat<G: RuleContext>(
     let person = person.or_else(|| draft.link("person").cloned());
     let mut patch = draft
         .clone()
-        .repeated(stored.record.meta().identifiers.to_vec(), ground.received());
+        .into_repeat_patch(stored.record.meta().identifiers.to_vec(), ground.received());
     // An action that had no person gets the one that is named now; another one's is not taken away.
     if stored.record.link("person").is_none()
         && let Some(person) = person
@@ -115,13 +115,13 @@ fn repeat<G: RuleContext>(
         let person = RecordAddress::top(person.kind, person.id);
         patch.links.push(("person", Some(person)));
     }
-    let before = stored.record.read_fields(ground.share_names())?;
+    let before = stored.record.to_fields(ground.share_names())?;
     ground.update(stored, &before, &patch)
 }
 
 /// The action that an earlier try of the same call recorded under the same container: by its own
 /// id, or by an identifier (UND-24). Only a call with a key finds one: see [`unclaimed`]. With it a
-/// retry is safe: change it by [`Draft::repeated_on`] instead of recording a second one.
+/// retry is safe: change it by [`Draft::to_repeat_patch`] instead of recording a second one.
 ///
 /// `found` are the actions of this kind and tenant, whatever their container, that have the id that
 /// the draft names as its own, or one of its identifiers.
@@ -245,13 +245,13 @@ mod tests {
         let mut raw = RawDraft::empty(Kind::Signature);
         raw.identifiers = all(identifiers);
         raw.own = own.map(Id::from);
-        Draft::<Signature>::from_raw(raw).linked(signature::link::petition, petition(under))
+        Draft::<Signature>::from_raw(raw).with_link(signature::link::petition, petition(under))
     }
 
     fn known(number: i64, identifiers: &[&str]) -> Record<Signature> {
         let meta =
-            Meta::new(number.into(), Timestamp::from_micros(0)).identifiers(&all(identifiers));
-        Record::new(meta, Signature::default()).linked(signature::link::petition, petition(1))
+            Meta::new(number.into(), Timestamp::from_micros(0)).with_identifiers(&all(identifiers));
+        Record::new(meta, Signature::default()).with_link(signature::link::petition, petition(1))
     }
 
     fn in_use(result: Result<Option<&Record<Signature>>>) -> Vec<String> {
@@ -324,7 +324,7 @@ mod tests {
     #[test]
     fn und_24_a_repeated_action_has_the_identifiers_of_both() {
         let again = action(1, &["web:1", "web:2"], None);
-        let patch = again.repeated_on(&known(7, &["web:1"]), Timestamp::from_micros(0));
+        let patch = again.to_repeat_patch(&known(7, &["web:1"]), Timestamp::from_micros(0));
         assert_eq!(
             patch.identifiers(),
             Some(all(&["web:1", "web:2"]).as_slice())

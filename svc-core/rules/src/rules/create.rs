@@ -158,7 +158,7 @@ impl StoreRuleContext<'_> {
             _ => Vec::new(),
         };
         check(problems)?;
-        record.meta_mut().identifiers = Identifiers::of(&draft.identifiers);
+        record.meta_mut().identifiers = Identifiers::from_slice(&draft.identifiers);
         record.set_fields(self.names().wire_members(&fields));
         let addresses = if draft.kind == Kind::Person {
             distinct_emails(&fields)
@@ -186,7 +186,7 @@ impl StoreRuleContext<'_> {
             Some(given) => given.clone(),
             None => (self.next_id(), self.turn.time),
         };
-        let mut record = RawRecord::stored(kind, Meta::new(id, created), bytes::Bytes::new());
+        let mut record = RawRecord::from_wire(kind, Meta::new(id, created), bytes::Bytes::new());
         let schema = kind.schema();
         for name in ["creator", "modified_by"] {
             if let Some(link) = schema.link(name) {

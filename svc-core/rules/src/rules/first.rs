@@ -259,7 +259,7 @@ impl InitialLookups<'_> {
         }
         let triggers = plan.functions.triggers.iter().filter(|_| plan.anonymous);
         for key in triggers
-            .flat_map(Triggers::wanted)
+            .flat_map(Triggers::requested)
             .flat_map(|(trigger, _)| contact_keys(plan, trigger))
         {
             self.ask(Lookup::Kept(key));

@@ -67,7 +67,7 @@ pub(super) fn run<G: RuleContext>(
         if !questions.is_empty() {
             for answer in ground.answered(&person.id, questions)? {
                 if let Some(question) = answer.record.parent() {
-                    let fields = answer.record.read_fields(ground.share_names())?;
+                    let fields = answer.record.to_fields(ground.share_names())?;
                     known.answered.insert(answer_to(question, &fields));
                 }
             }
@@ -131,10 +131,7 @@ fn respond<G: RuleContext>(
             let question = ground.record(unknown.key())?;
             let names = ground.share_names();
             let question = question.map(|it| {
-                Ok::<_, Error>((
-                    it.found(),
-                    AllowedAnswers::of(&it.record.read_fields(names)?),
-                ))
+                Ok::<_, Error>((it.found(), AllowedAnswers::of(&it.record.to_fields(names)?)))
             });
             unknown.insert(question.transpose()?)
         }
@@ -153,7 +150,7 @@ fn respond<G: RuleContext>(
     {
         return Ok(EntryStatus::Existing);
     }
-    problems.extend(draft.complete(ground.received()));
+    problems.extend(draft.apply_defaults(ground.received()));
     if !problems.is_empty() {
         return Ok(EntryStatus::Failed(problems));
     }
@@ -182,7 +179,7 @@ fn entry<G: RuleContext>(
             .any(|it| it.is_scope && it.kind == action.kind)
     });
     match ground.create(&draft, &CreateOptions::default()) {
-        Ok((_, is_new)) => Ok(EntryStatus::stored(is_new)),
+        Ok((_, is_new)) => Ok(EntryStatus::from_is_new(is_new)),
         Err(RuleError::Failed(error)) => Ok(EntryStatus::Failed(error.into_problems()?)),
         Err(other) => Err(other),
     }
@@ -196,7 +193,7 @@ fn trigger<G: RuleContext>(
     done: &RecordedAction<'_>,
 ) -> RuleResult<()> {
     let person = done.person.as_ref().map(|person| person.id.clone());
-    triggers.wanted().try_for_each(|(trigger, identifiers)| {
+    triggers.requested().try_for_each(|(trigger, identifiers)| {
         let response = OutboxPayload::Response {
             trigger,
             identifiers: identifiers.to_vec(),

@@ -60,7 +60,7 @@ pub fn help<G: RuleContext>(
             .map_err(|pause| pause.within(&PropertyPath::member("person")))
         {
             Ok((known, is_new)) => {
-                outcome.entry(Kind::Person, EntryStatus::stored(is_new));
+                outcome.entry(Kind::Person, EntryStatus::from_is_new(is_new));
                 person = Some(known);
             }
             Err(RuleError::Failed(error)) if ground.goes_on() => {
@@ -81,7 +81,7 @@ pub fn help<G: RuleContext>(
         };
         match action::record(ground, draft, by, plan).map_err(|pause| pause.within(&part)) {
             Ok((action, is_new)) => {
-                outcome.entry(plan.helper.records(), EntryStatus::stored(is_new));
+                outcome.entry(plan.helper.records(), EntryStatus::from_is_new(is_new));
                 is_repeat = !is_new;
                 recorded = Some(action);
             }

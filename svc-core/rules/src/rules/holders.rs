@@ -44,7 +44,7 @@ impl StoreRuleContext<'_> {
                     let part = PropertyPath::member("tickets")
                         .element(place)
                         .then("person");
-                    let wrong = posted.complete(self.call.received);
+                    let wrong = posted.apply_defaults(self.call.received);
                     let holder = check(wrong)
                         .map_err(RuleError::from)
                         .and_then(|()| person::recognise(self, &posted, merge));
@@ -67,7 +67,7 @@ impl StoreRuleContext<'_> {
                     {
                         posted.own = None;
                     }
-                    person::known(self, &posted, MergePolicy::Keep)?
+                    person::known(self, &posted, MergePolicy::KeepExisting)?
                 }
             };
             if let Some(person) = person {

@@ -15,7 +15,7 @@ impl StoreRuleContext<'_> {
             .ledger
             .kept(keep.key())?
             .filter(|kept| kept.is_in_force(self.turn.time));
-        Ok(kept.map(|kept| kept.answer))
+        Ok(kept.map(|kept| kept.body))
     }
 
     /// Keeps the answer of this call, which is done.

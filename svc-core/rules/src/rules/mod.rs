@@ -157,7 +157,7 @@ impl StoreRuleContext<'_> {
 
     /// The fields of a record under the names of the tables.
     fn fields(&self, record: &RawRecord) -> RuleResult<Object> {
-        Ok(record.read_fields(self.turn.share_names)?)
+        Ok(record.to_fields(self.turn.share_names)?)
     }
 
     /// Whether there is a record at an address: one with another parent than the address says is

@@ -6,7 +6,7 @@ use super::{CreateOptions, RuleContext, RuleResult, check};
 use crate::{
     draft::{Draft, RawDraft, RawPatch},
     error::{Error, Problem, Result},
-    helper::{MatchKey, MergePolicy, PersonMatching, merge_person, normal_email},
+    helper::{MatchKey, MergePolicy, PersonMatching, merge_person, normalize_email},
     json::Object,
     model::{Kind, Person},
     store::{LookupKey, RecordLocation, StoredRecord},
@@ -20,7 +20,7 @@ pub(super) fn recognise<G: RuleContext>(
     merge: MergePolicy,
 ) -> RuleResult<(StoredRecord, bool)> {
     match known(ground, posted, merge)? {
-        Some(known) if merge == MergePolicy::Keep => Ok((known, false)),
+        Some(known) if merge == MergePolicy::KeepExisting => Ok((known, false)),
         Some(known) => Ok((join(ground, known, posted, merge)?, false)),
         None => ground.create(posted, &CreateOptions::default()),
     }
@@ -32,7 +32,7 @@ pub(super) fn known<G: RuleContext>(
     posted: &RawDraft,
     merge: MergePolicy,
 ) -> RuleResult<Option<StoredRecord>> {
-    if merge == MergePolicy::Apart {
+    if merge == MergePolicy::AlwaysCreate {
         return Ok(None);
     }
     if let Some(own) = &posted.own {
@@ -90,8 +90,8 @@ fn join<G: RuleContext>(
     posted: &RawDraft,
     merge: MergePolicy,
 ) -> RuleResult<StoredRecord> {
-    let before = known.record.read_fields(ground.share_names())?;
-    let fields = merged_fields(&before, &posted.sent_fields(), merge);
+    let before = known.record.to_fields(ground.share_names())?;
+    let fields = merged_fields(&before, &posted.fields_without_defaults(), merge);
     let has = known.record.meta().identifiers.to_vec();
     let (identifiers, mut problems) = joined(&has, &posted.identifiers, merge, |identifier| {
         let owner = ground.find(&LookupKey::Identifier(Kind::Person, identifier.clone()));
@@ -209,7 +209,7 @@ impl PersonLookup {
         &self.posted
     }
 
-    /// E-mail addresses in normal form: see [`normal_email`](crate::helper::normal_email).
+    /// E-mail addresses in normal form: see [`normalize_email`](crate::helper::normal_email).
     #[must_use]
     pub fn emails(&self) -> Vec<&str> {
         fn email(key: &MatchKey) -> Option<&str> {
@@ -234,7 +234,7 @@ impl PersonLookup {
         people: &[PersonCandidate<K>],
         merge: MergePolicy,
     ) -> Result<Option<MatchedPerson<K>>> {
-        if merge == MergePolicy::Apart {
+        if merge == MergePolicy::AlwaysCreate {
             return Ok(None);
         }
         let own = match &self.own {
@@ -303,7 +303,7 @@ impl<K> PersonCandidate<K> {
     /// With an e-mail address, in any spelling.
     #[must_use]
     pub fn email(mut self, address: &str) -> Self {
-        self.emails.push(normal_email(address));
+        self.emails.push(normalize_email(address));
         self
     }
 
@@ -421,7 +421,7 @@ mod tests {
         );
         let nobody = wanted(&emails, &[], Some(9));
         assert_eq!(
-            known(&wanted(&emails, &[], None), MergePolicy::Apart).unwrap(),
+            known(&wanted(&emails, &[], None), MergePolicy::AlwaysCreate).unwrap(),
             None,
             "a stranger who is never matched"
         );
@@ -448,7 +448,7 @@ mod tests {
             Some((1, all(&["b:2"])))
         );
         assert_eq!(
-            new(join(&["a:3", "b:2"], MergePolicy::Keep).unwrap()),
+            new(join(&["a:3", "b:2"], MergePolicy::KeepExisting).unwrap()),
             Some((1, Vec::new())),
             "HLP-07"
         );

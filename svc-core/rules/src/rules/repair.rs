@@ -80,7 +80,7 @@ impl RecordRepair {
         // called.
         let names = ShareNames::default();
         let record = &stored.record;
-        let before = record.read_fields(&names)?;
+        let before = record.to_fields(&names)?;
         let mut after = before.clone();
         let (kind, id) = (record.kind(), &record.meta().id);
         let mut walk = AmountRounder {
@@ -169,7 +169,7 @@ impl RecordRepair {
         if stored.record.kind() != Kind::Attendance {
             return Ok(Vec::new());
         }
-        let fields = stored.record.read_fields(&ShareNames::default())?;
+        let fields = stored.record.to_fields(&ShareNames::default())?;
         let tickets = (0..).zip(list(&fields, "tickets"));
         let named =
             tickets.filter_map(|(place, ticket)| Some((place, posted_holder(ticket, None)?)));

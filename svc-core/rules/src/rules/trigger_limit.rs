@@ -9,7 +9,7 @@ use bytes::Bytes;
 
 use super::{RuleResult, StoreRuleContext, lists::list};
 use crate::{
-    helper::{RawHelperRequest, TriggerName, normal_email},
+    helper::{RawHelperRequest, TriggerName, normalize_email},
     outbox::OutboxPayload,
     store::{Change, Kept},
     value::{ClosedEnum, Id, digest},
@@ -74,7 +74,7 @@ pub(super) fn contact_keys(plan: &RawHelperRequest, trigger: TriggerName) -> Vec
     };
     let emails = texts("email_addresses", "address")
         .into_iter()
-        .map(|address| normal_email(&address));
+        .map(|address| normalize_email(&address));
     let numbers = texts("phone_numbers", "number")
         .into_iter()
         .map(|number| normal_phone(&number));

@@ -31,7 +31,7 @@ impl StoreRuleContext<'_> {
         };
         if patch
             .if_match
-            .is_some_and(|seen| !seen.is_still(stored.record.meta()))
+            .is_some_and(|seen| !seen.matches(stored.record.meta()))
         {
             return Err(Error::conflict().into());
         }
@@ -159,7 +159,7 @@ impl StoreRuleContext<'_> {
                 .filter(|it| !old.contains(it))
                 .cloned()
                 .collect();
-            stored.record.meta_mut().identifiers = Identifiers::of(identifiers);
+            stored.record.meta_mut().identifiers = Identifiers::from_slice(identifiers);
         }
         let (mut emails_freed, mut emails_tied) = (Vec::new(), Vec::new());
         if stored.record.kind() == Kind::Person && before.get(EMAILS) != after.get(EMAILS) {

@@ -46,9 +46,9 @@ impl WriteRequest {
     pub fn new(cx: &Context, work: WriteOperation) -> Self {
         Self {
             caller: cx.caller.person().cloned(),
-            caps: cx.caps,
+            caps: cx.limits,
             namespace: Arc::clone(&cx.namespace),
-            ..Self::received_at(cx.now, work)
+            ..Self::received_at(cx.received_at, work)
         }
     }
 

@@ -104,7 +104,7 @@ pub enum Change {
     /// kept that may tell of it.
     Forget(Id),
     /// The answer of a call is kept under its key, in place of one that is there (IDM-01). Older
-    /// ones than [`Kept::oldest`] may go.
+    /// ones than [`Kept::expires_before`] may go.
     Keep(Box<Kept>),
     /// Something to send: a server response that a helper call asks for (HAF-11), or a message when
     /// its sending starts (SCH-01).

@@ -50,7 +50,7 @@ pub trait Outbox: Send + Sync + 'static {
     /// Is done when something was put there since; whoever waits looks again after a while in any
     /// case.
     fn listen(&self) -> Subscription {
-        Subscription::deaf()
+        Subscription::closed()
     }
 }
 
@@ -121,7 +121,7 @@ impl OutboxClaim {
     /// version.
     #[must_use]
     pub fn stored(tenant: Tenant, row: i64, attempts: i64, body: &str) -> Option<Self> {
-        let dispatch = OutboxEntry::from_stored(body);
+        let dispatch = OutboxEntry::parse(body);
         if dispatch.is_none() {
             tracing::error!(
                 tenant = tenant.as_str(),
@@ -141,9 +141,9 @@ impl OutboxClaim {
     /// it, or it is too late.
     #[must_use]
     pub fn refused(&self, now: Timestamp) -> Option<&'static str> {
-        if Backoff::STANDARD.is_over(self.attempts) {
+        if Backoff::STANDARD.is_exhausted(self.attempts) {
             Some("no attempt came to an end")
-        } else if self.dispatch.is_late(now) {
+        } else if self.dispatch.is_expired(now) {
             Some("its sending has stopped")
         } else {
             None
@@ -154,15 +154,15 @@ impl OutboxClaim {
     #[must_use]
     pub fn settle(&self, delivered: Option<DeliveryOutcome>, now: Timestamp) -> ClaimResolution {
         let asked = match delivered {
-            Some(DeliveryOutcome::Done) => return ClaimResolution::Done,
-            Some(DeliveryOutcome::GivenUp(reason)) => return ClaimResolution::GivenUp(reason),
-            Some(DeliveryOutcome::Later(pause)) => pause,
+            Some(DeliveryOutcome::Sent) => return ClaimResolution::Done,
+            Some(DeliveryOutcome::Abandoned(reason)) => return ClaimResolution::GivenUp(reason),
+            Some(DeliveryOutcome::RetryAfter(pause)) => pause,
             None => Duration::ZERO,
         };
         // The same number for the same attempt: a chance that needs no chance.
         let number =
             short_digest(format!("{} {}", self.dispatch.id.as_str(), self.attempts).as_bytes());
-        match Backoff::STANDARD.after(self.attempts, number) {
+        match Backoff::STANDARD.delay(self.attempts, number) {
             Some(pause) => ClaimResolution::Again(now.plus(pause.max(asked))),
             None => ClaimResolution::GivenUp("it was tried as often as may be"),
         }
@@ -201,30 +201,30 @@ mod tests {
     fn haf_11_what_fails_is_tried_again_and_given_up() {
         for attempts in 1..10 {
             let number = short_digest(format!("7 {attempts}").as_bytes());
-            let pause = Backoff::STANDARD.after(attempts, number).unwrap();
+            let pause = Backoff::STANDARD.delay(attempts, number).unwrap();
             let expected = ClaimResolution::Again(at(100).plus(pause));
             assert_eq!(claim(attempts).settle(None, at(100)), expected);
             assert_eq!(
-                claim(attempts).settle(Some(DeliveryOutcome::Later(Duration::ZERO)), at(100)),
+                claim(attempts).settle(Some(DeliveryOutcome::RetryAfter(Duration::ZERO)), at(100)),
                 expected
             );
         }
         let day = Duration::from_secs(24 * 60 * 60);
         assert_eq!(
-            claim(1).settle(Some(DeliveryOutcome::Later(day)), at(100)),
+            claim(1).settle(Some(DeliveryOutcome::RetryAfter(day)), at(100)),
             ClaimResolution::Again(at(100).plus(day))
         );
-        let last = claim(10).settle(Some(DeliveryOutcome::Later(day)), at(100));
+        let last = claim(10).settle(Some(DeliveryOutcome::RetryAfter(day)), at(100));
         assert_eq!(
             last,
             ClaimResolution::GivenUp("it was tried as often as may be")
         );
         assert_eq!(
-            claim(10).settle(Some(DeliveryOutcome::Done), at(100)),
+            claim(10).settle(Some(DeliveryOutcome::Sent), at(100)),
             ClaimResolution::Done
         );
         assert_eq!(
-            claim(1).settle(Some(DeliveryOutcome::GivenUp("no mail")), at(100)),
+            claim(1).settle(Some(DeliveryOutcome::Abandoned("no mail")), at(100)),
             ClaimResolution::GivenUp("no mail")
         );
     }

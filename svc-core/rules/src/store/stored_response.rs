@@ -16,12 +16,12 @@ pub struct Kept {
     /// What it is kept under, which is the key of the request with whose it is: at most 320 bytes.
     pub key: Arc<str>,
     /// When the call had its turn.
-    pub at: Timestamp,
+    pub created_at: Timestamp,
     /// The people whom it may tell of, each once: it goes with the first of them who is erased
     /// (UND-26).
     pub people: Vec<Id>,
     /// The answer, as it has to be given back: a store looks at nothing in it.
-    pub answer: Bytes,
+    pub body: Bytes,
 }
 
 impl Kept {
@@ -30,16 +30,16 @@ impl Kept {
     pub fn new(key: Arc<str>, at: Timestamp, people: Vec<Id>, answer: Bytes) -> Self {
         Self {
             key,
-            at,
+            created_at: at,
             people,
-            answer,
+            body: answer,
         }
     }
 
     /// What is older than this may be thrown away when the answer is kept.
     #[must_use]
-    pub fn oldest(&self) -> Timestamp {
-        Self::oldest_at(self.at)
+    pub fn expires_before(&self) -> Timestamp {
+        Self::oldest_at(self.created_at)
     }
 
     /// The time before which responses are deleted at `now`.
@@ -50,7 +50,7 @@ impl Kept {
 
     /// Whether it is given to a call at this moment.
     pub(crate) fn is_in_force(&self, now: Timestamp) -> bool {
-        self.at >= Self::oldest_at(now)
+        self.created_at >= Self::oldest_at(now)
     }
 }
 
@@ -58,7 +58,7 @@ impl fmt::Debug for Kept {
     /// Without key and answer: these are the client's and people's data (UND-42).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Kept")
-            .field("at", &self.at)
+            .field("at", &self.created_at)
             .field("people", &self.people.len())
             .finish_non_exhaustive()
     }
@@ -75,6 +75,6 @@ mod tests {
         let later = |micros: i64| Timestamp::from_micros(KEPT_FOR.saturating_add(micros));
         assert!(kept.is_in_force(later(0)) && kept.is_in_force(later(KEPT_FOR)));
         assert!(!kept.is_in_force(later(KEPT_FOR + 1)));
-        assert_eq!(kept.oldest(), Timestamp::from_micros(0));
+        assert_eq!(kept.expires_before(), Timestamp::from_micros(0));
     }
 }

@@ -66,13 +66,13 @@ impl<'a> StatementBuilder<'a> {
                 self.replace(replace, before.as_ref())?;
             }
             Change::SetFields { at, fields } => {
-                let fields = svc_core::record::RawRecord::stored(
+                let fields = svc_core::record::RawRecord::from_wire(
                     at.kind,
                     svc_core::record::Meta::new(at.id.clone(), Timestamp::MIN),
                     fields.clone(),
                 );
                 let before = before(at);
-                let fields = fields.read_fields(&ShareNames::default())?;
+                let fields = fields.to_fields(&ShareNames::default())?;
                 self.update(at, &fields, before.as_ref(), None);
                 self.written.insert((at.kind, at.id.clone()), fields);
             }
@@ -111,7 +111,7 @@ impl<'a> StatementBuilder<'a> {
         let Some(table) = self.mapping.of(record.kind()) else {
             return Ok(());
         };
-        let (meta, fields) = (record.meta(), record.read_fields(&ShareNames::default())?);
+        let (meta, fields) = (record.meta(), record.to_fields(&ShareNames::default())?);
         let dialect = self.mapping.dialect;
         check_texts(dialect, table, &fields)?;
         let mut columns: Vec<(&ResolvedColumn, InsertValue)> = vec![
@@ -204,8 +204,8 @@ impl<'a> StatementBuilder<'a> {
         };
         let meta = svc_core::record::Meta::new(replace.at.id.clone(), replace.modified);
         let fields =
-            svc_core::record::RawRecord::stored(replace.at.kind, meta, replace.fields.clone());
-        let fields = fields.read_fields(&ShareNames::default())?;
+            svc_core::record::RawRecord::from_wire(replace.at.kind, meta, replace.fields.clone());
+        let fields = fields.to_fields(&ShareNames::default())?;
         check_texts(self.mapping.dialect, table, &fields)?;
         self.update(&replace.at, &fields, before, Some(replace.modified));
         self.written

@@ -18,7 +18,7 @@ impl ApiBuilder {
     ///
     /// # #[derive(Debug, thiserror::Error)] #[error("a database error")] struct DbError(&'static str);
     /// # impl DbError { fn code(&self) -> &str { self.0 } }
-    /// let api = Api::builder(Vendor::new("Acme", "Acme CRM")).classify(|error| {
+    /// let api = Api::builder(Vendor::new("Acme", "Acme CRM")).map_errors(|error| {
     ///     Some(match error.downcast_ref::<DbError>()?.code() {
     ///         // The database is away: 503 with `Retry-After` (UND-36).
     ///         "08006" | "57P03" => Error::unavailable(Duration::from_secs(2)),
@@ -31,7 +31,7 @@ impl ApiBuilder {
     /// # drop(api);
     /// ```
     #[must_use]
-    pub fn classify(
+    pub fn map_errors(
         mut self,
         meaning: impl Fn(&(dyn StdError + 'static)) -> Option<Error> + Send + Sync + 'static,
     ) -> Self {

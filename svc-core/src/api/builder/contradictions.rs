@@ -51,7 +51,11 @@ impl ApiBuilder {
         }
         let extensions = &self.settings.extensions;
         problems.extend(extensions.offered().flat_map(|it| it.problems(extensions)));
-        let ApiLimits { page, max_page, .. } = self.settings.sizes;
+        let ApiLimits {
+            default_page_size: page,
+            max_page_size: max_page,
+            ..
+        } = self.settings.sizes;
         if page == 0 || page > max_page {
             problems.push(if page == 0 {
                 "`page` is 0: use at least 1 record per page".to_owned()

@@ -19,7 +19,7 @@ impl ApiBuilder {
     /// What is noted is driven by `svc_tower::SvcService::deliveries`, in one process or in
     /// several.
     #[must_use]
-    pub fn deliver(mut self, deliver: impl Deliver) -> Self {
+    pub fn delivery(mut self, deliver: impl Deliver) -> Self {
         self.settings.deliver = Some(Arc::new(deliver));
         self
     }
@@ -77,7 +77,7 @@ impl Api {
     /// What there is to be sent, and who sends it: for whoever drives it, as `svc-tower` does.
     /// `None` where nobody is registered.
     #[must_use]
-    pub fn outgoing(&self) -> Option<(Arc<dyn Outbox>, Arc<dyn Deliver>)> {
+    pub fn outbox(&self) -> Option<(Arc<dyn Outbox>, Arc<dyn Deliver>)> {
         let settings = &self.inner.settings;
         Some((
             settings.store.clone()?.outgoing()?,

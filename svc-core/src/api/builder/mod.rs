@@ -214,7 +214,7 @@ impl ApiBuilder {
     /// the action a call may be repeated (UND-24), and `find` and `create` of tags, taggings,
     /// lists, items, questions and answers are its action functions.
     #[must_use]
-    pub fn compose<H: HelperSpec>(mut self) -> Self {
+    pub fn compose_helper<H: HelperSpec>(mut self) -> Self {
         if !self.composed.insert(H::NAME) {
             self.report_second_helper(H::NAME);
         }
@@ -251,7 +251,7 @@ impl ApiBuilder {
     /// helpers support those for which `Find` and `Create` are registered, and of them those named
     /// here when any are.
     #[must_use]
-    pub fn functions(mut self, functions: impl IntoIterator<Item = FunctionName>) -> Self {
+    pub fn action_functions(mut self, functions: impl IntoIterator<Item = FunctionName>) -> Self {
         self.functions = Some(functions.into_iter().collect());
         self
     }
@@ -259,7 +259,7 @@ impl ApiBuilder {
     /// Takes a capability away that is registered, by its name: `<collection>.<operation>`,
     /// `<collection>.sub.<name>`, `helper.<name>` or `haf.<name>`.
     #[must_use]
-    pub fn without(mut self, capability: &str) -> Self {
+    pub fn without_capability(mut self, capability: &str) -> Self {
         self.without.insert(capability.to_owned());
         self
     }
@@ -273,7 +273,7 @@ impl ApiBuilder {
 
     /// How persons are matched, and the text that is published about it (HLP-04, HLP-05).
     #[must_use]
-    pub fn matching(mut self, matching: impl PersonMatching + 'static) -> Self {
+    pub fn person_matching(mut self, matching: impl PersonMatching + 'static) -> Self {
         self.settings.matching = Arc::new(matching);
         self
     }
@@ -281,7 +281,7 @@ impl ApiBuilder {
     /// What calls without a key may do, where [there are any](Self::anonymous_helpers) (HLP-04,
     /// HLP-07).
     #[must_use]
-    pub fn strangers(mut self, strangers: AnonymousPolicy) -> Self {
+    pub fn anonymous_policy(mut self, strangers: AnonymousPolicy) -> Self {
         self.settings.strangers = strangers;
         self
     }
@@ -302,7 +302,7 @@ impl ApiBuilder {
 
     /// Sizes of pages and bodies.
     #[must_use]
-    pub fn sizes(mut self, sizes: ApiLimits) -> Self {
+    pub fn limits(mut self, sizes: ApiLimits) -> Self {
         self.settings.sizes = sizes;
         self
     }
@@ -331,7 +331,7 @@ impl ApiBuilder {
 
     /// Declares a behaviour of the backend.
     #[must_use]
-    pub fn declares(mut self, behaviour: Behaviour) -> Self {
+    pub fn behaviour(mut self, behaviour: Behaviour) -> Self {
         self.settings.behaviours.push(behaviour);
         self
     }
@@ -339,7 +339,7 @@ impl ApiBuilder {
     /// The documentation links the row of each field and link to its page below this address, as
     /// `svc-conformance catalogue` writes them.
     #[must_use]
-    pub fn rule_pages(mut self, url: impl Into<String>) -> Self {
+    pub fn requirement_pages(mut self, url: impl Into<String>) -> Self {
         self.settings.rule_pages = Some(url.into());
         self
     }
@@ -348,7 +348,7 @@ impl ApiBuilder {
     /// address in front of a relation, to which the curie's `{rel}` is appended. The curie of
     /// extensions has the same address.
     #[must_use]
-    pub fn docs(mut self, start: impl Into<String>, pages: impl Into<String>) -> Self {
+    pub fn external_docs(mut self, start: impl Into<String>, pages: impl Into<String>) -> Self {
         self.docs = Some(ExternalDocs {
             start: start.into(),
             pages: pages.into(),
@@ -358,7 +358,7 @@ impl ApiBuilder {
 
     /// Relations that the interface does not have, under the vendor's namespace (ENT-27).
     #[must_use]
-    pub fn own_relations(mut self, relations: VendorRelations) -> Self {
+    pub fn vendor_relations(mut self, relations: VendorRelations) -> Self {
         self.own = Some(relations);
         self
     }

@@ -17,7 +17,7 @@ impl ApiBuilder {
     /// [`ResourceConfig`](crate::api::Exposure) says at compile time; what both say holds both, and of
     /// two defaults that of the registration.
     #[must_use]
-    pub fn narrow(mut self, kind: Kind, narrowing: Constraints) -> Self {
+    pub fn constraints(mut self, kind: Kind, narrowing: Constraints) -> Self {
         self.narrowings.push((kind, narrowing));
         self
     }

@@ -74,7 +74,7 @@ impl ApiBuilder {
             self.offer_helper(*helper, helper_of(store, *helper));
         }
         let is_supported = |function: &FunctionName| {
-            let member = function.reports();
+            let member = function.reported_kind();
             match function {
                 FunctionName::Triggers => true,
                 _ => has(member) && member.schema().parent_kind().is_some_and(has),

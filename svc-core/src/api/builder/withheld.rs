@@ -9,7 +9,7 @@ use crate::{
 };
 
 impl ApiBuilder {
-    /// Takes away what was asked for by [`ApiBuilder::without`] and [`ApiBuilder::helpers_only`].
+    /// Takes away what was asked for by [`ApiBuilder::without_capability`] and [`ApiBuilder::helpers_only`].
     pub(super) fn take_away(&mut self) {
         let asked = std::mem::take(&mut self.without);
         let functions = self.supported_functions();

@@ -268,7 +268,7 @@ type StepOutcome = std::result::Result<StepResult, Vec<Problem>>;
 
 /// Whether records of a kind come of action functions, which fail alone.
 fn fails_alone(kind: Kind) -> bool {
-    FunctionName::all().any(|function| function.reports() == kind)
+    FunctionName::all().any(|function| function.reported_kind() == kind)
 }
 
 /// What an operation refused is for the rules; other trouble ends the call.
@@ -377,9 +377,9 @@ impl RuleContext for ComposedContext<'_> {
     ) -> RuleResult<(StoredRecord, bool)> {
         if self.is_refused {
             check(self.wrong_draft(draft, new)?)?;
-            let meta = Meta::new(Id::from(0), self.cx.now);
+            let meta = Meta::new(Id::from(0), self.cx.received_at);
             return Ok((
-                stored(RawRecord::stored(draft.kind, meta, Bytes::new())),
+                stored(RawRecord::from_wire(draft.kind, meta, Bytes::new())),
                 true,
             ));
         }
@@ -403,7 +403,7 @@ impl RuleContext for ComposedContext<'_> {
         let at = stored.record.address();
         let mut after = before.clone();
         merge_patch(&mut after, &patch.fields);
-        let wrong = grown(&self.cx.caps, &stored, before, &after, patch);
+        let wrong = grown(&self.cx.limits, &stored, before, &after, patch);
         if !wrong.is_empty() {
             return Err(Error::refused(wrong).into());
         }
@@ -465,7 +465,7 @@ impl RuleContext for ComposedContext<'_> {
     }
 
     fn received(&self) -> Timestamp {
-        self.cx.now
+        self.cx.received_at
     }
 }
 

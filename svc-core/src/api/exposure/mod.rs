@@ -49,7 +49,7 @@ impl<R: Resource, S: Send + Sync + 'static> ResourceConfig<R, S> {
     /// Offers the collections under each `Parent`, such as the signatures of a petition (COL-04 to
     /// COL-18).
     #[must_use]
-    pub fn under<Parent: Resource>(mut self) -> Self
+    pub fn list_under<Parent: Resource>(mut self) -> Self
     where
         S: List<R>,
         R: Under<Parent>,
@@ -65,7 +65,7 @@ impl<R: Resource, S: Send + Sync + 'static> ResourceConfig<R, S> {
     /// only what an index of the backend leads to. What does not leave the server is left out:
     /// nobody learns it by a filter.
     #[must_use]
-    pub fn filterable(mut self, fields: impl IntoIterator<Item = FilterField>) -> Self
+    pub fn filter_fields(mut self, fields: impl IntoIterator<Item = FilterField>) -> Self
     where
         S: List<R>,
     {
@@ -121,7 +121,7 @@ impl<R: Resource, S: Send + Sync + 'static> ResourceConfig<R, S> {
     /// Offers every operation that the interface has for this kind, in every collection that it has
     /// of it.
     #[must_use]
-    pub fn complete(mut self) -> Self
+    pub fn all_operations(mut self) -> Self
     where
         S: List<R> + Get<R> + Create<R> + Update<R> + Delete<R>,
     {
@@ -158,7 +158,7 @@ impl<R: Resource, S: Send + Sync + 'static> ResourceConfig<R, S> {
     /// list of objects some members may be named:
     /// `fields!(person::{given_name, email_addresses::{address, primary}})`.
     #[must_use]
-    pub fn readable(mut self, fields: FieldSet<R>) -> Self {
+    pub fn readable_fields(mut self, fields: FieldSet<R>) -> Self {
         self.registered.readable = Some(fields.bits());
         self.narrowed(fields.others(|narrow| narrow.unreadable = true))
     }
@@ -168,7 +168,7 @@ impl<R: Resource, S: Send + Sync + 'static> ResourceConfig<R, S> {
     /// not.
     #[must_use]
     #[allow(clippy::needless_pass_by_value, reason = "a set is made for this call")]
-    pub fn writable(mut self, fields: WritableSet<R>) -> Self {
+    pub fn writable_fields(mut self, fields: WritableSet<R>) -> Self {
         let fields = fields.fields();
         self.registered.writable = Some(fields.bits());
         self.narrowed(fields.others(|narrow| narrow.unwritable = true))

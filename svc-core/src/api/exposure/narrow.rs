@@ -20,14 +20,14 @@ impl<R: Resource, S> ResourceConfig<R, S> {
     /// `writable!(person::{family_name, email_addresses::{address}})`.
     #[must_use]
     #[allow(clippy::needless_pass_by_value, reason = "a set is made for this call")]
-    pub fn required(self, fields: WritableSet<R>) -> Self {
+    pub fn required_fields(self, fields: WritableSet<R>) -> Self {
         self.narrowed(fields.fields().each(|narrow| narrow.required = true))
     }
 
     /// Takes only these values of an enum (TYP-08), such as `["accepted", "declined"]` or
     /// `[AttendanceStatus::Accepted]`; a flexible enum takes no others then (TYP-09).
     #[must_use]
-    pub fn values<V: ToString>(
+    pub fn allowed_values<V: ToString>(
         self,
         field: impl Into<FieldPath<R>>,
         values: impl IntoIterator<Item = V>,
@@ -48,7 +48,7 @@ impl<R: Resource, S> ResourceConfig<R, S> {
 
     /// Takes only whole numbers or amounts from the first to the last, such as `0..=2_147_483_647`.
     #[must_use]
-    pub fn range<N: Into<Amount>>(
+    pub fn value_range<N: Into<Amount>>(
         self,
         field: impl Into<FieldPath<R>>,
         range: RangeInclusive<N>,
@@ -61,7 +61,7 @@ impl<R: Resource, S> ResourceConfig<R, S> {
 
     /// Takes only texts of at most so many characters; of a list of texts, each.
     #[must_use]
-    pub fn longest(self, field: impl Into<FieldPath<R>>, characters: u32) -> Self {
+    pub fn max_length(self, field: impl Into<FieldPath<R>>, characters: u32) -> Self {
         self.narrow_at(field, |narrow| narrow.longest = Some(characters))
     }
 

@@ -247,7 +247,7 @@ impl ResponseCache {
         let revision = if self.revision.is_remote() && !has_succeeded() {
             None
         } else {
-            Some(self.revision.revision(&cx.tenant, cx.begun).await?)
+            Some(self.revision.revision(&cx.tenant, cx.started_at).await?)
         };
         Some(CacheSlot {
             bodies: &self.bodies,

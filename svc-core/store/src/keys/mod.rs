@@ -289,13 +289,13 @@ impl KeyInfo {
             .as_ref()
             .map_or_else(Rights::all, |rights| Rights::only(rights.iter().copied()));
         let rights = if self.read_only {
-            rights.reading()
+            rights.without_writes()
         } else {
             rights
         };
         Caller::with_rights(rights)
-            .bound_to(self.person.clone())
-            .named(&*self.id)
+            .with_person(self.person.clone())
+            .with_key_name(&*self.id)
     }
 
     /// The rights as they are stored: `people.create helper.record_signature`; `None` for all.

@@ -174,7 +174,7 @@ impl<S: Store + ChangeFeed + Clone> History<S> {
         );
         let done = self.store.write(&cx, WriteRequest::new(&cx, work)).await;
         done.map_err(|error| self.broken("feed", format!("a write failed: {error:?}")))?;
-        Ok(self.page(None, 1).await?.last)
+        Ok(self.page(None, 1).await?.last_cursor)
     }
 
     /// Whether so many entries are behind a cursor.
@@ -191,8 +191,8 @@ impl<S: Store + ChangeFeed + Clone> History<S> {
 
     async fn is_expired(&self, after: &str) -> Result<(), ContractViolation> {
         let request = FeedRequest::new(Some(after.to_owned()), Kind::ALL.to_vec(), 100);
-        match self.store.changes(&self.cx(), &request).await {
-            Ok(FeedResponse::Expired) => Ok(()),
+        match self.store.read(&self.cx(), &request).await {
+            Ok(FeedResponse::ExpiredCursor) => Ok(()),
             other => Err(self.broken("feed", format!("a cursor that is too old: {other:?}"))),
         }
     }
@@ -211,10 +211,10 @@ impl<S: Store + ChangeFeed + Clone> History<S> {
                     .map(|record| (record.address(), record.meta().modified)),
             );
             request.page.number = request.page.number.saturating_add(1);
-            request.page.after = match page.next {
-                NextPage::After(after) => Some(after),
-                NextPage::ByNumber if request.page.skipped() < page.total => None,
-                NextPage::ByNumber | NextPage::End => break,
+            request.page.cursor = match page.next {
+                NextPage::Cursor(after) => Some(after),
+                NextPage::Number if request.page.records_before() < page.total => None,
+                NextPage::Number | NextPage::None => break,
             };
         }
         let missed: Vec<_> = listed
@@ -283,7 +283,7 @@ impl StoreTests {
 impl<S: Store + ChangeFeed> History<S> {
     async fn page(&self, after: Option<String>, size: u32) -> Result<FeedPage, ContractViolation> {
         let request = FeedRequest::new(after, Kind::ALL.to_vec(), size);
-        match self.store.changes(&self.cx(), &request).await {
+        match self.store.read(&self.cx(), &request).await {
             Ok(FeedResponse::Page(page)) if page.entries.len() <= size as usize => Ok(page),
             other => Err(self.broken(
                 "feed",
@@ -318,9 +318,9 @@ impl<S: Store + ChangeFeed> History<S> {
                     }
                 }
             }
-            replica.after = Some(page.next.clone());
+            replica.after = Some(page.next_cursor.clone());
             if !page.has_more {
-                return if page.next == page.last {
+                return if page.next_cursor == page.last_cursor {
                     Ok(())
                 } else {
                     Err(self.broken("feed", "it ends before its end".into()))
@@ -383,8 +383,8 @@ impl<S: Store + ChangeFeed> History<S> {
             Timestamp::MAX,
         );
         let request = FeedRequest::new(replica.after.clone(), Kind::ALL.to_vec(), 10);
-        match self.store.changes(&stranger, &request).await {
-            Ok(FeedResponse::Unknown) => Ok(()),
+        match self.store.read(&stranger, &request).await {
+            Ok(FeedResponse::UnknownCursor) => Ok(()),
             _ if request.after.is_none() => Ok(()),
             other => Err(self.broken("feed", format!("the cursor of another tenant: {other:?}"))),
         }

@@ -162,13 +162,13 @@ impl<S: Store> FilterTest<'_, S> {
         if !self.text.is_empty() {
             let filter = Filter::read(&self.text, &fields, NAMESPACE)
                 .map_err(|wrong| self.broken(&wrong.to_string()))?;
-            request = request.filtered(filter);
+            request = request.with_filter(filter);
         }
         if request.filter.is_none() || self.dice.once_in(3) {
             request.order = dates.get(self.dice.below(dates.len())).copied();
         }
         // What no index leads to is refused before a store is asked.
-        if request.plan().is_err() {
+        if request.query_plan().is_err() {
             return Ok(());
         }
         let mut meant = Vec::new();
@@ -178,7 +178,7 @@ impl<S: Store> FilterTest<'_, S> {
                 .as_ref()
                 .map_or(Ok(true), |filter| matches(filter.tree(), record));
             if fits.map_err(|error| self.broken(&error.to_string()))? {
-                meant.push((request.time_of(record), record.meta().id.clone()));
+                meant.push((request.sort_key(record), record.meta().id.clone()));
             }
         }
         meant.sort_by_key(|(time, _)| *time);
@@ -201,8 +201,8 @@ impl<S: Store> FilterTest<'_, S> {
             let number = request.page.number.saturating_add(1);
             let next = PageRequest::new(number, size);
             request.page = match page.next {
-                NextPage::After(after) => next.after(after),
-                NextPage::ByNumber
+                NextPage::Cursor(after) => next.with_cursor(after),
+                NextPage::Number
                     if (walked.len() as u64) < page.total && !page.records.is_empty() =>
                 {
                     next
@@ -228,7 +228,7 @@ impl<S: Store> FilterTest<'_, S> {
             .into_iter()
             .map(|record| record.meta().id.clone())
             .collect();
-        let there: Vec<Id> = request.page.cut(meant.into_iter()).collect();
+        let there: Vec<Id> = request.page.select(meant.into_iter()).collect();
         if jumped == there {
             Ok(())
         } else {

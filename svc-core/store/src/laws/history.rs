@@ -307,7 +307,7 @@ impl RequestGenerator<'_> {
                     .map(|person| (0, person.id.clone())),
             );
         }
-        draft.complete(self.moment());
+        draft.apply_defaults(self.moment());
         for reference in kind
             .schema()
             .references()
@@ -431,7 +431,7 @@ impl RequestGenerator<'_> {
         plan.container = helper.container().map(|kind| self.any(kind));
         plan.atomic = self.dice.once_in(4);
         if self.dice.once_in(8) {
-            plan.merge = MergePolicy::Keep;
+            plan.merge = MergePolicy::KeepExisting;
         }
         if helper == HelperName::Schedule {
             let (start, stop) = (
@@ -468,7 +468,7 @@ impl RequestGenerator<'_> {
             let strangers = [
                 AnonymousPolicy::new(),
                 AnonymousPolicy::new().fill_empty(),
-                AnonymousPolicy::new().never_match(),
+                AnonymousPolicy::new().without_matching(),
             ];
             let place = self.dice.below(strangers.len());
             if let Some(strangers) = strangers.get(place) {

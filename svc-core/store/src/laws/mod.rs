@@ -459,10 +459,10 @@ impl<S: Store> History<S> {
                 _ = write!(text, "\n- {}", self.here.names.record(record));
             }
             asked.number = asked.number.saturating_add(1);
-            asked.after = match page.next {
-                NextPage::After(token) => Some(token),
-                NextPage::ByNumber if asked.skipped() < page.total => None,
-                NextPage::ByNumber | NextPage::End => return text,
+            asked.cursor = match page.next {
+                NextPage::Cursor(token) => Some(token),
+                NextPage::Number if asked.records_before() < page.total => None,
+                NextPage::Number | NextPage::None => return text,
             };
         }
     }

@@ -281,11 +281,11 @@ fn shown(claim: &OutboxClaim) -> String {
             .map(str::to_owned)
     };
     let dispatch = &claim.dispatch;
-    let (person, message) = (known(dispatch.person()), known(dispatch.message()));
-    let (tenant, due) = (claim.tenant.as_str(), dispatch.due().micros());
+    let (person, message) = (known(dispatch.recipient()), known(dispatch.message()));
+    let (tenant, due) = (claim.tenant.as_str(), dispatch.due_at().micros());
     format!(
         "{tenant} {} {due} {person:?} {message:?} {}",
-        dispatch.named(),
+        dispatch.log_label(),
         claim.attempts
     )
 }

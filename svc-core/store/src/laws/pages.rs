@@ -90,7 +90,7 @@ impl<S: Store> NumberedPages<S> {
             let page = page.map_err(|error| broken(step, format!("a read failed: {error:?}")))?;
             let expected = page
                 .total
-                .saturating_sub(request.page.skipped())
+                .saturating_sub(request.page.records_before())
                 .min(SIZE.into());
             if u64::try_from(page.records.len()) != Ok(expected) {
                 let (records, total) = (page.records.len(), page.total);

@@ -186,7 +186,7 @@ fn text(decided: &Result<Decision, RuleError>) -> String {
     let fields = changes.filter_map(|change| match change {
         // Records do not show them: they are personal data.
         Change::Insert(insert) => {
-            Some(String::from_utf8_lossy(insert.record.stored_fields()).into_owned())
+            Some(String::from_utf8_lossy(insert.record.wire_fields()).into_owned())
         }
         _ => None,
     });

@@ -53,7 +53,7 @@ impl Ordinals {
             self.date(meta.modified),
         );
         let mut fields: Vec<String> = record
-            .fields_object(&ShareNames::default())
+            .to_fields_lossy(&ShareNames::default())
             .iter()
             .map(|(name, value)| format!("{name}: {value}"))
             .collect();

@@ -62,28 +62,25 @@ async fn checked<S: WebhookStore>(
         return Ok(Err(broken("no ids")));
     };
     hold!(
-        store.webhook(&one, id).await?.is_none(),
+        store.get_webhook(&one, id).await?.is_none(),
         "one that was never written is there"
     );
     hold!(
-        store
-            .write_webhook(&one, &stored(id, 2, None, "{}"))
-            .await?
-            == Conflict,
+        store.put_webhook(&one, &stored(id, 2, None, "{}")).await? == Conflict,
         "a second version came before the first"
     );
     let first = stored(id, 1, Some(10), r#"{"a":1}"#);
     hold!(
-        store.write_webhook(&one, &first).await? == Written,
+        store.put_webhook(&one, &first).await? == Written,
         "a first version was not taken"
     );
     hold!(
-        store.webhook(&one, id).await? == Some(first.clone()),
+        store.get_webhook(&one, id).await? == Some(first.clone()),
         "it is not read as it was written"
     );
     let again = stored(id, 1, Some(10), r#"{"a":2}"#);
     hold!(
-        store.write_webhook(&one, &again).await? == Conflict,
+        store.put_webhook(&one, &again).await? == Conflict,
         "a first version came twice"
     );
     let (mine, theirs) = (
@@ -91,33 +88,27 @@ async fn checked<S: WebhookStore>(
         stored(id, 2, None, r#"{"b":2}"#),
     );
     hold!(
-        store.write_webhook(&one, &mine).await? == Written,
+        store.put_webhook(&one, &mine).await? == Written,
         "the next version was not taken"
     );
     hold!(
-        store.write_webhook(&one, &theirs).await? == Conflict,
+        store.put_webhook(&one, &theirs).await? == Conflict,
         "of two writers at the same version both were taken"
     );
     hold!(
-        store
-            .write_webhook(&one, &stored(id, 4, None, "{}"))
-            .await?
-            == Conflict,
+        store.put_webhook(&one, &stored(id, 4, None, "{}")).await? == Conflict,
         "a version was passed over"
     );
     hold!(
-        store.webhook(&one, id).await? == Some(mine.clone()),
+        store.get_webhook(&one, id).await? == Some(mine.clone()),
         "what was refused was written"
     );
     hold!(
-        store.webhook(&two, id).await?.is_none(),
+        store.get_webhook(&two, id).await?.is_none(),
         "another tenant reads it"
     );
     hold!(
-        store
-            .write_webhook(&two, &stored(id, 3, None, "{}"))
-            .await?
-            == Conflict,
+        store.put_webhook(&two, &stored(id, 3, None, "{}")).await? == Conflict,
         "another tenant writes it"
     );
     hold!(
@@ -129,14 +120,14 @@ async fn checked<S: WebhookStore>(
         let next = (number != 3).then_some(30);
         hold!(
             store
-                .write_webhook(tenant, &stored(id, 1, next, "{}"))
+                .put_webhook(tenant, &stored(id, 1, next, "{}"))
                 .await?
                 == Written,
             "a first version was not taken"
         );
     }
     let of_one: Vec<Id> = store
-        .webhooks(&one)
+        .list_webhooks(&one)
         .await?
         .into_iter()
         .map(|webhook| webhook.id)
@@ -154,17 +145,17 @@ async fn checked<S: WebhookStore>(
         own.filter(|(_, id)| ids.contains(id)).collect()
     };
     hold!(
-        due(store.due_webhooks(at(19), None, 100).await?).is_empty(),
+        due(store.list_due_webhooks(at(19), None, 100).await?).is_empty(),
         "it is due before its moment"
     );
-    let found = due(store.due_webhooks(at(20), None, 100).await?);
+    let found = due(store.list_due_webhooks(at(20), None, 100).await?);
     hold!(
         found == [(one.clone(), id.clone())],
         "it is not due at its moment, or not as its tenant's"
     );
     let (mut all, mut after) = (Vec::new(), None);
     loop {
-        let part = store.due_webhooks(at(30), after.as_ref(), 2).await?;
+        let part = store.list_due_webhooks(at(30), after.as_ref(), 2).await?;
         hold!(part.len() <= 2, "there is more due than was asked for");
         let Some((_, last)) = part.last() else { break };
         after = Some(last.id.clone());
@@ -189,10 +180,7 @@ async fn checked<S: WebhookStore>(
         "it is not deleted once"
     );
     hold!(
-        store
-            .write_webhook(&one, &stored(id, 3, None, "{}"))
-            .await?
-            == Conflict,
+        store.put_webhook(&one, &stored(id, 3, None, "{}")).await? == Conflict,
         "a deleted one is written"
     );
     for (tenant, id) in expected.iter().skip(1).map(|(tenant, id)| (tenant, id)) {
@@ -206,7 +194,7 @@ async fn limited<S: WebhookStore>(
     store: &S,
     [one, two]: [&Tenant; 2],
 ) -> Result<Result<(), ContractViolation>> {
-    let before = store.webhooks(one).await?.len();
+    let before = store.list_webhooks(one).await?.len();
     let ids: Vec<Id> = (0..MOST_WEBHOOKS + 8)
         .map(|_| uuid::Uuid::now_v7().into())
         .collect();
@@ -215,7 +203,7 @@ async fn limited<S: WebhookStore>(
     for write in at_once(
         first
             .iter()
-            .map(|webhook| store.write_webhook(one, webhook))
+            .map(|webhook| store.put_webhook(one, webhook))
             .collect(),
     )
     .await
@@ -226,14 +214,14 @@ async fn limited<S: WebhookStore>(
             Conflict => return Ok(Err(broken("a first version conflicts with nothing"))),
         }
     }
-    if written != MOST_WEBHOOKS || store.webhooks(one).await?.len() != MOST_WEBHOOKS {
+    if written != MOST_WEBHOOKS || store.list_webhooks(one).await?.len() != MOST_WEBHOOKS {
         return Ok(Err(broken(
             "concurrent creations give a tenant more webhooks than the limit, or fewer",
         )));
     }
     let (mut kept, mut removed) = (None, None);
     for webhook in store
-        .webhooks(one)
+        .list_webhooks(one)
         .await?
         .into_iter()
         .filter(|webhook| ids.contains(&webhook.id))
@@ -245,13 +233,13 @@ async fn limited<S: WebhookStore>(
     }
     if let (Some(mut kept), Some(removed)) = (kept, removed) {
         kept.version = 2;
-        if store.write_webhook(one, &kept).await? != Written {
+        if store.put_webhook(one, &kept).await? != Written {
             return Ok(Err(broken(
                 "at the limit, a webhook cannot be changed any more",
             )));
         }
         let other = stored(&uuid::Uuid::now_v7().into(), 1, None, "{}");
-        if store.write_webhook(two, &other).await? != Written
+        if store.put_webhook(two, &other).await? != Written
             || !store.delete_webhook(two, &other.id).await?
         {
             return Ok(Err(broken(
@@ -260,7 +248,7 @@ async fn limited<S: WebhookStore>(
         }
         let next = stored(&uuid::Uuid::now_v7().into(), 1, None, "{}");
         store.delete_webhook(one, &removed).await?;
-        if store.write_webhook(one, &next).await? != Written
+        if store.put_webhook(one, &next).await? != Written
             || !store.delete_webhook(one, &next.id).await?
         {
             return Ok(Err(broken("below the limit again, no webhook is created")));

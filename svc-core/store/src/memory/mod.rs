@@ -167,7 +167,7 @@ impl MemoryStore {
             return Err(Error::unexpected("a turn before the tenant's last one"));
         }
         self.apply(tables, time, changes);
-        self.shared.bells.ring(tenant);
+        self.shared.bells.notify(tenant);
         Ok(())
     }
 
@@ -223,7 +223,7 @@ impl MemoryStore {
             .iter()
             .any(|change| matches!(change, Change::Outbox(_)))
         {
-            self.shared.outgoing.ring(&());
+            self.shared.outgoing.notify(&());
         }
         self.shared.commits.fetch_add(1, Ordering::Release);
     }
@@ -292,7 +292,7 @@ impl Store for MemoryStore {
             other => Error::unexpected(other.to_string()),
         })?;
         self.apply(tables, turn.time, &changes);
-        self.shared.bells.ring(&cx.tenant);
+        self.shared.bells.notify(&cx.tenant);
         Ok(outcome)
     }
 
@@ -326,7 +326,7 @@ impl RevisionSource for MemoryStore {
 
 #[async_trait]
 impl ChangeFeed for MemoryStore {
-    async fn changes(&self, cx: &Context, request: &FeedRequest) -> Result<FeedResponse> {
+    async fn read(&self, cx: &Context, request: &FeedRequest) -> Result<FeedResponse> {
         Ok(
             match FeedQuery::new(&cx.tenant, request, &self.shared.feed_cursors) {
                 Ok(query) => query.page(self.read(&cx.tenant, |tables| tables.told(&query))),
@@ -335,8 +335,8 @@ impl ChangeFeed for MemoryStore {
         )
     }
 
-    async fn listen(&self, cx: &Context) -> Result<Subscription> {
-        Ok(self.shared.bells.listen(cx.tenant.clone()))
+    async fn subscribe(&self, cx: &Context) -> Result<Subscription> {
+        Ok(self.shared.bells.subscribe(cx.tenant.clone()))
     }
 }
 

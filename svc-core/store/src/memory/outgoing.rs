@@ -21,7 +21,7 @@ pub(super) struct QueuedEntry {
 impl QueuedEntry {
     pub(super) fn new(dispatch: OutboxEntry) -> Self {
         Self {
-            due: dispatch.due(),
+            due: dispatch.due_at(),
             attempts: 0,
             dispatch,
         }
@@ -82,6 +82,6 @@ impl Outbox for MemoryStore {
     }
 
     fn listen(&self) -> Subscription {
-        self.shared.outgoing.listen(())
+        self.shared.outgoing.subscribe(())
     }
 }

@@ -6,7 +6,7 @@ use std::{
 };
 
 use svc_core::{
-    helper::normal_email,
+    helper::normalize_email,
     link::{LinkValue, RecordAddress, Scope},
     model::Kind,
     ops::{ChangeKind, RecordChange},
@@ -91,7 +91,7 @@ impl TenantTables {
             ),
             LookupKey::Email(address) => self
                 .keys
-                .get(&LookupKey::Email(normal_email(address)))?
+                .get(&LookupKey::Email(normalize_email(address)))?
                 .first()
                 .copied(),
             LookupKey::Name(..) | LookupKey::Identifier(..) => self.keys.get(key)?.first().copied(),
@@ -341,11 +341,12 @@ impl TenantTables {
             Change::Forget(person) => {
                 self.holders.retain(|(holder, ..)| holder != person);
                 self.outbox
-                    .retain(|_, waiting| waiting.dispatch.person() != Some(person));
+                    .retain(|_, waiting| waiting.dispatch.recipient() != Some(person));
                 self.kept.retain(|_, kept| !kept.people.contains(person));
             }
             Change::Keep(kept) => {
-                self.kept.retain(|_, known| known.at >= kept.oldest());
+                self.kept
+                    .retain(|_, known| known.created_at >= kept.expires_before());
                 self.kept.insert(Arc::clone(&kept.key), (**kept).clone());
             }
             Change::Outbox(dispatch) => {
@@ -362,7 +363,7 @@ impl TenantTables {
 
     /// Deletes the responses that were stored before a time (IDM-06).
     pub(super) fn sweep(&mut self, before: Timestamp) {
-        self.kept.retain(|_, kept| kept.at >= before);
+        self.kept.retain(|_, kept| kept.created_at >= before);
     }
 
     fn edit(&mut self, kind: Kind, id: &Id, edit: impl FnOnce(&mut RawRecord)) {

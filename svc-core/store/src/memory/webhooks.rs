@@ -34,7 +34,7 @@ impl MemoryStore {
 
 #[async_trait]
 impl WebhookStore for MemoryStore {
-    async fn webhooks(&self, tenant: &Tenant) -> Result<Vec<StoredWebhook>> {
+    async fn list_webhooks(&self, tenant: &Tenant) -> Result<Vec<StoredWebhook>> {
         Ok(self.kept(|kept| {
             kept.values()
                 .filter(|(of, _)| of == tenant)
@@ -43,7 +43,7 @@ impl WebhookStore for MemoryStore {
         }))
     }
 
-    async fn webhook(&self, tenant: &Tenant, id: &Id) -> Result<Option<StoredWebhook>> {
+    async fn get_webhook(&self, tenant: &Tenant, id: &Id) -> Result<Option<StoredWebhook>> {
         Ok(self.kept(|kept| {
             kept.get(id)
                 .filter(|(of, _)| of == tenant)
@@ -51,11 +51,7 @@ impl WebhookStore for MemoryStore {
         }))
     }
 
-    async fn write_webhook(
-        &self,
-        tenant: &Tenant,
-        webhook: &StoredWebhook,
-    ) -> Result<WebhookWrite> {
+    async fn put_webhook(&self, tenant: &Tenant, webhook: &StoredWebhook) -> Result<WebhookWrite> {
         Ok(self.kept(|kept| {
             let before = kept.get(&webhook.id).map_or(Some(0), |(of, known)| {
                 (of == tenant).then_some(known.version)
@@ -80,13 +76,13 @@ impl WebhookStore for MemoryStore {
         }))
     }
 
-    async fn due_webhooks(
+    async fn list_due_webhooks(
         &self,
         now: Timestamp,
         after: Option<&Id>,
         most: u32,
     ) -> Result<Vec<(Tenant, StoredWebhook)>> {
-        let is_due = |webhook: &StoredWebhook| webhook.next.is_some_and(|next| next <= now);
+        let is_due = |webhook: &StoredWebhook| webhook.due_at.is_some_and(|next| next <= now);
         Ok(self.kept(|kept| {
             let behind = kept.iter().filter(|(id, (_, webhook))| {
                 after.is_none_or(|after| *id > after) && is_due(webhook)

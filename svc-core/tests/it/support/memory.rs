@@ -235,8 +235,8 @@ impl Memory {
 
     fn record<R: Resource>(&self, row: &Row) -> Record<R> {
         let meta = Meta::new(row.id.clone(), row.created)
-            .modified(row.modified)
-            .identifiers(&row.identifiers);
+            .with_modified(row.modified)
+            .with_identifiers(&row.identifiers);
         let mut fields = row.fields.clone();
         let mut record = match self.form {
             Form::Typed => Record::new(meta, R::from_object(&fields)),
@@ -245,12 +245,12 @@ impl Memory {
                 self.names.rename_to_wire(&mut fields);
                 let mut bytes = Vec::new();
                 fields.write_members(&mut bytes);
-                Record::stored(meta, bytes.into_boxed_slice())
+                Record::from_wire(meta, bytes.into_boxed_slice())
             }
         };
         for (name, at) in &row.links {
             let link = LinkKey::named(name).expect("a link of the table");
-            record = record.linked(link, LinkValue::Local(at.clone()));
+            record = record.with_link(link, LinkValue::Local(at.clone()));
         }
         let mut raw = record.into_raw();
         if matches!(R::KIND, Kind::Tagging | Kind::Item) {
@@ -293,7 +293,7 @@ impl<R: Resource> List<R> for Memory {
                     .any(|(_, at)| at.kind == parent.kind && at.id == parent.id),
             })
             .collect();
-        let first = usize::try_from(page.skipped()).unwrap_or(usize::MAX);
+        let first = usize::try_from(page.records_before()).unwrap_or(usize::MAX);
         let size = usize::try_from(page.size).unwrap_or(usize::MAX);
         let records = members
             .iter()
@@ -356,8 +356,8 @@ impl<R: Resource> Create<R> for Memory {
             tenant: cx.tenant.as_str().to_owned(),
             id: Id::new(&format!("{}-{number}", R::SCHEMA.singular))
                 .ok_or_else(|| Error::unexpected("an id"))?,
-            created: cx.now,
-            modified: cx.now,
+            created: cx.received_at,
+            modified: cx.received_at,
             identifiers: draft.identifiers().to_vec(),
             // What a vendor's own columns would hold: only what the typed view shows.
             fields: Draft::new(&draft.fields()).into_raw().fields,
@@ -375,7 +375,9 @@ impl<R: Resource> Create<R> for Memory {
 #[async_trait]
 impl<R: Resource> Update<R> for Memory {
     async fn update(&self, cx: &Context, request: UpdateRequest<R>) -> Result<Option<Record<R>>> {
-        let UpdateRequest { at, patch, .. } = &request;
+        let UpdateRequest {
+            address: at, patch, ..
+        } = &request;
         if let Some(fields) = lock(&self.between).pop()
             && let Some(row) = lock(&self.rows).iter_mut().find(|row| is_at(row, cx, at))
         {
@@ -395,8 +397,8 @@ impl<R: Resource> Update<R> for Memory {
         let Some(row) = rows.iter_mut().find(|row| is_at(row, cx, at)) else {
             return Ok(None);
         };
-        request.check_unchanged(row.modified)?;
-        let after = patch.apply(&R::from_object(&row.fields), cx.now)?;
+        request.check_expected_state(row.modified)?;
+        let after = patch.apply(&R::from_object(&row.fields), cx.received_at)?;
         row.fields = Draft::new(&after).into_raw().fields;
         if let Some(identifiers) = patch.identifiers() {
             row.identifiers = identifiers.to_vec();
@@ -405,7 +407,8 @@ impl<R: Resource> Update<R> for Memory {
             row.links.retain(|(link, _)| link != name);
             row.links.extend(to.clone().map(|to| (*name, to)));
         }
-        row.modified = Timestamp::from_micros(cx.now.micros().max(row.modified.micros() + 1));
+        row.modified =
+            Timestamp::from_micros(cx.received_at.micros().max(row.modified.micros() + 1));
         *lock(&self.writes) += 1;
         Ok(Some(self.record(row)))
     }
@@ -414,12 +417,12 @@ impl<R: Resource> Update<R> for Memory {
 #[async_trait]
 impl<R: Resource> Delete<R> for Memory {
     async fn delete(&self, cx: &Context, request: &DeleteRequest) -> Result<bool> {
-        let at = &request.at;
+        let at = &request.address;
         debug_assert_eq!(at.kind, R::KIND);
         let mut rows = lock(&self.rows);
         let before = rows.len();
         if let Some(row) = rows.iter().find(|row| is_at(row, cx, at)) {
-            request.check_unchanged(row.modified)?;
+            request.check_expected_state(row.modified)?;
         }
         rows.retain(|row| !is_at(row, cx, at));
         *lock(&self.writes) += 1;

@@ -64,16 +64,16 @@ pub(crate) fn everything(mut builder: ApiBuilder, store: &Arc<Memory>) -> ApiBui
         ($x:ident Tag) => { offered!($x Top).find() };
         ($x:ident List) => { offered!($x Top).find() };
         ($x:ident Query) => { $x.list().get().update() };
-        ($x:ident Donation) => { offered!($x Top).under::<FundraisingPage>().under::<Person>() };
+        ($x:ident Donation) => { offered!($x Top).list_under::<FundraisingPage>().under::<Person>() };
         ($x:ident Signature) => { offered!($x Below).under::<Petition>() };
         ($x:ident Submission) => { offered!($x Below).under::<Form>() };
         ($x:ident Attendance) => { offered!($x Below).under::<Event>() };
         ($x:ident Outreach) => { offered!($x Below).under::<AdvocacyCampaign>() };
         ($x:ident Answer) => { offered!($x Below).under::<Question>().under::<Submission>() };
         ($x:ident Canvass) => { offered!($x Below) };
-        ($x:ident Tagging) => { $x.under::<Tag>().under::<Person>().get().create().delete() };
-        ($x:ident Item) => { $x.under::<List>().under::<Person>().get().create().delete() };
-        ($x:ident Below) => { $x.under::<Person>().get().create().update().delete() };
+        ($x:ident Tagging) => { $x.list_under::<Tag>().under::<Person>().get().create().delete() };
+        ($x:ident Item) => { $x.list_under::<List>().under::<Person>().get().create().delete() };
+        ($x:ident Below) => { $x.list_under::<Person>().get().create().update().delete() };
         ($x:ident $top:ident) => { $x.list().get().create().update().delete() };
     }
     macro_rules! register {
@@ -83,13 +83,13 @@ pub(crate) fn everything(mut builder: ApiBuilder, store: &Arc<Memory>) -> ApiBui
     }
     svc_core::each_kind!(register());
     builder
-        .compose::<PersonSignup>()
-        .compose::<RecordSignature>()
-        .compose::<RecordSubmission>()
-        .compose::<RecordDonation>()
-        .compose::<RecordOutreach>()
-        .compose::<RecordAttendance>()
-        .compose::<RecordCanvass>()
+        .compose_helper::<PersonSignup>()
+        .compose_helper::<RecordSignature>()
+        .compose_helper::<RecordSubmission>()
+        .compose_helper::<RecordDonation>()
+        .compose_helper::<RecordOutreach>()
+        .compose_helper::<RecordAttendance>()
+        .compose_helper::<RecordCanvass>()
 }
 
 /// An answer, read as JSON.
@@ -218,7 +218,7 @@ impl Server {
     }
 
     fn base(&self) -> BaseUrl {
-        self.api.base().clone()
+        self.api.base_url().clone()
     }
 
     /// Sends a request as the bearer of a key; `to` is an address or a path below the entry point.
@@ -291,12 +291,12 @@ impl Server {
         let context = self.context(caller);
         let request = Request::new(method, path)
             .with_query(query)
-            .with_received(context.now)
-            .with_base(context.base);
+            .with_received_at(context.received_at)
+            .with_base_url(context.base);
         let request = request.with_headers(headers);
-        let identity = Identity::Known(context.tenant, context.caller);
+        let identity = Identity::Authenticated(context.tenant, context.caller);
         self.api
-            .answer(identity, request.with_body(body.to_owned()))
+            .handle(identity, request.with_body(body.to_owned()))
             .await
     }
 

@@ -138,7 +138,7 @@ async fn one_process_looks_for_what_is_due() {
     let due = async |server: &Server, at: Timestamp| {
         server
             .store
-            .due_webhooks(at, None, 100)
+            .list_due_webhooks(at, None, 100)
             .await
             .unwrap()
             .len()

@@ -50,13 +50,13 @@ async fn suite(options: PostgresOptions) -> Suite {
         .expect("a key")
         .token;
     let api = store.register_all(Api::builder(
-        Vendor::new("Example", "Conformance").motd("Welcome"),
+        Vendor::new("Example", "Conformance").message_of_the_day("Welcome"),
     ));
     let shared = std::sync::Arc::new(store.clone());
     let api = api
-        .changes(&shared)
+        .change_feed(&shared)
         .webhooks(&shared)
-        .deliver(|_: &Tenant, _: &OutboxEntry| Ok(DeliveryOutcome::Done));
+        .delivery(|_: &Tenant, _: &OutboxEntry| Ok(DeliveryOutcome::Sent));
     let api = api
         .response_cache(store.clone())
         .conditional_requests(IfMatchPolicy::Optional)

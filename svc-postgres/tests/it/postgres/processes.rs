@@ -368,13 +368,13 @@ async fn what_is_triggered_is_sent_by_one_of_them() {
         let deliver = move |_: &Tenant, dispatch: &OutboxEntry| {
             tell.send(dispatch.id.clone())
                 .map_err(svc_core::Error::unexpected)?;
-            Ok(DeliveryOutcome::Done)
+            Ok(DeliveryOutcome::Sent)
         };
         let api = server
             .store
             .register_all(super::server::builder())
             .authenticator(server.store.clone())
-            .deliver(deliver);
+            .delivery(deliver);
         let service = svc_tower::SvcService::new(api.build().unwrap()).clock(move || now);
         running.spawn(service.deliveries().unwrap().run());
     }
@@ -384,7 +384,7 @@ async fn what_is_triggered_is_sent_by_one_of_them() {
         assert_eq!(answer.status, 200, "{}", answer.json);
     }
     let mut sent = Vec::new();
-    let outgoing = servers[0].api.outgoing().unwrap().0;
+    let outgoing = servers[0].api.outbox().unwrap().0;
     let later = now.plus(Duration::from_secs(60 * 60));
     // Until nothing is left: what is claimed is there until it is settled.
     while sent.len() < CALLS

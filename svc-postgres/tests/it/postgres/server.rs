@@ -222,9 +222,9 @@ async fn answer(
     let request = Request::new(&method, path)
         .with_query(query)
         .with_body(body)
-        .with_received(Timestamp::now());
-    let identity = Identity::Known(tenant.clone(), Caller::with_rights(Rights::all()));
-    api.answer(identity, request.with_timeout(deadline)).await
+        .with_received_at(Timestamp::now());
+    let identity = Identity::Authenticated(tenant.clone(), Caller::with_rights(Rights::all()));
+    api.handle(identity, request.with_timeout(deadline)).await
 }
 
 impl Answer {
@@ -239,8 +239,8 @@ impl Answer {
 fn api(store: &PostgresStore) -> ApiBuilder {
     let api = store
         .register_all(builder())
-        .changes(&std::sync::Arc::new(store.clone()));
-    let api = api.deliver(|_: &Tenant, _: &OutboxEntry| Ok(DeliveryOutcome::Done));
+        .change_feed(&std::sync::Arc::new(store.clone()));
+    let api = api.delivery(|_: &Tenant, _: &OutboxEntry| Ok(DeliveryOutcome::Sent));
     api.webhooks(&std::sync::Arc::new(store.clone()))
         .authenticator(store.clone())
         .anonymous_helpers(store.clone())

@@ -354,9 +354,9 @@ async fn idm_06_old_responses_go_with_requests_of_any_tenant() {
             let request = Request::new(&method, path)
                 .with_headers(&headers)
                 .with_body(body)
-                .with_received(received);
-            let who = Identity::Known(tenant.clone(), Caller::with_rights(Rights::all()));
-            assert_eq!(one.api.answer(who, request).await.status, 200, "{path}");
+                .with_received_at(received);
+            let who = Identity::Authenticated(tenant.clone(), Caller::with_rights(Rights::all()));
+            assert_eq!(one.api.handle(who, request).await.status, 200, "{path}");
         };
         let key = HeaderMap::from_iter([(
             "idempotency-key".parse().unwrap(),

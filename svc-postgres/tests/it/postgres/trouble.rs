@@ -344,7 +344,7 @@ async fn a_matching_method_that_panics() {
             Vec::new()
         }
 
-        fn text(&self) -> &'static str {
+        fn description(&self) -> &'static str {
             "Nobody is known."
         }
     }

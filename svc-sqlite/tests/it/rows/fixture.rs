@@ -253,12 +253,12 @@ type Change = fn(ApiBuilder) -> ApiBuilder;
 /// The API as a set-up says.
 fn api(store: &SqliteStore, set_up: &[&str]) -> ApiBuilder {
     let has = |word: &str| set_up.contains(&word);
-    let builder = Api::builder(Vendor::new("Example", "Rows").motd("Welcome"));
+    let builder = Api::builder(Vendor::new("Example", "Rows").message_of_the_day("Welcome"));
     let mut api = store
         .register_all(builder)
         .response_cache(store.clone())
         .authenticator(store.clone());
-    api = api.deliver(|_: &Tenant, _: &ops::OutboxEntry| Ok(ops::DeliveryOutcome::Done));
+    api = api.delivery(|_: &Tenant, _: &ops::OutboxEntry| Ok(ops::DeliveryOutcome::Sent));
     if let Some(prefix) = value(set_up, "prefix") {
         api = api.dialect(Dialect::with_prefix(prefix).expect("a prefix"));
     }
@@ -278,12 +278,12 @@ fn api(store: &SqliteStore, set_up: &[&str]) -> ApiBuilder {
         // A canvass has no create, scheduling is none.
         ("composed", |api| {
             let api = api
-                .compose::<RecordSignature>()
-                .compose::<RecordSubmission>()
-                .compose::<RecordDonation>();
-            api.compose::<RecordOutreach>()
-                .compose::<RecordAttendance>()
-                .compose::<PersonSignup>()
+                .compose_helper::<RecordSignature>()
+                .compose_helper::<RecordSubmission>()
+                .compose_helper::<RecordDonation>();
+            api.compose_helper::<RecordOutreach>()
+                .compose_helper::<RecordAttendance>()
+                .compose_helper::<PersonSignup>()
         }),
     ];
     let api = changes
@@ -293,5 +293,5 @@ fn api(store: &SqliteStore, set_up: &[&str]) -> ApiBuilder {
     set_up
         .iter()
         .filter_map(|word| word.strip_prefix("without="))
-        .fold(api, ApiBuilder::without)
+        .fold(api, ApiBuilder::without_capability)
 }

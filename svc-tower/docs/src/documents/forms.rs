@@ -70,7 +70,7 @@ fn list(api: &Api, base: &BaseUrl, whole: &Value, routes: &[OpenApiPath]) -> Val
         if let (Some(name), Some(route)) = (form, route.as_object_mut()) {
             route.insert(
                 "form".to_owned(),
-                api.href(base, &Target::Form(name.into())).into(),
+                api.url(base, &Target::Form(name.into())).into(),
             );
         }
         listed.push(route);
@@ -79,7 +79,7 @@ fn list(api: &Api, base: &BaseUrl, whole: &Value, routes: &[OpenApiPath]) -> Val
         "key_header": api.dialect().key_header_text(),
         "prefix": api.dialect().prefix(),
         "extension_prefix": api.dialect().extension_prefix(),
-        "max_pagesize": api.sizes().max_page,
+        "max_pagesize": api.limits().max_page_size,
         "routes": listed,
     })
 }

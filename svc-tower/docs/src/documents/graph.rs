@@ -66,17 +66,17 @@ impl Graph {
             .iter()
             .map(|&kind| KindNode {
                 kind,
-                declared: api.is_sent(kind),
+                declared: api.shows_kind(kind),
             })
             .collect();
         let mut lines: Vec<GraphEdge> = Vec::new();
         for &kind in Kind::ALL {
-            let sent = api.sent_links(kind);
+            let sent = api.record_links(kind);
             for link in kind.schema().links {
                 let Some((other, lists)) = leads_to(link) else {
                     continue;
                 };
-                let declared = api.is_sent(kind) && sent.contains(&link.name);
+                let declared = api.shows_kind(kind) && sent.contains(&link.name);
                 let found = EdgeLink {
                     kind,
                     link,

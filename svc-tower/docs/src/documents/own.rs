@@ -27,21 +27,21 @@ impl<'a> EffectiveField<'a> {
     /// The fields of a kind that leave this server.
     pub(super) fn sent(api: &'a Api, kind: Kind) -> impl Iterator<Item = Self> {
         Self::of(api, kind)
-            .filter(move |(place, _)| api.is_readable(kind, *place))
+            .filter(move |(place, _)| api.is_field_readable(kind, *place))
             .map(|(_, own)| own)
     }
 
     /// The fields of a kind that clients may send.
     pub(super) fn taken(api: &'a Api, kind: Kind) -> impl Iterator<Item = Self> {
         let taken = move |(place, own): &(usize, Self)| {
-            !own.field.is_computed() && api.is_writable(kind, *place)
+            !own.field.is_computed() && api.is_field_writable(kind, *place)
         };
         Self::of(api, kind).filter(taken).map(|(_, own)| own)
     }
 
     /// The fields of a kind, each with its place in the table.
     pub(super) fn of(api: &'a Api, kind: Kind) -> impl Iterator<Item = (usize, Self)> {
-        Self::in_table(kind.schema().fields, api.narrowing(kind)).enumerate()
+        Self::in_table(kind.schema().fields, api.constraints(kind)).enumerate()
     }
 
     /// The fields of a table.

@@ -22,12 +22,12 @@ pub(super) fn parameters(
                 scope: Scope::All,
             },
         ) => api
-            .parameters()
+            .collection_parameters()
             .into_iter()
             .chain(api.filter_parameters(*kind))
             .collect(),
-        (ResponseBodyKind::Collection, _) => api.parameters(),
-        (ResponseBodyKind::Changes, _) => api.changes_parameters(),
+        (ResponseBodyKind::Collection, _) => api.collection_parameters(),
+        (ResponseBodyKind::Changes, _) => api.change_feed_parameters(),
         _ => Vec::new(),
     }
 }

@@ -18,7 +18,7 @@ use super::own::EffectiveField;
 pub(super) fn of(api: &Api, offered: &OfferedOperation, target: &Target) -> Vec<ErrorCode> {
     let mut codes = Vec::new();
     let spec = offered.spec();
-    if offered.key() != KeyRequirement::NotNeeded {
+    if offered.key_requirement() != KeyRequirement::NotNeeded {
         codes.extend([ErrorCode::KeyInvalid, ErrorCode::KeyNotAllowed]);
     }
     if has_id(target) {
@@ -31,7 +31,7 @@ pub(super) fn of(api: &Api, offered: &OfferedOperation, target: &Target) -> Vec<
                 kind,
                 scope: Scope::All,
             } = target
-                && !api.filterable(*kind).is_empty()
+                && !api.filter_fields(*kind).is_empty()
             {
                 codes.push(ErrorCode::FilterInvalid);
             }
@@ -113,7 +113,7 @@ pub(super) fn of(api: &Api, offered: &OfferedOperation, target: &Target) -> Vec<
         }
     }
     if matches!(target, Target::Record(_)) && spec.method != Method::GET {
-        match api.conditional_requests() {
+        match api.if_match_policy() {
             Some(IfMatchPolicy::Required) => {
                 codes.extend([
                     ErrorCode::PreconditionFailed,
@@ -124,7 +124,7 @@ pub(super) fn of(api: &Api, offered: &OfferedOperation, target: &Target) -> Vec<
             None => {}
         }
     }
-    if spec.method == Method::POST && api.keeps_answers() {
+    if spec.method == Method::POST && api.supports_idempotency() {
         codes.extend([
             ErrorCode::IdempotencyKeyInvalid,
             ErrorCode::IdempotencyKeyReused,
@@ -200,7 +200,7 @@ fn of_links(api: &Api, kind: Kind, sent: &[LinkWrite], codes: &mut Vec<ErrorCode
         else {
             continue;
         };
-        if !sent.contains(&write) || api.is_unlinked(kind, link.name) {
+        if !sent.contains(&write) || api.is_link_omitted(kind, link.name) {
             continue;
         }
         codes.extend((write == LinkWrite::Required).then_some(ErrorCode::FieldRequired));
@@ -249,7 +249,7 @@ fn of_helper(api: &Api, helper: HelperName, codes: &mut Vec<ErrorCode>) {
     if helper.takes_functions() {
         codes.push(ErrorCode::PersonRequired);
         codes.extend(
-            api.functions()
+            api.action_functions()
                 .iter()
                 .flat_map(|function| of_function(*function)),
         );

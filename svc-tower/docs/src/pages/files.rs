@@ -39,7 +39,7 @@ impl Files {
                 .all()
                 .flat_map(|(name, _, text)| [*name, *text])
                 .collect();
-            EntityTag::of(texts.join("\n").as_bytes())
+            EntityTag::from_bytes(texts.join("\n").as_bytes())
                 .to_string()
                 .trim_matches('"')
                 .chars()

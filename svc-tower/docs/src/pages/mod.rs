@@ -53,7 +53,7 @@ pub(crate) fn explorer(api: &Api, base: &BaseUrl) -> String {
 
 /// Returns the map as SVG.
 pub(crate) fn map(api: &Api, base: &BaseUrl) -> String {
-    map::file(api, &|target: &Target| api.href(base, target))
+    map::file(api, &|target: &Target| api.url(base, target))
 }
 
 /// Returns the file of this name, with its version or without.

@@ -17,7 +17,7 @@ pub(super) struct HtmlRenderer<'a> {
 
 impl HtmlRenderer<'_> {
     pub(super) fn href(self, target: &Target) -> String {
-        self.local(&self.api.href(self.base, target)).to_owned()
+        self.local(&self.api.url(self.base, target)).to_owned()
     }
 
     pub(super) fn page(self, name: &str) -> String {

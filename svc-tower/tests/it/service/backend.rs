@@ -66,7 +66,7 @@ impl List<Tag> for Memory {
             .map(|(_, meta, tag)| Record::new(meta.clone(), tag.clone()))
             .collect();
         let total = records.len() as u64;
-        Ok(Page::new(records, total).with_next(NextPage::End))
+        Ok(Page::new(records, total).with_next(NextPage::None))
     }
 }
 
@@ -81,7 +81,10 @@ impl Get<Tag> for Memory {
                 let description = cx.deadline.is_some().then(|| "deadline".to_owned());
                 let mut tag = Tag::default();
                 tag.description = description;
-                return Ok(Some(Record::new(Meta::new(at.id.clone(), cx.now), tag)));
+                return Ok(Some(Record::new(
+                    Meta::new(at.id.clone(), cx.received_at),
+                    tag,
+                )));
             }
             // A lock that nobody gives back.
             "stuck" => std::future::pending().await,
@@ -110,7 +113,7 @@ impl Create<Tag> for Memory {
                 "planted constraint",
             ))?;
         }
-        let meta = Meta::new(id(&cx.request_id.to_string()), cx.now);
+        let meta = Meta::new(id(&cx.request_id.to_string()), cx.received_at);
         self.tags
             .lock()
             .unwrap()
@@ -129,11 +132,11 @@ impl Update<Tag> for Memory {
         let mut tags = self.tags.lock().unwrap();
         let found = tags
             .iter_mut()
-            .find(|(tenant, meta, _)| *tenant == cx.tenant && meta.id == request.at.id);
+            .find(|(tenant, meta, _)| *tenant == cx.tenant && meta.id == request.address.id);
         let Some((_, meta, tag)) = found else {
             return Ok(None);
         };
-        *tag = request.patch.apply(tag, cx.now)?;
+        *tag = request.patch.apply(tag, cx.received_at)?;
         Ok(Some(Record::new(meta.clone(), tag.clone())))
     }
 }
@@ -143,7 +146,7 @@ impl Delete<Tag> for Memory {
     async fn delete(&self, cx: &Context, request: &DeleteRequest) -> Result<bool> {
         let mut tags = self.tags.lock().unwrap();
         let before = tags.len();
-        tags.retain(|(tenant, meta, _)| *tenant != cx.tenant || meta.id != request.at.id);
+        tags.retain(|(tenant, meta, _)| *tenant != cx.tenant || meta.id != request.address.id);
         Ok(tags.len() < before)
     }
 }
@@ -155,7 +158,12 @@ fn is_the_petition(cx: &Context, id: &Id) -> bool {
 #[async_trait]
 impl Get<Petition> for Memory {
     async fn get(&self, cx: &Context, at: &RecordAddress) -> Result<Option<Record<Petition>>> {
-        let petition = || Record::new(Meta::new(at.id.clone(), cx.now), Petition::default());
+        let petition = || {
+            Record::new(
+                Meta::new(at.id.clone(), cx.received_at),
+                Petition::default(),
+            )
+        };
         Ok(is_the_petition(cx, &at.id).then(petition))
     }
 }
@@ -171,7 +179,7 @@ impl Helper<PersonSignup> for Memory {
             .person()
             .map(|person| person.fields())
             .unwrap_or_default();
-        let person = Record::<Person>::new(Meta::new(id("person-1"), cx.now), fields);
+        let person = Record::<Person>::new(Meta::new(id("person-1"), cx.received_at), fields);
         Ok(HelperOutcome::person(person, EntryStatus::Created))
     }
 }
@@ -188,9 +196,9 @@ impl Helper<RecordSignature> for Memory {
             return Err(Error::not_found());
         }
         *self.signatures.lock().unwrap() += 1;
-        let signature = Record::new(Meta::new(id("s1"), cx.now), Signature::default())
-            .linked(signature::link::petition, container);
-        Ok(HelperOutcome::without_person().action(signature, EntryStatus::Created))
+        let signature = Record::new(Meta::new(id("s1"), cx.received_at), Signature::default())
+            .with_link(signature::link::petition, container);
+        Ok(HelperOutcome::without_person().with_action(signature, EntryStatus::Created))
     }
 }
 
@@ -241,5 +249,5 @@ pub(crate) fn api(memory: &Arc<Memory>) -> ApiBuilder {
         .resource::<Petition, _>(memory, ResourceConfig::get)
         .helper::<PersonSignup>(memory)
         .helper::<RecordSignature>(memory)
-        .functions(FunctionName::all())
+        .action_functions(FunctionName::all())
 }

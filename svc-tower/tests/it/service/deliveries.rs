@@ -29,7 +29,7 @@ impl Deliver for Telling {
         if tenant.as_str() == "stuck" {
             std::future::pending::<()>().await;
         }
-        Ok(DeliveryOutcome::Done)
+        Ok(DeliveryOutcome::Sent)
     }
 }
 
@@ -44,7 +44,7 @@ fn served() -> (
         .register_all(Api::builder(Vendor::new("Acme", "CRM")))
         .base_url("http://localhost/")
         .authenticator(FixedKeys::new())
-        .deliver(Telling(tell))
+        .delivery(Telling(tell))
         .build()
         .unwrap();
     let began = Instant::now();
@@ -58,14 +58,14 @@ fn served() -> (
 
 /// Somebody signs up with a tenant, and triggers a response.
 async fn sign_up(api: &Api, tenant: &str) {
-    let identity = Identity::Known(Tenant::new(tenant), Caller::with_rights(Rights::all()));
+    let identity = Identity::Authenticated(Tenant::new(tenant), Caller::with_rights(Rights::all()));
     let body =
         r#"{"person": {"given_name": "Ada"}, "triggers": {"autoresponse": {"enabled": true}}}"#;
     let request = Request::new(&http::Method::POST, "people/person_signup").with_body(body);
     let reply = api
-        .answer(
+        .handle(
             identity,
-            request.with_received(Timestamp::from_micros(1_800_000_000_000_000)),
+            request.with_received_at(Timestamp::from_micros(1_800_000_000_000_000)),
         )
         .await;
     assert_eq!(reply.status, 200, "{reply:?}");
@@ -125,7 +125,7 @@ async fn haf_11_no_more_is_under_way_than_may_be() {
             let mut seen = self.0.lock().unwrap();
             seen.0 -= 1;
             seen.2 += 1;
-            Ok(DeliveryOutcome::Done)
+            Ok(DeliveryOutcome::Sent)
         }
     }
 
@@ -134,7 +134,7 @@ async fn haf_11_no_more_is_under_way_than_may_be() {
     let api = api
         .base_url("http://localhost/")
         .authenticator(FixedKeys::new())
-        .deliver(Slow(Arc::clone(&seen)));
+        .delivery(Slow(Arc::clone(&seen)));
     let api = api.build().unwrap();
     for _ in 0..25 {
         sign_up(&api, "demo").await;

@@ -232,7 +232,10 @@ impl Authenticator for Sessions {
         Ok(None)
     }
 
-    async fn without_key(&self, credentials: Credentials<'_>) -> Result<Option<(Tenant, Caller)>> {
+    async fn authenticate_without_key(
+        &self,
+        credentials: Credentials<'_>,
+    ) -> Result<Option<(Tenant, Caller)>> {
         Ok(credentials
             .extensions
             .get()

@@ -156,7 +156,7 @@ fn und_36_the_timer_may_be_the_programs_own() {
 #[tokio::test]
 async fn und_36_errors_are_what_the_vendor_says() {
     let meant =
-        api(&Memory::new()).classify(|error| match error.downcast_ref::<io::Error>()?.kind() {
+        api(&Memory::new()).map_errors(|error| match error.downcast_ref::<io::Error>()?.kind() {
             io::ErrorKind::ConnectionRefused => Some(Error::unavailable(Duration::from_secs(2))),
             io::ErrorKind::AlreadyExists => Some(Error::invalid(Problem::new(
                 ErrorCode::NameInUse,

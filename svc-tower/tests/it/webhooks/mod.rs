@@ -53,9 +53,9 @@ impl House {
             .base_url("https://crm.example.org/")
             .store(&store);
         let api = api
-            .changes(&store)
+            .change_feed(&store)
             .webhooks(&store)
-            .webhook_reach(reach)
+            .webhook_receiver_policy(reach)
             .authenticator(FixedKeys::new());
         let clock = Arc::new(AtomicI64::new(Timestamp::now().micros()));
         Self {
@@ -110,11 +110,12 @@ impl House {
     }
 
     async fn ask(&self, method: Method, target: Target, body: &Value) -> Value {
-        let identity = Identity::Known(self.tenant.clone(), Caller::with_rights(Rights::all()));
+        let identity =
+            Identity::Authenticated(self.tenant.clone(), Caller::with_rights(Rights::all()));
         let request = Request::new(&method, target)
             .with_body(body.to_string())
-            .with_received(self.now());
-        let reply = self.api.answer(identity, request).await;
+            .with_received_at(self.now());
+        let reply = self.api.handle(identity, request).await;
         assert!(
             reply.status.is_success(),
             "{}",
@@ -151,7 +152,15 @@ impl House {
     }
 
     async fn state(&self, id: &Id) -> Webhook {
-        Webhook::read(&self.store.webhook(&self.tenant, id).await.unwrap().unwrap()).unwrap()
+        Webhook::read(
+            &self
+                .store
+                .get_webhook(&self.tenant, id)
+                .await
+                .unwrap()
+                .unwrap(),
+        )
+        .unwrap()
     }
 
     /// The state, once it is as it is waited for.

@@ -147,7 +147,7 @@ async fn goes_on_alike(
         .expect("people");
     let mut known = 0;
     for person in &people.records {
-        let fields = person.fields_object(file.share_names());
+        let fields = person.to_fields_lossy(file.share_names());
         let Some(email) = svc_core::helper::emails(&fields).next() else {
             continue;
         };

@@ -49,8 +49,8 @@ pub(crate) async fn interface(database: Arc<dyn Database>) -> svc_core::Result<S
     MappedStore::create_own_tables(&database).await?;
     let store = MappedStore::connect(mapping(), database).await?;
     let keys = FixedKeys::new()
-        .key("a long random text", Tenant::from(1), Rights::all())
-        .key("another long random text", Tenant::from(2), Rights::all());
+        .with_key("a long random text", Tenant::from(1), Rights::all())
+        .with_key("another long random text", Tenant::from(2), Rights::all());
     let api = Api::builder(Vendor::new("Acme", "Acme CRM").namespace("acme"))
         .base_url("http://localhost/")
         .authenticator(keys);

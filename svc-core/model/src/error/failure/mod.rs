@@ -58,7 +58,7 @@ pub enum ErrorKind {
     /// The addressed record or container does not exist for this tenant: 404 (UND-37).
     NotFound,
     /// The record was changed after the one that the change was made from: see
-    /// `UpdateRequest::if_match`. The library reads it again; to
+    /// `UpdateRequest::expected_state`. The library reads it again; to
     /// a client it is 503.
     Conflict,
     /// What the client asked of the record before it is changed is not true of it: 412 (ETG-07).

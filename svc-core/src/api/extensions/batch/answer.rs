@@ -32,7 +32,7 @@ use crate::{
 };
 
 /// Entries of a body that is one document, at most (BAT-05).
-pub const MOST_ENTRIES: usize = 1_000;
+pub const MAX_BATCH_ENTRIES: usize = 1_000;
 
 /// Entries that are asked of a store at once.
 const WINDOW: usize = 512;
@@ -46,7 +46,7 @@ pub type BatchEntry = std::result::Result<Bytes, Response>;
 /// A batch that may go on. Its entries are given [window](Self::window) by window, in order, and
 /// what became of them is written as it is sent; the batch holds nothing of what was answered.
 ///
-/// Made by [`AuthorizedRequest::into_batch`].
+/// Made by [`AuthorizedRequest::into_batch_run`].
 pub struct BatchRun {
     api: Api,
     helper: HelperName,
@@ -95,7 +95,7 @@ impl AuthorizedRequest<'_> {
     ///
     /// The answer to the whole of it: 404 where the helper's container does not exist, 400 for a
     /// header that is no key.
-    pub async fn into_batch(self, streamed: bool) -> std::result::Result<BatchRun, Response> {
+    pub async fn into_batch_run(self, streamed: bool) -> std::result::Result<BatchRun, Response> {
         self.0.batch(streamed).await
     }
 }
@@ -104,7 +104,7 @@ impl AuthorizedParts<'_> {
     async fn batch(&self, streamed: bool) -> std::result::Result<BatchRun, Response> {
         let (api, headers) = (self.api, self.request.headers);
         let Target::Batch { helper, container } = &self.target else {
-            return Err(api.error_reply(Some(&self.target), Error::not_implemented()));
+            return Err(api.backend_error_response(Some(&self.target), Error::not_implemented()));
         };
         let key = api
             .idempotency_key(helper.records(), headers)?
@@ -112,7 +112,7 @@ impl AuthorizedParts<'_> {
         let there = api
             .container_exists(&self.context, container.as_ref())
             .await;
-        there.map_err(|error| api.error_reply(Some(&self.target), error))?;
+        there.map_err(|error| api.backend_error_response(Some(&self.target), error))?;
         let prefers = headers
             .get_all(PREFER)
             .iter()
@@ -154,11 +154,11 @@ impl AuthorizedParts<'_> {
         };
         let mut results = Vec::with_capacity(request.body.len());
         let entries = entries.into_iter().map(Ok).collect();
-        let mut room = api.sizes().batch_response;
+        let mut room = api.limits().batch_response;
         batch
             .answer(
                 entries,
-                batch.context.now,
+                batch.context.received_at,
                 request.timer,
                 (&mut room, b','),
                 &mut results,
@@ -176,7 +176,7 @@ impl AuthorizedParts<'_> {
             &mut body,
         );
         let mut reply = Response::hal(StatusCode::OK, body);
-        reply.insert(PREFERENCE_APPLIED, batch.applied());
+        reply.insert(PREFERENCE_APPLIED, batch.preference_applied());
         reply
     }
 }
@@ -184,13 +184,13 @@ impl AuthorizedParts<'_> {
 impl BatchRun {
     /// Entries that are best given at once: all have an answer before any of them is sent.
     #[must_use]
-    pub fn window(&self) -> usize {
+    pub fn window_size(&self) -> usize {
         if self.together { WINDOW } else { 1 }
     }
 
     /// The preferences that count, for the header `Preference-Applied`.
     #[must_use]
-    pub fn applied(&self) -> Option<HeaderValue> {
+    pub fn preference_applied(&self) -> Option<HeaderValue> {
         let handling = HandlingPreference::of(&self.headers).applied();
         let returned = ReturnPreference::of(&self.headers).map(ReturnPreference::applied);
         let applied: Vec<&str> = handling.into_iter().chain(returned).collect();
@@ -203,7 +203,7 @@ impl BatchRun {
     ///
     /// Entries of one call see what those before them did. An entry that takes too long is answered
     /// 503 (UND-36), as are those behind it; `timer` is what tells the time.
-    pub async fn lines(
+    pub async fn run_entries(
         &mut self,
         entries: Vec<BatchEntry>,
         received: Timestamp,
@@ -218,7 +218,7 @@ impl BatchRun {
 
     /// The line behind the last one, by which a whole stream is told from a broken one.
     #[must_use]
-    pub fn totals(&self) -> Vec<u8> {
+    pub fn totals_line(&self) -> Vec<u8> {
         let mut out = Vec::new();
         hal::totals(self.succeeded, self.failed, &mut out);
         out.push(b'\n');
@@ -226,7 +226,7 @@ impl BatchRun {
     }
 
     /// The line that ends a stream that cannot go on; no totals follow it.
-    pub fn broken(&mut self, reply: &Response) -> Vec<u8> {
+    pub fn aborted_line(&mut self, reply: &Response) -> Vec<u8> {
         let mut out = Vec::new();
         let mut room = usize::MAX;
         let result = self.result(reply, &mut room);
@@ -237,8 +237,8 @@ impl BatchRun {
 
     /// An answer about an entry that could not be read.
     #[must_use]
-    pub fn refusal(&self, code: ErrorCode, description: &str) -> Response {
-        self.api.failure(Some(&self.call), code, description)
+    pub fn entry_error(&self, code: ErrorCode, description: &str) -> Response {
+        self.api.error_response(Some(&self.call), code, description)
     }
 
     /// The entries of a document; the answer to one that is no batch (BAT-05).
@@ -268,15 +268,15 @@ impl BatchRun {
             };
             wrong(ErrorCode::JsonInvalid, &text)
         })?;
-        if entries.len() > MOST_ENTRIES {
+        if entries.len() > MAX_BATCH_ENTRIES {
             let text = format!(
-                "The batch has {} entries, and a JSON array may have {MOST_ENTRIES}. Send several, or any number of entries as \
+                "The batch has {} entries, and a JSON array may have {MAX_BATCH_ENTRIES}. Send several, or any number of entries as \
                  application/x-ndjson, one on each line.",
                 entries.len()
             );
             return Err(self
                 .api
-                .failure(Some(&self.call), ErrorCode::BodyTooLarge, &text));
+                .error_response(Some(&self.call), ErrorCode::BodyTooLarge, &text));
         }
         Ok(entries
             .iter()
@@ -386,7 +386,7 @@ impl BatchRun {
         let has_company = entries.len() > 1 && self.together;
         let mut results = Vec::with_capacity(entries.len());
         let mut waiting = entries.into_iter().enumerate();
-        let mut begun: VecDeque<EntryState<'_>> = VecDeque::with_capacity(self.window());
+        let mut begun: VecDeque<EntryState<'_>> = VecDeque::with_capacity(self.window_size());
         let alarm = || {
             self.timeout
                 .zip(timer)
@@ -395,7 +395,7 @@ impl BatchRun {
         let mut late = alarm();
         std::future::poll_fn(|task| {
             loop {
-                while begun.len() < self.window()
+                while begun.len() < self.window_size()
                     && let Some((place, entry)) = waiting.next()
                 {
                     let index = self.done().saturating_add(place as u64);
@@ -462,10 +462,10 @@ impl BatchRun {
             .timeout
             .and_then(|timeout| Instant::now().checked_add(timeout));
         let mut cx = self.context.clone();
-        cx.now = received;
-        cx.begun = Instant::now();
+        cx.received_at = received;
+        cx.started_at = Instant::now();
         cx.deadline = deadline;
-        cx.has_company = has_company;
+        cx.in_batch = has_company;
         let key = self.key.as_ref().map(|key| key_of_entry(key, index));
         self.api
             .write_keyed(&cx, &self.call, &body, (&self.headers, Ok(key.as_deref())))
@@ -474,12 +474,12 @@ impl BatchRun {
 
     fn late(&self) -> Response {
         let late = Error::unavailable(SOON).caused_by("the backend took longer than a request may");
-        self.api.error_reply(Some(&self.call), late)
+        self.api.backend_error_response(Some(&self.call), late)
     }
 
     /// A panic ends one entry, as it ends one request.
     fn panicked(&self) -> Response {
-        let reply = self.api.panic_reply(Some(&self.call));
+        let reply = self.api.panic_response(Some(&self.call));
         tracing::error!(
             reference_code = reply.reference_code,
             "a panic ended an entry of a batch"

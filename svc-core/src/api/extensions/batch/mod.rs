@@ -9,7 +9,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use http::{Method, StatusCode};
 
-pub use answer::{BatchEntry, BatchRun, MOST_ENTRIES};
+pub use answer::{BatchEntry, BatchRun, MAX_BATCH_ENTRIES};
 
 use super::Extension;
 use crate::{
@@ -80,7 +80,7 @@ impl ApiBuilder {
 impl Api {
     /// Whether many calls of a helper may come in one request (BAT-01).
     #[must_use]
-    pub fn takes_batches(&self) -> bool {
+    pub fn supports_batches(&self) -> bool {
         self.extensions().has(NAME)
     }
 }

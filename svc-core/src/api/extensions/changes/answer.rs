@@ -47,16 +47,16 @@ async fn read_later(
     loop {
         let cx = waiting.context(cx);
         // Before the read: what is committed meanwhile is heard.
-        let mut listening = changes.listen(&cx).await?;
-        let feed = changes.changes(&cx, &wanted).await?;
+        let mut listening = changes.subscribe(&cx).await?;
+        let feed = changes.read(&cx, &wanted).await?;
         let FeedResponse::Page(page) = &feed else {
             return Ok(feed);
         };
-        let goes_on = wanted.after.as_ref() != Some(&page.next);
+        let goes_on = wanted.after.as_ref() != Some(&page.next_cursor);
         if !page.entries.is_empty() || page.has_more || (has_waited && goes_on) {
             return Ok(feed);
         }
-        wanted.after = Some(page.next.clone());
+        wanted.after = Some(page.next_cursor.clone());
         match listening
             .again()
             .and_then(|again| waiting.timer.sleep(again))
@@ -99,15 +99,16 @@ impl Api {
         let Some(changes) = &feed.backend else {
             return Err(Error::not_implemented());
         };
-        let sizes = self.sizes();
-        let asked = match PageRequest::read(request.query, sizes.page, sizes.max_page) {
-            Ok(asked) => asked,
-            Err(problems) => return Ok(self.invalid(None, &problems)),
-        };
+        let sizes = self.limits();
+        let asked =
+            match PageRequest::read(request.query, sizes.default_page_size, sizes.max_page_size) {
+                Ok(asked) => asked,
+                Err(problems) => return Ok(self.invalid(None, &problems)),
+            };
         let streams = following::wants_events(request.headers);
         let mut after = PageRequest::parameter(request.query, AFTER);
         // What has not the form of a cursor is dropped there, and would lead to the beginning.
-        if after != asked.request.after {
+        if after != asked.request.cursor {
             return Ok(self.unknown_cursor());
         }
         if let Some(last) = following::last_event(request.headers).filter(|_| streams) {
@@ -144,14 +145,16 @@ impl Api {
             .await?
         {
             FeedResponse::Page(page) => page,
-            FeedResponse::Unknown => return Ok(self.unknown_cursor()),
-            FeedResponse::Expired => return Ok(self.expired_cursor(cx)),
+            FeedResponse::UnknownCursor => return Ok(self.unknown_cursor()),
+            FeedResponse::ExpiredCursor => return Ok(self.expired_cursor(cx)),
         };
         // A key may have been revoked while the request waited.
         if let (Some(identity), true) = (&request.identified_as, waiting.is_some()) {
             match self.identity_now(cx, request.headers).await? {
                 now if now == **identity => {}
-                Identity::Known(..) => return Err(Error::unavailable(Duration::from_secs(1))),
+                Identity::Authenticated(..) => {
+                    return Err(Error::unavailable(Duration::from_secs(1)));
+                }
                 _ => return Ok(self.unauthorized(&Target::Changes)),
             }
         }
@@ -187,14 +190,14 @@ impl Api {
         let longest = self.extensions().changes.longest_wait;
         let time = handling::wait(request.headers).map_or(longest, |asked| asked.min(longest));
         let event = self.event(cx, page, wanted.after.as_deref(), (wanted.size, &repeated));
-        let mut reply = Response::new(StatusCode::OK, ContentType::Events, event);
+        let mut reply = Response::new(StatusCode::OK, ContentType::EventStream, event);
         reply.insert(ACCEL_BUFFERING, Some(HeaderValue::from_static("no")));
         let now = Instant::now();
-        reply.following = Some(Box::new(EventStream {
+        reply.event_stream = Some(Box::new(EventStream {
             api: self.clone(),
             cx: cx.clone(),
             wanted: FeedRequest {
-                after: Some(page.next.clone()),
+                after: Some(page.next_cursor.clone()),
                 ..wanted
             },
             repeated,
@@ -219,12 +222,12 @@ impl Api {
         waiting: Option<&WaitOptions<'_>>,
     ) -> Result<FeedResponse> {
         let Some(waiting) = waiting else {
-            return changes.changes(cx, &wanted).await;
+            return changes.read(cx, &wanted).await;
         };
         match self.told_later(changes, cx, &mut wanted, waiting).await? {
             Waited::Until(feed) => Ok(feed),
             Waited::InVain | Waited::WithoutTimer => {
-                changes.changes(&waiting.context(cx), &wanted).await
+                changes.read(&waiting.context(cx), &wanted).await
             }
         }
     }
@@ -253,7 +256,7 @@ impl Api {
                 Some(Step::Take(ReadResult::Failed)) => {
                     // The next request need not wait for this read.
                     drop(member);
-                    changes.changes(&waiting.context(cx), wanted).await?
+                    changes.read(&waiting.context(cx), wanted).await?
                 }
                 Some(Step::Read) => {
                     let read =
@@ -270,7 +273,7 @@ impl Api {
             };
             match feed {
                 FeedResponse::Page(page) if page.entries.is_empty() => {
-                    wanted.after = Some(page.next)
+                    wanted.after = Some(page.next_cursor)
                 }
                 feed => return Ok(Waited::Until(feed)),
             }
@@ -284,7 +287,7 @@ impl Api {
 
     pub(in crate::api) fn expired_cursor(&self, cx: &Context) -> Response {
         let text = "What follows this cursor is not kept any more. Begin anew at the `first` or `start` link.";
-        let mut reply = self.failure(Some(&Target::Changes), ErrorCode::CursorExpired, text);
+        let mut reply = self.error_response(Some(&Target::Changes), ErrorCode::CursorExpired, text);
         let mut body = reply.body.to_vec();
         hal::begin_anew(&self.hal(&cx.base), &mut body);
         reply.body = body.into();

@@ -33,7 +33,7 @@ pub(super) fn wants_events(headers: &HeaderMap) -> bool {
         .and_then(|value| value.to_str().ok())
         .unwrap_or_default();
     let first = accepted.split([',', ';']).next().unwrap_or_default().trim();
-    first.eq_ignore_ascii_case(ContentType::Events.as_str())
+    first.eq_ignore_ascii_case(ContentType::EventStream.as_str())
 }
 
 /// The cursor behind the last event that a client had, where it comes back.
@@ -77,7 +77,7 @@ pub(super) enum Waited {
 }
 
 /// The rest of an answer that goes on telling what is changed, as
-/// [`Reply::following`](super::Reply::following) has it.
+/// [`Reply::event_stream`](super::Reply::following) has it.
 #[derive(Clone)]
 pub struct EventStream {
     pub(super) api: Api,
@@ -110,7 +110,7 @@ impl EventStream {
 
     /// The next part of the stream: an event, or a sign that the server is there. `None` at the
     /// end, when the key of the request was revoked or has other rights (where
-    /// [`Call::identify`](crate::api::Call::identify) found it), and where the backend is in trouble,
+    /// [`Call::authenticate`](crate::api::Call::identify) found it), and where the backend is in trouble,
     /// which is logged: the client comes back with the cursor of the last event that it had, and is
     /// told then.
     ///
@@ -119,7 +119,9 @@ impl EventStream {
     pub async fn next(&mut self, timer: &dyn Timer) -> Option<Bytes> {
         self.told(timer).await.unwrap_or_else(|error| {
             // Nobody is answered: it is logged there.
-            let _ = self.api.error_reply(Some(&Target::Changes), error);
+            let _ = self
+                .api
+                .backend_error_response(Some(&Target::Changes), error);
             None
         })
     }
@@ -140,7 +142,7 @@ impl EventStream {
         let waited = if self.has_more {
             Waited::Until(
                 changes
-                    .changes(&waiting.context(&self.cx), &self.wanted)
+                    .read(&waiting.context(&self.cx), &self.wanted)
                     .await?,
             )
         } else {
@@ -163,7 +165,7 @@ impl EventStream {
         {
             return Ok(None);
         }
-        let after = self.wanted.after.replace(page.next.clone());
+        let after = self.wanted.after.replace(page.next_cursor.clone());
         self.has_more = page.has_more;
         Ok(Some(self.api.event(
             &self.cx,
@@ -183,7 +185,7 @@ impl Api {
         after: Option<&str>,
         (per_page, repeated): (u32, &str),
     ) -> Bytes {
-        let mut event = format!("id: {}\n", page.next).into_bytes();
+        let mut event = format!("id: {}\n", page.next_cursor).into_bytes();
         if !page.entries.is_empty() {
             event.extend_from_slice(b"data: ");
             let view = ChangesView {

@@ -37,10 +37,10 @@ pub(super) fn changes(hal: &Hal<'_>, view: &ChangesView<'_>, out: &mut Vec<u8>) 
     out.extend_from_slice(head.as_bytes());
     hal.write_extended_curies(out);
     let own = view.after.map_or_else(|| begin.clone(), behind);
-    let next = behind(&view.page.next);
+    let next = behind(&view.page.next_cursor);
     // Nothing is behind the last page but what is to come.
     let last = if view.page.has_more {
-        behind(&view.page.last)
+        behind(&view.page.last_cursor)
     } else {
         next.clone()
     };

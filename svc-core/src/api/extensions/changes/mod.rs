@@ -107,7 +107,7 @@ impl ApiBuilder {
     /// Offers the change feed of a backend, which has to tell the changes of every kind that is
     /// served (SYN-01).
     #[must_use]
-    pub fn changes<C: ChangeFeed + 'static>(mut self, backend: &Arc<C>) -> Self {
+    pub fn change_feed<C: ChangeFeed + 'static>(mut self, backend: &Arc<C>) -> Self {
         self.settings.extensions.changes.backend = Some(Arc::<C>::clone(backend));
         self
     }
@@ -116,7 +116,7 @@ impl ApiBuilder {
     /// `Prefer: wait=…` (SYN-11): 30 seconds unless set, and not at all with zero. Whoever sits
     /// between client and server has to be as patient.
     #[must_use]
-    pub fn longest_wait(mut self, time: Duration) -> Self {
+    pub fn max_wait(mut self, time: Duration) -> Self {
         self.settings.extensions.changes.longest_wait = time;
         self
     }
@@ -133,20 +133,20 @@ impl ApiBuilder {
 impl Api {
     /// Whether there is a change feed (SYN-01).
     #[must_use]
-    pub fn has_changes(&self) -> bool {
+    pub fn has_change_feed(&self) -> bool {
         self.extensions().has(NAME)
     }
 
     /// The relation that leads to the change feed, and that its entries stand under (SYN-01).
     #[must_use]
-    pub fn changes_relation(&self) -> String {
+    pub fn change_feed_relation(&self) -> String {
         self.dialect().relation(NAME.relation())
     }
 
     /// The query parameters of the change feed (SYN-05).
     #[must_use]
-    pub fn changes_parameters(&self) -> Vec<QueryParameter> {
-        self.parameters()
+    pub fn change_feed_parameters(&self) -> Vec<QueryParameter> {
+        self.collection_parameters()
             .into_iter()
             .filter(|parameter| parameter.name != "page")
             .collect()

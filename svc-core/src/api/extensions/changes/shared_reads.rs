@@ -181,11 +181,11 @@ mod tests {
         assert!(matches!(poll(&mut leader), Poll::Ready(Step::Read)));
         assert!(poll(&mut other).is_pending());
         assert!(matches!(poll(&mut elsewhere), Poll::Ready(Step::Read)));
-        leader.publish(ReadResult::Read(FeedResponse::Expired));
+        leader.publish(ReadResult::Read(FeedResponse::ExpiredCursor));
         let mut late = join("a");
         assert!(matches!(
             poll(&mut other),
-            Poll::Ready(Step::Take(ReadResult::Read(FeedResponse::Expired)))
+            Poll::Ready(Step::Take(ReadResult::Read(FeedResponse::ExpiredCursor)))
         ));
         assert!(matches!(poll(&mut late), Poll::Ready(Step::Read)));
         drop((other, elsewhere, late));
@@ -231,7 +231,7 @@ mod tests {
                 .iter_mut()
                 .all(|other| other.poll_step(&Context::from_waker(&waker)).is_pending())
         );
-        leader.publish(ReadResult::Read(FeedResponse::Expired));
+        leader.publish(ReadResult::Read(FeedResponse::ExpiredCursor));
         // The leader is done with it.
         let begun = woken();
         assert_eq!(begun, WOKEN_TOGETHER + 1);

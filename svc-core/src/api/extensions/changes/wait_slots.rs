@@ -158,7 +158,7 @@ impl Api {
                 "At most {limit} requests of one {whose} may wait for changes at the same time. Ask without \
                  `Prefer: wait`, or try again later."
             );
-            let mut reply = self.failure(Some(&Target::Changes), ErrorCode::TooManyRequests, &text);
+            let mut reply = self.error_response(Some(&Target::Changes), ErrorCode::TooManyRequests, &text);
             reply.insert(RETRY_AFTER, Some(HeaderValue::from(RETRY_SECONDS)));
             Box::new(reply)
         })

@@ -29,9 +29,9 @@ const MONTHS: [&str; 12] = [
 /// ```
 /// use svc_core::api::EntityTag;
 ///
-/// let tag = EntityTag::of(b"{}");
-/// assert_eq!(tag, EntityTag::of(b"{}"));
-/// assert_ne!(tag, EntityTag::of(b"{ }"));
+/// let tag = EntityTag::from_bytes(b"{}");
+/// assert_eq!(tag, EntityTag::from_bytes(b"{}"));
+/// assert_ne!(tag, EntityTag::from_bytes(b"{ }"));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct EntityTag(u128);
@@ -39,14 +39,14 @@ pub struct EntityTag(u128);
 impl EntityTag {
     /// The tag of these bytes.
     #[must_use]
-    pub fn of(bytes: &[u8]) -> Self {
+    pub fn from_bytes(bytes: &[u8]) -> Self {
         Self(digest(bytes))
     }
 
     /// The tag of these bytes, which show a record: with another version of it they have another
     /// tag, also where what was changed is not seen in them, or was changed back.
     pub(super) fn of_record(bytes: &[u8], record: &RawRecord) -> Self {
-        let own = Self::of(bytes);
+        let own = Self::from_bytes(bytes);
         let Some(version) = record.meta().version else {
             return own;
         };
@@ -100,7 +100,7 @@ pub enum EntityTagCondition {
 impl EntityTagCondition {
     /// What the lines of a header name; `None` where there is none.
     #[must_use]
-    pub fn of(headers: &HeaderMap, name: &HeaderName) -> Option<Self> {
+    pub fn from_headers(headers: &HeaderMap, name: &HeaderName) -> Option<Self> {
         let mut lines = headers
             .get_all(name)
             .iter()
@@ -129,7 +129,7 @@ impl EntityTagCondition {
     /// Whether a representation with this tag is one of those that are named, byte for byte
     /// (`If-Match`).
     #[must_use]
-    pub fn has(&self, tag: &[u8]) -> bool {
+    pub fn matches_strong(&self, tag: &[u8]) -> bool {
         match self {
             Self::Any => true,
             Self::Listed { strong, .. } => strong.iter().any(|named| **named == *tag),
@@ -139,7 +139,7 @@ impl EntityTagCondition {
     /// Whether a representation with this tag means the same as one of those that are named
     /// (`If-None-Match`).
     #[must_use]
-    pub fn has_like(&self, tag: &[u8]) -> bool {
+    pub fn matches_weak(&self, tag: &[u8]) -> bool {
         match self {
             Self::Any => true,
             Self::Listed { strong, weak } => strong.iter().chain(weak).any(|named| **named == *tag),
@@ -237,13 +237,19 @@ mod tests {
         let lines = lines
             .iter()
             .map(|line| (IF_MATCH, HeaderValue::from_bytes(line).unwrap()));
-        EntityTagCondition::of(&lines.collect(), &IF_MATCH).unwrap()
+        EntityTagCondition::from_headers(&lines.collect(), &IF_MATCH).unwrap()
     }
 
     #[test]
     fn etg_05_tags_are_compared_as_the_header_asks() {
-        assert_eq!(EntityTagCondition::of(&HeaderMap::new(), &IF_MATCH), None);
-        assert!(named(&[b" * "]).has(b"\"a\"") && named(&[b"\"b\"", b"*"]).has(b"\"a\""));
+        assert_eq!(
+            EntityTagCondition::from_headers(&HeaderMap::new(), &IF_MATCH),
+            None
+        );
+        assert!(
+            named(&[b" * "]).matches_strong(b"\"a\"")
+                && named(&[b"\"b\"", b"*"]).matches_strong(b"\"a\"")
+        );
         for list in [
             &b"\"a\""[..],
             b"\"b\", \"a\"",
@@ -252,7 +258,11 @@ mod tests {
             b"W/\"c\",\"a\"",
             b"nonsense, \"a\"",
         ] {
-            assert!(named(&[list]).has(b"\"a\""), "{}", list.escape_ascii());
+            assert!(
+                named(&[list]).matches_strong(b"\"a\""),
+                "{}",
+                list.escape_ascii()
+            );
         }
         for list in [
             &b""[..],
@@ -265,15 +275,19 @@ mod tests {
             b"\"a\"\"b\"",
             b"\"A\"",
         ] {
-            assert!(!named(&[list]).has(b"\"a\""), "{}", list.escape_ascii());
+            assert!(
+                !named(&[list]).matches_strong(b"\"a\""),
+                "{}",
+                list.escape_ascii()
+            );
         }
         assert!(
-            named(&[b"W/\"a\""]).has_like(b"\"a\"")
-                && named(&[b"\"b\"", b"\"a\""]).has_like(b"\"a\"")
+            named(&[b"W/\"a\""]).matches_weak(b"\"a\"")
+                && named(&[b"\"b\"", b"\"a\""]).matches_weak(b"\"a\"")
         );
         assert!(
-            named(&[b"\"x, y\""]).has(b"\"x, y\"")
-                && !named(&[b"\"x, \"a\", y\""]).has_like(b"\"b\"")
+            named(&[b"\"x, y\""]).matches_strong(b"\"x, y\"")
+                && !named(&[b"\"x, \"a\", y\""]).matches_weak(b"\"b\"")
         );
     }
 
@@ -323,11 +337,11 @@ mod tests {
 
         #[test]
         fn etg_01_a_tag_stands_for_its_bytes(one: Vec<u8>, other: Vec<u8>) {
-            prop_assert_eq!(EntityTag::of(&one) == EntityTag::of(&other), one == other);
-            let tag = EntityTag::of(&one).to_header().unwrap();
-            prop_assert_eq!(&tag, &format!("\"{:032x}\"", EntityTag::of(&one).0));
-            prop_assert_eq!(&tag, &EntityTag::of(&one).to_string());
-            prop_assert!(named(&[b"\"x\", ", tag.as_bytes()]).has(tag.as_bytes()));
+            prop_assert_eq!(EntityTag::from_bytes(&one) == EntityTag::from_bytes(&other), one == other);
+            let tag = EntityTag::from_bytes(&one).to_header().unwrap();
+            prop_assert_eq!(&tag, &format!("\"{:032x}\"", EntityTag::from_bytes(&one).0));
+            prop_assert_eq!(&tag, &EntityTag::from_bytes(&one).to_string());
+            prop_assert!(named(&[b"\"x\", ", tag.as_bytes()]).matches_strong(tag.as_bytes()));
         }
 
         #[test]

@@ -54,8 +54,8 @@ impl ApiBuilder {
     ///
     /// Every backend can be served so. A [`Store`](crate::store::Store) compares in the turn of the
     /// change. Operations of a vendor's own are asked by
-    /// [`UpdateRequest::if_match`](crate::UpdateRequest::if_match) and
-    /// [`DeleteRequest::if_match`](crate::DeleteRequest::if_match) whether the record is still the
+    /// [`UpdateRequest::expected_state`](crate::UpdateRequest::if_match) and
+    /// [`DeleteRequest::expected_state`](crate::DeleteRequest::if_match) whether the record is still the
     /// one that was read, and have to answer that in the transaction of the change. With
     /// [`response_cache`](Self::response_cache) a read that is answered 304 asks the backend for
     /// nothing but its revision.
@@ -117,8 +117,8 @@ impl RequestConditions {
     /// `If-Modified-Since` is none of them: sums and links of a record change without its date, and
     /// twice in a second.
     pub(in crate::api) fn of(headers: &HeaderMap) -> Option<Self> {
-        let if_match = EntityTagCondition::of(headers, &IF_MATCH);
-        let if_none_match = EntityTagCondition::of(headers, &IF_NONE_MATCH);
+        let if_match = EntityTagCondition::from_headers(headers, &IF_MATCH);
+        let if_none_match = EntityTagCondition::from_headers(headers, &IF_NONE_MATCH);
         let if_unmodified_since = seconds(headers, &IF_UNMODIFIED_SINCE);
         let any = if_match.is_some() || if_none_match.is_some() || if_unmodified_since.is_some();
         any.then_some(Self {
@@ -132,14 +132,14 @@ impl RequestConditions {
     /// `is_unmodified` is asked whether it is unmodified since the date of the request.
     fn judge(&self, tag: &[u8], is_unmodified: impl FnOnce(i64) -> bool) -> ConditionOutcome {
         match (&self.if_match, self.if_unmodified_since) {
-            (Some(named), _) if !named.has(tag) => return ConditionOutcome::Failed,
+            (Some(named), _) if !named.matches_strong(tag) => return ConditionOutcome::Failed,
             (None, Some(date)) if !is_unmodified(date) => return ConditionOutcome::Failed,
             _ => {}
         }
         let is_known = self
             .if_none_match
             .as_ref()
-            .is_some_and(|named| named.has_like(tag));
+            .is_some_and(|named| named.matches_weak(tag));
         if is_known {
             ConditionOutcome::Known
         } else {
@@ -176,20 +176,20 @@ impl RequestConditions {
 impl Api {
     /// Whether conditional requests are answered, and which changes need one (ETG-01, ETG-09).
     #[must_use]
-    pub fn conditional_requests(&self) -> Option<IfMatchPolicy> {
+    pub fn if_match_policy(&self) -> Option<IfMatchPolicy> {
         self.extensions().conditional
     }
 
     /// The conditions of a request, where they count here.
     pub(in crate::api) fn conditions(&self, headers: &HeaderMap) -> Option<RequestConditions> {
-        self.conditional_requests()
+        self.if_match_policy()
             .and_then(|_| RequestConditions::of(headers))
     }
 
     /// The answer with the tag of its body, where there are tags (ETG-01, ETG-02).
     pub(in crate::api) fn tagged(&self, mut reply: Response) -> Response {
-        if self.conditional_requests().is_some() {
-            reply.insert(ETAG, EntityTag::of(&reply.body).to_header());
+        if self.if_match_policy().is_some() {
+            reply.insert(ETAG, EntityTag::from_bytes(&reply.body).to_header());
         }
         reply
     }
@@ -200,7 +200,7 @@ impl Api {
         mut reply: Response,
         record: &RawRecord,
     ) -> Response {
-        if self.conditional_requests().is_some() {
+        if self.if_match_policy().is_some() {
             reply.insert(ETAG, EntityTag::of_record(&reply.body, record).to_header());
             reply.insert(LAST_MODIFIED, http_date(record.meta().modified));
         }
@@ -215,7 +215,7 @@ impl Api {
         mut reply: Response,
         record: &RawRecord,
     ) -> Response {
-        if self.conditional_requests().is_some() {
+        if self.if_match_policy().is_some() {
             let href = self.hal(&cx.base).href(&Target::Record(record.address()));
             reply.insert(CONTENT_LOCATION, HeaderValue::try_from(href).ok());
         }
@@ -235,7 +235,7 @@ impl Api {
             let mut body = Vec::new();
             hal::record(&api.hal(&cx.base), &shown(&cx, record), true, &mut body);
             let tag = EntityTag::of_record(&body, record).to_string();
-            let is_unmodified = |date| is_unmodified(record.meta().modified, date, cx.now);
+            let is_unmodified = |date| is_unmodified(record.meta().modified, date, cx.received_at);
             conditions.judge(tag.as_bytes(), is_unmodified) == ConditionOutcome::Done
         }))
     }
@@ -246,10 +246,10 @@ impl Api {
         target: &Target,
         headers: &HeaderMap,
     ) -> Option<Response> {
-        let is_missing = self.conditional_requests() == Some(IfMatchPolicy::Required)
+        let is_missing = self.if_match_policy() == Some(IfMatchPolicy::Required)
             && !headers.contains_key(IF_MATCH);
         let code = ErrorCode::PreconditionRequired;
-        is_missing.then(|| self.failure(Some(target), code, code.meaning()))
+        is_missing.then(|| self.error_response(Some(target), code, code.meaning()))
     }
 
     /// The answer to a read, by the conditions of its request (ETG-05, ETG-06).
@@ -279,7 +279,7 @@ impl Api {
             ConditionOutcome::Known => {
                 Some(validators.on(Response::empty(StatusCode::NOT_MODIFIED)))
             }
-            ConditionOutcome::Failed => Some(self.failure(
+            ConditionOutcome::Failed => Some(self.error_response(
                 Some(target),
                 ErrorCode::PreconditionFailed,
                 ErrorCode::PreconditionFailed.meaning(),

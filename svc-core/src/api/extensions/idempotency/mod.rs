@@ -69,7 +69,7 @@ impl ApiBuilder {
 impl Api {
     /// Whether a request with `IdempotencyStore-Key` is done once, however often it comes (IDM-01).
     #[must_use]
-    pub fn keeps_answers(&self) -> bool {
+    pub fn supports_idempotency(&self) -> bool {
         self.extensions().idempotency.is_some()
     }
 
@@ -83,7 +83,7 @@ impl Api {
         kind: Kind,
         headers: &'h HeaderMap,
     ) -> std::result::Result<Option<&'h str>, Response> {
-        if !self.keeps_answers() || !headers.contains_key(IDEMPOTENCY_KEY) {
+        if !self.supports_idempotency() || !headers.contains_key(IDEMPOTENCY_KEY) {
             return Ok(None);
         }
         let code = ErrorCode::IdempotencyKeyInvalid;
@@ -140,7 +140,7 @@ impl Api {
             unpacked(kept).ok_or_else(|| Error::unexpected("a kept answer is damaged"))?;
         if fingerprint != asked.fingerprint {
             let code = ErrorCode::IdempotencyKeyReused;
-            return Ok(self.failure(Some(target), code, code.meaning()));
+            return Ok(self.error_response(Some(target), code, code.meaning()));
         }
         reply.insert(IDEMPOTENCY_REPLAYED, Some(HeaderValue::from_static("true")));
         Ok(reply)

@@ -40,7 +40,7 @@ impl Api {
         call: &AuthorizedParts<'_>,
     ) -> Result<Response> {
         let (cx, target, body) = (&call.context, &call.target, call.body());
-        let Some(parts) = self.webhook_parts() else {
+        let Some(parts) = self.webhook_sources() else {
             return Err(Error::not_implemented());
         };
         let about = WebhookHandler {
@@ -64,7 +64,7 @@ impl Api {
             Err(WebhookRequestError::NotAllowed) => {
                 let text =
                     "This API key may not read every kind of this webhook. Use a key that may.";
-                Ok(self.failure(Some(target), ErrorCode::KeyNotAllowed, text))
+                Ok(self.error_response(Some(target), ErrorCode::KeyNotAllowed, text))
             }
             Err(WebhookRequestError::Expired(reply)) => Ok(*reply),
             Err(WebhookRequestError::Failed(error)) => Err(error),
@@ -85,7 +85,7 @@ impl WebhookHandler<'_> {
     }
 
     async fn list(&self) -> Result<Response, WebhookRequestError> {
-        let all = self.kept().webhooks(&self.cx.tenant).await?;
+        let all = self.kept().list_webhooks(&self.cx.tenant).await?;
         let mut all = all.iter().map(Webhook::read).collect::<Result<Vec<_>>>()?;
         all.retain(|webhook| self.may_read(webhook));
         let mut body = Vec::with_capacity(all.len().saturating_mul(1_024).saturating_add(1_024));
@@ -95,20 +95,20 @@ impl WebhookHandler<'_> {
 
     async fn create(&self, body: &[u8]) -> Result<Response, WebhookRequestError> {
         let asked = self.asked(body, true)?;
-        let now = self.cx.now;
+        let now = self.cx.received_at;
         let url = asked.url.unwrap_or_default();
         let kinds = asked.kinds.unwrap_or_else(|| self.readable());
         let events = asked
             .events
             .unwrap_or_else(|| crate::ops::ChangeKind::ALL.to_vec());
         // It tells of what comes from here on.
-        let end = self.feed(None).await?.last;
+        let end = self.feed(None).await?.last_cursor;
         let mut webhook = Webhook::new(url, kinds, events, end, now)?;
         webhook.status = asked.status.unwrap_or(WebhookStatus::Active);
         webhook.created_by = self.cx.caller.key_name().map(str::to_owned);
         webhook.url_set_by.clone_from(&webhook.created_by);
         let stored = webhook.stored(1, None, now)?;
-        match self.kept().write_webhook(&self.cx.tenant, &stored).await? {
+        match self.kept().put_webhook(&self.cx.tenant, &stored).await? {
             WebhookWrite::Written => {}
             WebhookWrite::Conflict => return Err(Error::conflict().into()),
             WebhookWrite::LimitReached => {
@@ -151,7 +151,7 @@ impl WebhookHandler<'_> {
                     .as_ref()
                     .is_some_and(|kinds| *kinds != webhook.kinds);
             if resumes || is_redirected {
-                webhook.note_change(self.cx.caller.key_name(), self.cx.now);
+                webhook.note_change(self.cx.caller.key_name(), self.cx.received_at);
             }
             if let Some(url) = asked.url.as_ref().filter(|url| **url != webhook.url) {
                 webhook.url.clone_from(url);
@@ -194,7 +194,7 @@ impl WebhookHandler<'_> {
 
     async fn rotate(&self, id: &Id) -> Result<Response, WebhookRequestError> {
         let changed = self
-            .change(id, |webhook| webhook.rotate_secret(self.cx.now))
+            .change(id, |webhook| webhook.rotate_secret(self.cx.received_at))
             .await?;
         Ok(self.shown(StatusCode::OK, &changed, true))
     }
@@ -210,13 +210,19 @@ impl WebhookHandler<'_> {
             change(&mut webhook)?;
             webhook.modified = self
                 .cx
-                .now
+                .received_at
                 .after(Timestamp::from_micros(webhook.modified))
                 .micros();
             // A sender that has it at this moment keeps it; whoever rests longer looks again.
-            let leased = stored.next.map(|next| next.min(self.cx.now.plus(LEASE)));
-            let next = webhook.stored(stored.version.saturating_add(1), leased, self.cx.now)?;
-            if self.kept().write_webhook(&self.cx.tenant, &next).await? == WebhookWrite::Written {
+            let leased = stored
+                .due_at
+                .map(|next| next.min(self.cx.received_at.plus(LEASE)));
+            let next = webhook.stored(
+                stored.version.saturating_add(1),
+                leased,
+                self.cx.received_at,
+            )?;
+            if self.kept().put_webhook(&self.cx.tenant, &next).await? == WebhookWrite::Written {
                 return Ok(webhook);
             }
         }
@@ -227,7 +233,7 @@ impl WebhookHandler<'_> {
     async fn stored(&self, id: &Id) -> Result<(StoredWebhook, Webhook), WebhookRequestError> {
         let stored = self
             .kept()
-            .webhook(&self.cx.tenant, id)
+            .get_webhook(&self.cx.tenant, id)
             .await?
             .ok_or_else(Error::not_found)?;
         let webhook = Webhook::read(&stored)?;
@@ -289,16 +295,21 @@ impl WebhookHandler<'_> {
 
     fn asked(&self, body: &[u8], is_new: bool) -> Result<WebhookBody, WebhookRequestError> {
         let object = self.object(body, false)?;
-        WebhookBody::read(&object, is_new, &self.readable(), self.parts.reach)
-            .map_err(WebhookRequestError::Problems)
+        WebhookBody::read(
+            &object,
+            is_new,
+            &self.readable(),
+            self.parts.receiver_policy,
+        )
+        .map_err(WebhookRequestError::Problems)
     }
 
     /// The feed behind a cursor.
     async fn feed(&self, after: Option<String>) -> Result<FeedPage, WebhookRequestError> {
         let request = FeedRequest::new(after, self.readable(), 1);
-        match self.parts.changes.changes(self.cx, &request).await? {
+        match self.parts.changes.read(self.cx, &request).await? {
             FeedResponse::Page(page) => Ok(page),
-            FeedResponse::Unknown => {
+            FeedResponse::UnknownCursor => {
                 let text = "{property} is no cursor that the change feed gave to this key's tenant. Send one from a `next` or `last` link, or leave it out to begin at the beginning.";
                 Err(WebhookRequestError::Problems(vec![Problem::new(
                     ErrorCode::CursorInvalid,
@@ -306,7 +317,7 @@ impl WebhookHandler<'_> {
                     text,
                 )]))
             }
-            FeedResponse::Expired => Err(WebhookRequestError::Expired(Box::new(
+            FeedResponse::ExpiredCursor => Err(WebhookRequestError::Expired(Box::new(
                 self.api.expired_cursor(self.cx),
             ))),
         }

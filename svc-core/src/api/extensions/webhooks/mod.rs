@@ -84,7 +84,7 @@ impl ApiBuilder {
     /// Which receivers [webhooks](Self::webhooks) may have, where that is called before; those of
     /// the internet by `https` unless set (HOOK-05).
     #[must_use]
-    pub fn webhook_reach(mut self, reach: ReceiverPolicy) -> Self {
+    pub fn webhook_receiver_policy(mut self, reach: ReceiverPolicy) -> Self {
         if let Some(settings) = &mut self.settings.extensions.webhooks {
             settings.reach = reach;
         }
@@ -101,13 +101,13 @@ pub struct WebhookSources {
     /// What was changed.
     pub changes: Arc<dyn ChangeFeed>,
     /// Which receivers are taken.
-    pub reach: ReceiverPolicy,
+    pub receiver_policy: ReceiverPolicy,
 }
 
 impl fmt::Debug for WebhookSources {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("WebhookParts")
-            .field("reach", &self.reach)
+            .field("reach", &self.receiver_policy)
             .finish_non_exhaustive()
     }
 }
@@ -115,13 +115,13 @@ impl fmt::Debug for WebhookSources {
 impl Api {
     /// What a sender of webhooks needs; `None` where none are offered.
     #[must_use]
-    pub fn webhook_parts(&self) -> Option<WebhookSources> {
+    pub fn webhook_sources(&self) -> Option<WebhookSources> {
         let extensions = self.extensions();
         let WebhookSettings { kept, reach } = extensions.webhooks.as_ref()?.clone();
         Some(WebhookSources {
             webhooks: kept,
             changes: Arc::clone(extensions.changes.backend.as_ref()?),
-            reach,
+            receiver_policy: reach,
         })
     }
 
@@ -130,7 +130,7 @@ impl Api {
     #[must_use]
     pub fn webhook_message(&self, entry: &RecordChange) -> Vec<u8> {
         let mut body = Vec::with_capacity(256);
-        hal::message(&self.hal(self.base()), entry, &mut body);
+        hal::message(&self.hal(self.base_url()), entry, &mut body);
         body
     }
 }

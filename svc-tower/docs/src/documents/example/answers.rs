@@ -36,7 +36,7 @@ impl Examples<'_> {
             return None;
         };
         let page = RawPage::new(vec![self.example(kind)?], 60);
-        let request = PageRequest::new(2, self.api.sizes().page);
+        let request = PageRequest::new(2, self.api.limits().default_page_size);
         let out =
             DocumentRenderer::new(self.api, self.base).collection(kind, &scope, &request, &page);
         let mut answer = read(&out)?;
@@ -79,7 +79,8 @@ impl Examples<'_> {
         let address = record(kind)?;
         let at = Timestamp::parse(EARLIER)?;
         let foreign = Identifier::parse("other_system:1001");
-        let meta = Meta::new(address.id, at).identifiers(&foreign.into_iter().collect::<Vec<_>>());
+        let meta =
+            Meta::new(address.id, at).with_identifiers(&foreign.into_iter().collect::<Vec<_>>());
         let mut fields = Object::new();
         for (_, own) in
             EffectiveField::of(self.api, kind).filter(|(_, own)| own.field.name != "item_type")
@@ -92,7 +93,7 @@ impl Examples<'_> {
         self.api.dialect().share_names().rename_to_wire(&mut fields);
         let mut members = Vec::new();
         fields.write_members(&mut members);
-        let mut example = RawRecord::stored(kind, meta, members);
+        let mut example = RawRecord::from_wire(kind, meta, members);
         if kind.schema().fields.field("item_type").is_some() {
             example.add_computed("item_type", ComputedValue::Relation(Kind::Person));
         }

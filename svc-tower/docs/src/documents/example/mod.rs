@@ -98,7 +98,7 @@ impl Examples<'_> {
         let parent = kind
             .schema()
             .scopes()
-            .find(|parent| self.api.offers_under(kind, *parent))?;
+            .find(|parent| self.api.offers_collection_under(kind, *parent))?;
         Some(Target::Collection {
             kind,
             scope: Scope::Under(record(parent)?),

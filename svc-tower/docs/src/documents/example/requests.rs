@@ -30,14 +30,14 @@ impl Examples<'_> {
         body: Option<Object>,
     ) -> Option<ExampleRequest> {
         let offered = self.api.operation(method, target)?;
-        let has_key = offered.key() != KeyRequirement::NotNeeded;
+        let has_key = offered.key_requirement() != KeyRequirement::NotNeeded;
         let key_header = has_key.then(|| self.api.dialect().key_header_text().clone());
         let status = offered
             .spec()
             .success(self.api.response_style())
             .status
             .as_u16();
-        let address = self.api.href(self.base, target);
+        let address = self.api.url(self.base, target);
         let body = body.map(Json::Object);
         Some(ExampleRequest {
             title,
@@ -91,8 +91,8 @@ impl Examples<'_> {
             }
             other => other.clone(),
         };
-        let explorer = self.api.href(self.base, &Target::Explorer("".into()));
-        let href = self.api.href(self.base, &shown);
+        let explorer = self.api.url(self.base, &Target::Explorer("".into()));
+        let href = self.api.url(self.base, &shown);
         Some(format!(
             "{explorer}#/{}",
             href.strip_prefix(self.base.as_str())?
@@ -221,7 +221,7 @@ impl Examples<'_> {
         &self,
         function: FunctionName,
     ) -> Option<ExampleRequest> {
-        if !self.api.functions().contains(&function) {
+        if !self.api.action_functions().contains(&function) {
             return None;
         }
         let helper = self
@@ -232,7 +232,7 @@ impl Examples<'_> {
         let field = FunctionFields::FIELDS.field(name)?;
         let mut body = Object::new();
         body.insert("person", self.body(Kind::Person, false));
-        let address = |kind: Kind| Some(self.api.href(self.base, &Target::Record(record(kind)?)));
+        let address = |kind: Kind| Some(self.api.url(self.base, &Target::Record(record(kind)?)));
         let value = match function {
             FunctionName::AddTagsUri => Json::from(vec![Json::from(address(Kind::Tag)?)]),
             FunctionName::AddListsUri => Json::from(vec![Json::from(address(Kind::List)?)]),
@@ -353,7 +353,7 @@ impl Examples<'_> {
                 && let Some(address) = record(to)
             {
                 let mut href = Object::new();
-                href.insert("href", self.api.href(self.base, &Target::Record(address)));
+                href.insert("href", self.api.url(self.base, &Target::Record(address)));
                 links.insert(self.api.dialect().relation(link.name), href);
             }
         }

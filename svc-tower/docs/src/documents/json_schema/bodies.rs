@@ -93,7 +93,7 @@ impl<'a> Definitions<'a> {
         let mut links = Members::default();
         links.require("self", self.link());
         links.insert("curies", self.curies());
-        for name in self.api.sent_links(kind) {
+        for name in self.api.record_links(kind) {
             let link = self.link();
             links.insert(self.api.dialect().relation(name), link);
         }
@@ -137,7 +137,7 @@ impl<'a> Definitions<'a> {
                 BodyLinks::Helper => matches!(write, LinkWrite::Create | LinkWrite::Update),
                 BodyLinks::Update => write == LinkWrite::Update,
             };
-            if !is_taken || self.api.is_unlinked(kind, link.name) {
+            if !is_taken || self.api.is_link_omitted(kind, link.name) {
                 continue;
             }
             let relation = self.api.dialect().relation(link.name);
@@ -280,7 +280,8 @@ impl<'a> Definitions<'a> {
     fn functions(&mut self, body: &mut Members) {
         let named = FunctionFields::FIELDS.fields.iter();
         let supported = named.filter(|field| {
-            FunctionName::parse(field.name).is_some_and(|name| self.api.functions().contains(&name))
+            FunctionName::parse(field.name)
+                .is_some_and(|name| self.api.action_functions().contains(&name))
         });
         let fields: Vec<EffectiveField<'a>> = supported.map(EffectiveField::from).collect();
         self.fields(body, &fields, SchemaVariant::Create, "function");

@@ -51,7 +51,7 @@ pub fn json_schema(api: &Api, base: &BaseUrl, name: &str) -> Option<Value> {
     };
     let mut document = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": api.href(base, &Target::JsonSchema(name.into())),
+        "$id": api.url(base, &Target::JsonSchema(name.into())),
         "title": api.dialect().relation(name),
     });
     let definitions = all.finish();
@@ -117,7 +117,7 @@ impl Definitions<'_> {
     /// A reference to a page of the change feed (SYN-02 to SYN-05).
     pub(in crate::documents) fn changes(&mut self) -> Value {
         self.refer("changes.page", |all| {
-            let relation = all.api.changes_relation();
+            let relation = all.api.change_feed_relation();
             let mut links = Members::default();
             for name in ["self", "first", "last"] {
                 links.require(name, all.link());
@@ -231,7 +231,7 @@ impl Definitions<'_> {
         self.refer(ERROR, |all| {
             let whole = all.statuses("error_descriptions", "error_code");
             let atomic = all.report("atomic", &whole, Members::default());
-            let (list, code) = if all.api.style_name() == "examples" {
+            let (list, code) = if all.api.response_style_name() == "examples" {
                 ("errors", "code")
             } else {
                 ("error_descriptions", "error_code")

@@ -32,7 +32,7 @@ pub(in crate::documents) fn template(
     target: &Target,
     of: Option<Kind>,
 ) -> (String, Vec<String>) {
-    let href = api.href(base, target);
+    let href = api.url(base, target);
     let path = href.strip_prefix(base.as_str()).unwrap_or(&href);
     let mut path = format!("/{path}");
     let mut names = Vec::new();
@@ -54,7 +54,7 @@ pub(super) fn address_of(api: &Api, base: &BaseUrl, kind: Kind) -> Value {
     let Some(address) = record(kind) else {
         return plain;
     };
-    let href = api.href(base, &Target::Record(address));
+    let href = api.url(base, &Target::Record(address));
     if !href.contains(OWN) {
         return plain;
     }

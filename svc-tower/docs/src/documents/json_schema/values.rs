@@ -20,7 +20,7 @@ impl<'a> Definitions<'a> {
         let field = own.field;
         let mut schema = self.value(&field.ty, field.rules, own, form, owner);
         if form != SchemaVariant::Read {
-            let most = self.api.sizes().caps.most(field.name);
+            let most = self.api.limits().content.most(field.name);
             match &field.ty {
                 ValueType::Array(_) => set(&mut schema, "maxItems", most),
                 ValueType::StringMap => set(&mut schema, "maxProperties", most),

@@ -1,7 +1,7 @@
 //! What a batch takes and answers (BAT).
 
 use serde_json::{Value, json};
-use svc_core::{api::MOST_ENTRIES, helper::HelperName};
+use svc_core::{api::MAX_BATCH_ENTRIES, helper::HelperName};
 
 use super::parts::{HAL, JSON};
 use crate::documents::json_schema::Definitions;
@@ -12,7 +12,7 @@ const LINES: [&str; 2] = ["application/x-ndjson", "application/jsonl"];
 /// The content of a request: an array of the bodies of single calls, or lines of them.
 pub(super) fn request(all: &mut Definitions<'_>, helper: HelperName) -> Value {
     let entry = all.helper(helper);
-    let array = json!({ "type": "array", "maxItems": MOST_ENTRIES, "items": entry });
+    let array = json!({ "type": "array", "maxItems": MAX_BATCH_ENTRIES, "items": entry });
     let line = "The schema is that of one line: an entry.";
     let mut content = json!({ JSON: { "schema": array } });
     lines(

@@ -12,7 +12,7 @@ use super::parts::answer;
 
 /// The headers with which a method is conditional; none where conditions do not count.
 pub(super) fn parameters(api: &Api, method: &Method, target: &Target) -> Vec<Value> {
-    let Some(needs) = api.conditional_requests() else {
+    let Some(needs) = api.if_match_policy() else {
         return Vec::new();
     };
     let header = |name: &str, is_needed: bool, text: &str| {
@@ -47,7 +47,7 @@ pub(super) fn answers(
     error: &Value,
     responses: &mut Map<String, Value>,
 ) {
-    let Some(needs) = api.conditional_requests() else {
+    let Some(needs) = api.if_match_policy() else {
         return;
     };
     let mut add = |status: &str, text: &str, content: Option<Value>| {
@@ -83,7 +83,7 @@ pub(super) fn validators(api: &Api, output: ResponseBodyKind, response: &mut Val
         );
     let Some(response) = response
         .as_object_mut()
-        .filter(|_| api.conditional_requests().is_some() && is_tagged)
+        .filter(|_| api.if_match_policy().is_some() && is_tagged)
     else {
         return;
     };

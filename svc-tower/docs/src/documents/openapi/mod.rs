@@ -44,7 +44,7 @@ pub fn openapi(api: &Api, base: &BaseUrl) -> Value {
     }
     let tags = Kind::ALL
         .iter()
-        .filter(|kind| api.is_sent(**kind))
+        .filter(|kind| api.shows_kind(**kind))
         .map(|kind| json!({ "name": kind.plural(), "description": kind.schema().doc }));
     let tags: Vec<Value> = tags.collect();
     let server = base.as_str().trim_end_matches('/');

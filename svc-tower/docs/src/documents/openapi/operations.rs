@@ -22,7 +22,7 @@ use crate::documents::{
     parameters::parameters as of_query,
 };
 
-const EVENTS: ContentType = ContentType::Events;
+const EVENTS: ContentType = ContentType::EventStream;
 const HTML: &str = "text/html";
 
 /// What a path takes; `None` where nothing of it is served. `OPTIONS` is the same everywhere, and
@@ -82,7 +82,7 @@ fn operation(
     if let Some(kind) = kind_of(&route.target) {
         about.insert("tags".to_owned(), json!([kind.plural()]));
     }
-    match offered.key() {
+    match offered.key_requirement() {
         KeyRequirement::NotNeeded => drop(about.insert("security".to_owned(), json!([]))),
         KeyRequirement::Optional => {
             drop(about.insert("security".to_owned(), json!([{ KEY: [] }, {}])))
@@ -230,7 +230,7 @@ fn content(
             let record = all.kind(kind_of(target)?, SchemaVariant::Read);
             // Without a key nothing is told (HLP-07).
             let nothing = json!({ "type": "object", "maxProperties": 0 });
-            let is_anonymous = offered.key() == KeyRequirement::Optional;
+            let is_anonymous = offered.key_requirement() == KeyRequirement::Optional;
             one(
                 HAL,
                 if is_anonymous {
@@ -272,7 +272,7 @@ fn failures(
         route.target,
         Target::Collection { .. } | Target::Record(_) | Target::Helper { .. }
     );
-    if offered.key() != KeyRequirement::NotNeeded {
+    if offered.key_requirement() != KeyRequirement::NotNeeded {
         add("401", "The key is missing or not valid.", bodies);
         add("403", "The key may not do this.", bodies);
     }

@@ -46,5 +46,5 @@ pub(super) fn answers(
 }
 
 fn is_repeatable(api: &Api, method: &Method) -> bool {
-    api.keeps_answers() && *method == Method::POST
+    api.supports_idempotency() && *method == Method::POST
 }

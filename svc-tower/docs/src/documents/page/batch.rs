@@ -1,6 +1,6 @@
 //! The page of batches (BAT-01 to BAT-11).
 
-use svc_core::{api::MOST_ENTRIES, error::ErrorCode};
+use svc_core::{api::MAX_BATCH_ENTRIES, error::ErrorCode};
 
 use super::{DocLinkGroup, DocPage, DocPages, DocTable, topic};
 
@@ -10,13 +10,13 @@ pub(super) const NAME: &str = "batch";
 /// `None` where there are none.
 pub(super) fn page(docs: &DocPages<'_>) -> Option<DocPage> {
     let api = docs.api;
-    if !api.takes_batches() {
+    if !api.supports_batches() {
         return None;
     }
     let summary = "Many calls of a helper in one request: each entry is the body of a call, and is answered as that call would be.";
     let mut page = topic(NAME, "Many calls in one request", summary);
     page.notes = [
-        format!("Up to {MOST_ENTRIES} entries come as a JSON array with `Content-CatalogueType: application/json`. The answer is 200 with \
+        format!("Up to {MAX_BATCH_ENTRIES} entries come as a JSON array with `Content-CatalogueType: application/json`. The answer is 200 with \
                  what became of each, in order, whatever that is: an entry that is refused stands in the way of no other."),
         "Any number of entries come as lines, one JSON object on each, with `application/x-ndjson` or `application/jsonl`. Each \
          is answered by a line, while the next ones are sent: read the answer while you send. The last line has `total`, \
@@ -29,10 +29,10 @@ pub(super) fn page(docs: &DocPages<'_>) -> Option<DocPage> {
          `return=representation` ask for the one or the other; `Prefer: handling=strict` holds for each entry."
             .to_owned(),
         format!("The bodies in the response to an array have at most {} bytes together. The results after that have no `body`: read \
-                 the records at their `href`, or send the entries as lines.", api.sizes().batch_response),
+                 the records at their `href`, or send the entries as lines.", api.limits().batch_response),
     ]
     .into();
-    if api.keeps_answers() {
+    if api.supports_idempotency() {
         page.notes.push("With `IdempotencyStore-Key` a batch may be sent again, whole or with more entries behind: what was done is answered as it was, and the rest is done.".to_owned());
     }
     let rows = [

@@ -11,8 +11,8 @@ pub(super) fn page(docs: &DocPages<'_>) -> DocPage {
     let api = docs.api;
     let summary =
         "What was created, changed and deleted since a cursor, in the order in which it was done.";
-    let mut page = open(NAME, DocSubject::Link, api.changes_relation(), summary);
-    if !api.has_changes() {
+    let mut page = open(NAME, DocSubject::Link, api.change_feed_relation(), summary);
+    if !api.has_change_feed() {
         page.notes
             .push("This server has no change feed.".to_owned());
         return page;
@@ -54,7 +54,7 @@ pub(super) fn page(docs: &DocPages<'_>) -> DocPage {
         title: "An entry",
         rows,
     });
-    let parameters = api.changes_parameters().into_iter();
+    let parameters = api.change_feed_parameters().into_iter();
     let rows = parameters
         .map(|it| (format!("`{}`", it.name), it.text))
         .collect();

@@ -21,7 +21,7 @@ pub(super) fn error_object(docs: &DocPages<'_>) -> DocPage {
     }
     page.notes
         .push("A request that failed names everything that is wrong with it at once.".to_owned());
-    let examples = docs.api.style_name() == "examples";
+    let examples = docs.api.response_style_name() == "examples";
     page.fields = [
         (
             "request_type",
@@ -173,12 +173,12 @@ pub(super) fn page(docs: &DocPages<'_>, name: &str) -> Option<DocPage> {
         ErrorCode::NotImplemented | ErrorCode::NotSupported => Some("capabilities"),
         ErrorCode::FieldInvalid | ErrorCode::FieldRequired => Some("types"),
         ErrorCode::PreconditionFailed | ErrorCode::PreconditionRequired
-            if docs.api.conditional_requests().is_some() =>
+            if docs.api.if_match_policy().is_some() =>
         {
             Some("conditional_requests")
         }
         ErrorCode::IdempotencyKeyInvalid | ErrorCode::IdempotencyKeyReused
-            if docs.api.keeps_answers() =>
+            if docs.api.supports_idempotency() =>
         {
             Some("idempotency")
         }

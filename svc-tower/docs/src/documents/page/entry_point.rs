@@ -23,7 +23,7 @@ pub(super) fn page(docs: &DocPages<'_>, answer: &[u8]) -> DocPage {
     let mut begin = begin(docs);
     begin
         .entries
-        .retain(|entry| entry.href != docs.api.href(docs.base, &Target::EntryPoint));
+        .retain(|entry| entry.href != docs.api.url(docs.base, &Target::EntryPoint));
     page.lists.push(begin);
     page.operations = operations_at(docs, &Target::EntryPoint);
     let answer = Json::read(answer, &JsonLimits::default()).ok();
@@ -51,7 +51,7 @@ pub(super) fn missing(docs: &DocPages<'_>, near: Vec<DocReference>) -> DocPage {
 /// Where people begin.
 fn begin(docs: &DocPages<'_>) -> DocLinkGroup {
     let to = |target: &Target, name: &str, text: &str| {
-        DocReference::new(docs.api.href(docs.base, target), name).text(text)
+        DocReference::new(docs.api.url(docs.base, target), name).text(text)
     };
     let entries = vec![
         to(

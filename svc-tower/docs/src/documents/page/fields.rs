@@ -72,7 +72,7 @@ impl DocPages<'_> {
     /// The page of a row, where the rows have pages.
     pub(super) fn rule(&self, id: &'static str) -> Option<DocRequirement> {
         self.api
-            .rule_page(id)
+            .requirement_page(id)
             .map(|href| DocRequirement { id, href })
     }
 
@@ -83,12 +83,12 @@ impl DocPages<'_> {
             .iter()
             .map(|field| self.field(field, FieldAccess::BOTH));
         let own = EffectiveField::of(self.api, kind).map(|(place, own)| {
-            let readable = self.api.is_readable(kind, place);
+            let readable = self.api.is_field_readable(kind, place);
             let field = self.field(
                 own,
                 FieldAccess {
                     readable,
-                    writable: self.api.is_writable(kind, place),
+                    writable: self.api.is_field_writable(kind, place),
                 },
             );
             DocField {

@@ -38,14 +38,14 @@ pub(super) fn page(docs: &DocPages<'_>) -> DocPage {
     .into();
     let names = |kind: Kind| {
         let fields = api
-            .filterable(kind)
+            .filter_fields(kind)
             .iter()
             .map(|field| format!("`{}`", field.as_str()));
         fields.collect::<Vec<_>>().join(", ")
     };
     let kinds = Kind::ALL
         .iter()
-        .filter(|kind| !api.filterable(**kind).is_empty());
+        .filter(|kind| !api.filter_fields(**kind).is_empty());
     let rows = kinds
         .clone()
         .map(|kind| (format!("`{}`", kind.plural()), names(*kind)))
@@ -57,7 +57,7 @@ pub(super) fn page(docs: &DocPages<'_>) -> DocPage {
     let is_there = |field: &&FilterField| {
         kinds
             .clone()
-            .any(|kind| api.filterable(*kind).contains(field))
+            .any(|kind| api.filter_fields(*kind).contains(field))
     };
     let about = |field: &FilterField| {
         let operators: Vec<String> = field

@@ -12,7 +12,7 @@ impl DocPages<'_> {
     #[must_use]
     pub fn machine_form(&self, page: &DocPage) -> Value {
         let own = match page.subject {
-            DocSubject::Start => self.api.href(self.base, &Target::Docs),
+            DocSubject::Start => self.api.url(self.base, &Target::Docs),
             _ => self.href(&page.name),
         };
         let related: Vec<Value> = page
@@ -50,7 +50,7 @@ impl DocPages<'_> {
             "example": page.example.as_ref().map(value),
             "_links": {
                 "self": { "href": own },
-                "start": { "href": self.api.href(self.base, &Target::Docs) },
+                "start": { "href": self.api.url(self.base, &Target::Docs) },
                 "related": related,
             },
         })

@@ -334,7 +334,7 @@ impl<'a> DocPages<'a> {
     /// The address of a page.
     fn href(&self, name: &str) -> String {
         self.api
-            .href(self.base, &Target::DocsPage(Cow::Owned(name.to_owned())))
+            .url(self.base, &Target::DocsPage(Cow::Owned(name.to_owned())))
     }
 
     /// A link to a page that is called what its name is.

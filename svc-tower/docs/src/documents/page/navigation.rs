@@ -18,12 +18,12 @@ pub(super) fn groups(docs: &DocPages<'_>, page: &DocPage) -> Vec<DocLinkGroup> {
             text: String::new(),
             ..entry
         });
-    let kinds = Kind::ALL.iter().filter(|kind| api.is_sent(**kind));
+    let kinds = Kind::ALL.iter().filter(|kind| api.shows_kind(**kind));
     let helpers = api
         .helpers()
         .map(|helper| called(helper.relation(), helper.as_str()));
     let functions = api
-        .functions()
+        .action_functions()
         .iter()
         .map(|function| docs.entry(function.as_str()));
     let errors = ErrorCode::ALL.iter().map(|code| docs.entry(code.as_str()));

@@ -160,7 +160,7 @@ fn resource(docs: &DocPages<'_>, kind: Kind) -> DocPage {
             .push("This server offers no operation on it.".to_owned());
     }
     page.fields = docs.fields_of(kind);
-    let sent = api.sent_links(kind);
+    let sent = api.record_links(kind);
     let links = schema.links.iter().filter(|link| sent.contains(&link.name));
     page.links = links.map(|link| doc_link(docs, None, link)).collect();
     page.requests = docs.examples().of_record(kind);
@@ -213,7 +213,7 @@ fn schema_entry(docs: &DocPages<'_>, name: &str) -> Option<super::DocReference> 
     let name = json_schema_names(docs.api)
         .into_iter()
         .find(|known| *known == name)?;
-    let href = docs.api.href(docs.base, &Target::JsonSchema(name.into()));
+    let href = docs.api.url(docs.base, &Target::JsonSchema(name.into()));
     Some(super::DocReference::new(
         href,
         format!("JSON Schema of {name}"),
@@ -235,12 +235,12 @@ fn operations(docs: &DocPages<'_>, kind: Kind) -> Vec<DocOperation> {
 
 /// The operations of this server on a target.
 pub(super) fn operations_at(docs: &DocPages<'_>, target: &Target) -> Vec<DocOperation> {
-    let address = docs.api.href(docs.base, target);
+    let address = docs.api.url(docs.base, target);
     let operation = |offered: OfferedOperation| DocOperation {
         name: offered.spec().name,
         method: offered.spec().method.as_str(),
         address: address.clone(),
-        key: offered.key().as_str(),
+        key: offered.key_requirement().as_str(),
     };
     docs.api.operations(target).map(operation).collect()
 }
@@ -261,7 +261,7 @@ fn collection(docs: &DocPages<'_>, kind: Kind) -> DocPage {
         "The members stand under `_embedded`. `next` leads to the next page, `previous` and `prev` to the one before."
             .to_owned(),
     );
-    if !api.is_listed_anywhere(kind) {
+    if !api.has_any_collection(kind) {
         page.notes
             .push("This server lists no such records.".to_owned());
     }
@@ -277,7 +277,7 @@ fn collection(docs: &DocPages<'_>, kind: Kind) -> DocPage {
     ]
     .map(|(name, text)| docs.plain(name, "integer", text))
     .into();
-    let is_filtered = !api.filterable(kind).is_empty();
+    let is_filtered = !api.filter_fields(kind).is_empty();
     let parameters = parameters(
         api,
         ResponseBodyKind::Collection,
@@ -297,7 +297,7 @@ fn collection(docs: &DocPages<'_>, kind: Kind) -> DocPage {
     page.requests = docs.examples().of_collection(kind);
     let parents = schema
         .scopes()
-        .filter(|parent| api.offers_under(kind, *parent));
+        .filter(|parent| api.offers_collection_under(kind, *parent));
     let mut see = vec![docs.relation(schema.singular)];
     see.extend(parents.map(|parent| docs.relation(parent.singular())));
     see.extend(is_filtered.then(|| docs.entry("filters")));
@@ -373,7 +373,7 @@ fn helper(docs: &DocPages<'_>, helper: HelperName, alias: Option<&'static str>) 
     }
     if helper.takes_functions() {
         let functions = api
-            .functions()
+            .action_functions()
             .iter()
             .filter_map(|function| FunctionFields::FIELDS.field(function.as_str()));
         page.fields
@@ -415,7 +415,7 @@ fn helper(docs: &DocPages<'_>, helper: HelperName, alias: Option<&'static str>) 
     });
     if helper.takes_functions() {
         let offered = api
-            .functions()
+            .action_functions()
             .iter()
             .map(|function| docs.entry(function.as_str()));
         page.lists.push(DocLinkGroup {
@@ -440,7 +440,7 @@ pub(super) fn is_anonymous(docs: &DocPages<'_>, helper: HelperName) -> bool {
     };
     docs.api
         .operations(&target)
-        .any(|offered| offered.key() == KeyRequirement::Optional)
+        .any(|offered| offered.key_requirement() == KeyRequirement::Optional)
 }
 
 fn function(docs: &DocPages<'_>, function: FunctionName) -> DocPage {
@@ -458,7 +458,7 @@ fn function(docs: &DocPages<'_>, function: FunctionName) -> DocPage {
         .map(|field| docs.field(field, FieldAccess::TAKEN))
         .into_iter()
         .collect();
-    if docs.api.functions().contains(&function) {
+    if docs.api.action_functions().contains(&function) {
         page.notes.push(
             "It is done for the person of the call, after the action itself is recorded."
                 .to_owned(),

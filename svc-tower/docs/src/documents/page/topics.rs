@@ -37,9 +37,9 @@ const IDEMPOTENCY: &str = "idempotency";
 /// The names of the pages of what holds for every request of this server.
 pub(super) fn names(api: &Api) -> impl Iterator<Item = &'static str> {
     let extensions = [
-        (api.conditional_requests().is_some(), CONDITIONAL),
-        (api.keeps_answers(), IDEMPOTENCY),
-        (api.takes_batches(), batch::NAME),
+        (api.if_match_policy().is_some(), CONDITIONAL),
+        (api.supports_idempotency(), IDEMPOTENCY),
+        (api.supports_batches(), batch::NAME),
     ];
     NAMES.iter().copied().chain(
         extensions
@@ -97,7 +97,7 @@ pub(super) fn start(docs: &DocPages<'_>) -> DocPage {
         .into_iter()
         .collect();
     let document = |target: &Target, name: &str, text: &str| {
-        DocReference::new(api.href(docs.base, target), name).text(text)
+        DocReference::new(api.url(docs.base, target), name).text(text)
     };
     page.lists.push(DocLinkGroup {
         title: "Begin here",
@@ -147,7 +147,7 @@ pub(super) fn start(docs: &DocPages<'_>) -> DocPage {
         entries: api.helpers().map(helper).collect(),
     });
     let functions = api
-        .functions()
+        .action_functions()
         .iter()
         .map(|function| docs.entry(function.as_str()))
         .collect();
@@ -155,13 +155,13 @@ pub(super) fn start(docs: &DocPages<'_>) -> DocPage {
         title: "Helper action functions",
         entries: functions,
     });
-    let sizes = api.sizes();
+    let sizes = api.limits();
     let size = format!(
         "Bodies of at most {} bytes, pages of at most {} records; {} unless the client names a number",
-        docs.body_limit, sizes.max_page, sizes.page
+        docs.body_limit, sizes.max_page_size, sizes.default_page_size
     );
     let rows = [
-        ("Matching of persons", api.matching_text()),
+        ("Matching of persons", api.person_matching_description()),
         ("Custom fields", relation::CUSTOM_FIELDS.to_owned()),
         ("Limits", size),
         ("Declared behaviours", behaviours(docs)),
@@ -215,22 +215,22 @@ pub(super) fn every_request(docs: &DocPages<'_>) -> Vec<DocReference> {
             "what collections can be filtered and ordered by",
         ),
     ];
-    if api.conditional_requests().is_some() {
+    if api.if_match_policy().is_some() {
         let text = "what you have is not sent again, what you do not know is not overwritten";
         entries.push(topic(CONDITIONAL, "Conditional requests", text));
     }
-    if api.keeps_answers() {
+    if api.supports_idempotency() {
         let text = "a request whose answer was lost may be sent again, and nothing is done twice";
         entries.push(topic(IDEMPOTENCY, "Requests that come again", text));
     }
-    if api.takes_batches() {
+    if api.supports_batches() {
         entries.push(topic(
             batch::NAME,
             "Many calls in one request",
             "to bring many people or actions at once",
         ));
     }
-    if api.has_changes() {
+    if api.has_change_feed() {
         entries.push(topic(
             changes::NAME,
             "Changes",
@@ -250,7 +250,7 @@ pub(super) fn every_request(docs: &DocPages<'_>) -> Vec<DocReference> {
 /// A kind and what this server does with it; `None` for nothing.
 fn offer(docs: &DocPages<'_>, kind: Kind) -> Option<DocReference> {
     let offers = |operation: &&Operation| match operation {
-        Operation::List => docs.api.is_listed_anywhere(kind),
+        Operation::List => docs.api.has_any_collection(kind),
         operation => docs.api.offers(kind, **operation),
     };
     let offered: Vec<_> = Operation::ALL
@@ -280,7 +280,7 @@ fn matching(docs: &DocPages<'_>) -> DocPage {
     let summary =
         "Helpers recognise a posted person who is known already, so that nobody is there twice.";
     let mut page = topic("matching", "Matching of persons", summary);
-    page.notes.push(docs.api.matching_text());
+    page.notes.push(docs.api.person_matching_description());
     page.notes.push(relation::CUSTOM_FIELDS.to_owned());
     let helpers = docs.api.helpers().filter(|helper| helper.takes_person());
     let entries = helpers
@@ -299,7 +299,7 @@ fn limits(docs: &DocPages<'_>) -> DocPage {
         "Limits",
         "How large pages and bodies may be on this server.",
     );
-    let sizes = docs.api.sizes();
+    let sizes = docs.api.limits();
     let row = |what: &str, most: String| (what.to_owned(), most);
     let has_anonymous = docs
         .api
@@ -316,10 +316,10 @@ fn limits(docs: &DocPages<'_>) -> DocPage {
             "Characters of a number",
             sizes.json.number_digits.to_string(),
         ),
-        row("Records on a page", sizes.max_page.to_string()),
+        row("Records on a page", sizes.max_page_size.to_string()),
         row(
             "Records on a page when the client names no number",
-            sizes.page.to_string(),
+            sizes.default_page_size.to_string(),
         ),
     ]);
     page.facts.push(DocTable {
@@ -393,7 +393,7 @@ fn authentication(docs: &DocPages<'_>) -> DocPage {
 }
 
 fn response_style(docs: &DocPages<'_>) -> DocPage {
-    let style = docs.api.style_name();
+    let style = docs.api.response_style_name();
     let summary = format!("This server answers writes in the style `{style}`.");
     let mut page = topic("response_style", "Response style", &summary);
     let is_table = style == "table";
@@ -444,7 +444,7 @@ fn response_style(docs: &DocPages<'_>) -> DocPage {
 
 /// `None` where they are not answered.
 fn conditional_requests(docs: &DocPages<'_>) -> Option<DocPage> {
-    let is_required = docs.api.conditional_requests()? == IfMatchPolicy::Required;
+    let is_required = docs.api.if_match_policy()? == IfMatchPolicy::Required;
     let summary = "What a client has is not sent again, and what it does not know is not overwritten (RFC 9110).";
     let mut page = topic(CONDITIONAL, "Conditional requests", summary);
     let change = if is_required {
@@ -493,7 +493,7 @@ fn conditional_requests(docs: &DocPages<'_>) -> Option<DocPage> {
 
 /// `None` where answers are not kept.
 fn idempotency(docs: &DocPages<'_>) -> Option<DocPage> {
-    docs.api.keeps_answers().then_some(())?;
+    docs.api.supports_idempotency().then_some(())?;
     let summary = "Whose answer was lost sends the request again with its `IdempotencyStore-Key`, and nothing is done twice.";
     let mut page = topic(IDEMPOTENCY, "Requests that come again", summary);
     let rows = [
@@ -619,7 +619,7 @@ fn capability(docs: &DocPages<'_>) -> DocPage {
         .collect();
     let document = capabilities(api, docs.base);
     let schema = |name: &'static str| {
-        let href = api.href(docs.base, &Target::JsonSchema(name.into()));
+        let href = api.url(docs.base, &Target::JsonSchema(name.into()));
         DocReference::new(href, format!("{name}.json"))
     };
     let entries = json_schema_names(api).into_iter().map(schema).collect();

@@ -138,7 +138,7 @@ pub(super) const FILES: &[StaticFile] = &[
 
 /// The page: all that the script is told stands in attributes.
 pub(super) fn page(files: &Files, api: &Api, base: &BaseUrl) -> String {
-    let href = |target: &Target| api.href(base, target);
+    let href = |target: &Target| api.url(base, target);
     let title = format!("Explorer – {}", api.vendor().product_name());
     let markup = html! {
         (DOCTYPE)

@@ -20,12 +20,12 @@ fn api(without: &[&str]) -> Api {
         .authenticator(FixedKeys::new());
     let builder = without
         .iter()
-        .fold(builder, |builder, name| builder.without(name));
+        .fold(builder, |builder, name| builder.without_capability(name));
     builder.build().unwrap()
 }
 
 fn svg(api: &Api) -> String {
-    file(api, &|target| api.href(api.base(), target))
+    file(api, &|target| api.url(api.base_url(), target))
 }
 
 /// The start tags of a name in the picture.

@@ -14,8 +14,8 @@ fn servers() -> Vec<Server> {
         Server::with(|api| api),
         Server::with(|api| {
             api.dialect(dialect)
-                .without("people.delete")
-                .without("helper.record_donation")
+                .without_capability("people.delete")
+                .without_capability("helper.record_donation")
         }),
         Server::with(svc_core::ApiBuilder::helpers_only),
     ]
@@ -24,14 +24,17 @@ fn servers() -> Vec<Server> {
 #[test]
 fn point_9_the_list_of_routes_is_that_of_the_open_api_document() {
     for server in servers() {
-        let document = openapi(&server.api, server.api.base());
+        let document = openapi(&server.api, server.api.base_url());
         let list = served(&server, "docs/forms/routes.json").expect("a list");
         assert_eq!(
             list["key_header"],
             server.api.dialect().key_header_text().as_str()
         );
         assert_eq!(list["prefix"], server.api.dialect().prefix());
-        assert_eq!(list["max_pagesize"], json!(server.api.sizes().max_page));
+        assert_eq!(
+            list["max_pagesize"],
+            json!(server.api.limits().max_page_size)
+        );
         let listed = list["routes"].as_array().expect("routes");
         let paths: BTreeSet<&str> = listed
             .iter()
@@ -91,7 +94,7 @@ fn point_9_the_list_of_routes_is_that_of_the_open_api_document() {
 #[test]
 fn point_9_the_form_of_a_route_has_all_that_it_refers_to_and_no_more() {
     for server in servers() {
-        let document = openapi(&server.api, server.api.base());
+        let document = openapi(&server.api, server.api.base_url());
         let list = served(&server, "docs/forms/routes.json").expect("a list");
         let mut hrefs = BTreeSet::new();
         for route in list["routes"].as_array().expect("routes") {

@@ -23,7 +23,9 @@ use support::server::Server;
 /// The JSON document that a service answers with at an address or a path below the entry point;
 /// `None` for 404.
 fn served(server: &Server, to: &str) -> Option<Value> {
-    let path = to.strip_prefix(server.api.base().as_str()).unwrap_or(to);
+    let path = to
+        .strip_prefix(server.api.base_url().as_str())
+        .unwrap_or(to);
     let request = http::Request::get(format!("/{path}"))
         .body(Empty::<&[u8]>::new())
         .expect("a request");
@@ -66,7 +68,7 @@ fn validator(document: &Value) -> jsonschema::Validator {
 
 /// A validator of one definition of a document.
 fn validator_of(api: &Api, name: &str, form: &str) -> jsonschema::Validator {
-    let mut document = json_schema(api, api.base(), name).expect("a document");
+    let mut document = json_schema(api, api.base_url(), name).expect("a document");
     let definition = format!("{name}{form}");
     assert!(
         document["$defs"].get(&definition).is_some(),

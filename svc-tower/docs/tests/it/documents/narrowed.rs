@@ -27,14 +27,14 @@ fn server() -> Server {
             .create()
             .update()
             .find()
-            .readable(fields!(person::{given_name, family_name, languages_spoken, email_addresses::{address, primary}}))
-            .writable(
+            .readable_fields(fields!(person::{given_name, family_name, languages_spoken, email_addresses::{address, primary}}))
+            .writable_fields(
                 writable!(person::{given_name, family_name, languages_spoken, email_addresses::{address, primary}}),
             )
-            .required(writable!(person::{family_name, email_addresses::{address}}))
-            .longest(person::key::family_name, 3)
-            .longest(person::key::languages_spoken, 5)
-            .longest(field!(person::email_addresses::address), 200)
+            .required_fields(writable!(person::{family_name, email_addresses::{address}}))
+            .max_length(person::key::family_name, 3)
+            .max_length(person::key::languages_spoken, 5)
+            .max_length(field!(person::email_addresses::address), 200)
             .without_link(person::link::modified_by)
     };
     let events = |x: ResourceConfig<Event, Memory>| {
@@ -42,30 +42,30 @@ fn server() -> Server {
             .get()
             .create()
             .update()
-            .required(writable!(event::{title, start_date}))
-            .range(event::key::capacity, 0..=50)
+            .required_fields(writable!(event::{title, start_date}))
+            .value_range(event::key::capacity, 0..=50)
             .default(event::key::capacity, 20)
-            .range(field!(event::ticket_levels::amount), 0..=20)
+            .value_range(field!(event::ticket_levels::amount), 0..=20)
             .without_link(event::link::creator)
             .without_link(event::link::organizer)
             .without_link(event::link::modified_by)
     };
     let attendances = |x: ResourceConfig<Attendance, Memory>| {
-        x.under::<Event>()
+        x.list_under::<Event>()
             .get()
             .create()
             .update()
-            .values(attendance::key::status, ["declined", "tentative"])
+            .allowed_values(attendance::key::status, ["declined", "tentative"])
             .default(attendance::key::status, "tentative")
-            .writable(writable!(attendance::{status, comment}))
-            .readable(fields!(attendance::{status, comment}))
+            .writable_fields(writable!(attendance::{status, comment}))
+            .readable_fields(fields!(attendance::{status, comment}))
     };
     let api = builder()
         .resource::<Person, _>(&store, people)
         .resource::<Event, _>(&store, events)
         .resource::<Attendance, _>(&store, attendances)
-        .compose::<PersonSignup>()
-        .compose::<RecordAttendance>();
+        .compose_helper::<PersonSignup>()
+        .compose_helper::<RecordAttendance>();
     Server {
         api: api.build().expect("an API"),
         store,
@@ -77,7 +77,7 @@ fn server() -> Server {
 #[test]
 fn cap_05_the_schemas_say_what_is_narrower() {
     let server = server();
-    let document = openapi(&server.api, server.api.base());
+    let document = openapi(&server.api, server.api.base_url());
     let schemas = document["components"]["schemas"]
         .as_object()
         .expect("schemas");
@@ -128,7 +128,7 @@ fn cap_05_the_schemas_say_what_is_narrower() {
 fn und_40_a_link_that_is_not_kept_is_in_no_document() {
     let server = server();
     for document in ["event", "person", "record_attendance_helper"] {
-        let text = json_schema(&server.api, server.api.base(), document)
+        let text = json_schema(&server.api, server.api.base_url(), document)
             .expect("a document")
             .to_string();
         assert!(
@@ -136,7 +136,7 @@ fn und_40_a_link_that_is_not_kept_is_in_no_document() {
             "UND-40 {document}: {text}"
         );
     }
-    let text = openapi(&server.api, server.api.base()).to_string();
+    let text = openapi(&server.api, server.api.base_url()).to_string();
     assert!(
         !text.contains("svc:creator") && !text.contains("svc:modified_by"),
         "UND-40"
@@ -202,7 +202,7 @@ fn err_39_schema_and_server_agree_on_what_is_narrower() {
 #[test]
 fn und_40_pages_and_examples_keep_to_what_is_narrower() {
     let server = server();
-    let docs = DocPages::new(&server.api, server.api.base(), 0);
+    let docs = DocPages::new(&server.api, server.api.base_url(), 0);
     let creates = docs
         .page("people")
         .expect("a page")
@@ -280,7 +280,8 @@ fn und_40_the_schema_of_the_declaration_knows_ranges_and_lengths() {
         about["collections"]["events"]["fields"]["capacity"]["maximum"],
         "50"
     );
-    let schema = json_schema(&server.api, server.api.base(), "capabilities").expect("a document");
+    let schema =
+        json_schema(&server.api, server.api.base_url(), "capabilities").expect("a document");
     assert_eq!(faults(&validator(&schema), &about), [""; 0]);
     let field = &schema["$defs"]["field"]["properties"];
     for name in ["minimum", "maximum", "max_length"] {

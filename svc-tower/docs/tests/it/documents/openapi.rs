@@ -33,8 +33,8 @@ fn servers() -> Vec<Server> {
                 .error_bodies(ErrorBodies::Everywhere)
         }),
         Server::with(|api| {
-            api.without("people.delete")
-                .without("helper.record_donation")
+            api.without_capability("people.delete")
+                .without_capability("helper.record_donation")
                 .patch_method(PatchMethod::AsPut)
         }),
     ]
@@ -46,11 +46,12 @@ fn und_40_every_schema_is_one_of_draft_2020_12() {
         let names = json_schema_names(&server.api);
         assert!(names.len() > 25, "{names:?}");
         for name in names {
-            let document = json_schema(&server.api, server.api.base(), name).expect("a document");
+            let document =
+                json_schema(&server.api, server.api.base_url(), name).expect("a document");
             jsonschema::draft202012::meta::validate(&document)
                 .unwrap_or_else(|wrong| panic!("{name}: {wrong}"));
             validator(&document);
-            let href = server.api.base().as_str().to_owned() + "docs/schemas/" + name + ".json";
+            let href = server.api.base_url().as_str().to_owned() + "docs/schemas/" + name + ".json";
             assert_eq!(document["$id"], href.as_str());
             assert_eq!(served(&server, &href), Some(document), "{name}");
         }
@@ -61,7 +62,7 @@ fn und_40_every_schema_is_one_of_draft_2020_12() {
 #[test]
 fn und_40_the_open_api_document_is_one_and_its_schemas_are() {
     for server in servers() {
-        let document = openapi(&server.api, server.api.base());
+        let document = openapi(&server.api, server.api.base_url());
         assert_eq!(
             served(&server, "docs/openapi.json").as_ref(),
             Some(&document)
@@ -109,7 +110,7 @@ fn und_40_the_open_api_document_is_one_and_its_schemas_are() {
 #[test]
 fn und_40_the_open_api_document_is_one_that_utoipa_reads() {
     for server in servers() {
-        let document = openapi(&server.api, server.api.base());
+        let document = openapi(&server.api, server.api.base_url());
         let mut parameters = Vec::new();
         collect("parameters", &document["paths"], &mut parameters);
         let parameters: Vec<&Value> = parameters
@@ -190,12 +191,12 @@ fn collect<'a>(name: &str, value: &'a Value, found: &mut Vec<&'a Value>) {
 #[test]
 fn cap_04_only_what_is_declared_appears() {
     let server = Server::with(|api| {
-        api.without("people.update")
-            .without("petitions.create")
-            .without("helper.record_signature")
-            .without("haf.add_tags")
+        api.without_capability("people.update")
+            .without_capability("petitions.create")
+            .without_capability("helper.record_signature")
+            .without_capability("haf.add_tags")
     });
-    let document = openapi(&server.api, server.api.base());
+    let document = openapi(&server.api, server.api.base_url());
     let paths = &document["paths"];
     assert!(
         paths["/people/{person_id}"].get("put").is_none()
@@ -212,7 +213,7 @@ fn cap_04_only_what_is_declared_appears() {
     let signup = &schemas["person_signup_helper"]["properties"];
     assert!(signup.get("add_tags").is_none() && signup.get("add_tags_uri").is_some());
     assert!(!json_schema_names(&server.api).contains(&"record_signature_helper"));
-    let person = json_schema(&server.api, server.api.base(), "person").expect("a document");
+    let person = json_schema(&server.api, server.api.base_url(), "person").expect("a document");
     assert!(person["$defs"].get("person.update").is_none());
 }
 
@@ -223,13 +224,13 @@ fn cap_06_restricted_fields_are_left_out() {
     let api = crate::documents::support::server::builder()
         .resource::<Person, _>(store, |x| {
             let x = x.list().get().create().update();
-            x.readable(svc_core::fields!(person::{given_name, family_name}))
-                .writable(svc_core::writable!(person::{given_name}))
+            x.readable_fields(svc_core::fields!(person::{given_name, family_name}))
+                .writable_fields(svc_core::writable!(person::{given_name}))
         })
         .resource::<Tag, _>(store, svc_core::api::ResourceConfig::list)
         .build()
         .expect("an API");
-    let person = json_schema(&api, api.base(), "person").expect("a document");
+    let person = json_schema(&api, api.base_url(), "person").expect("a document");
     let names = |form: &str| {
         let properties = person["$defs"][form]["properties"]
             .as_object()
@@ -248,8 +249,8 @@ fn cap_06_restricted_fields_are_left_out() {
     assert_eq!(names("person"), common);
     assert_eq!(names("person.create"), ["given_name", "identifiers"]);
     assert_eq!(names("person.update"), ["given_name", "identifiers"]);
-    assert_eq!(json_schema(&api, api.base(), "petition"), None);
-    let tag = json_schema(&api, api.base(), "tag").expect("a document");
+    assert_eq!(json_schema(&api, api.base_url(), "petition"), None);
+    let tag = json_schema(&api, api.base_url(), "tag").expect("a document");
     assert_eq!(
         tag["$defs"]
             .as_object()
@@ -265,13 +266,13 @@ fn cap_06_restricted_fields_are_left_out() {
 #[test]
 fn hlp_16_a_canvass_is_required_in_the_documents() {
     let server = Server::with(|api| api);
-    let schema =
-        json_schema(&server.api, server.api.base(), "record_canvass_helper").expect("a document");
+    let schema = json_schema(&server.api, server.api.base_url(), "record_canvass_helper")
+        .expect("a document");
     assert_eq!(
         schema["$defs"]["record_canvass_helper"]["required"],
         json!(["canvass"])
     );
-    let document = openapi(&server.api, server.api.base());
+    let document = openapi(&server.api, server.api.base_url());
     let of_helper = &document["components"]["schemas"]["record_canvass_helper"];
     assert_eq!(of_helper["required"], json!(["canvass"]));
 }
@@ -280,7 +281,7 @@ fn hlp_16_a_canvass_is_required_in_the_documents() {
 fn hal_13_every_answer_is_as_its_schema_says() {
     for server in servers() {
         let about = |name: &str| {
-            validator(&json_schema(&server.api, server.api.base(), name).expect("a document"))
+            validator(&json_schema(&server.api, server.api.base_url(), name).expect("a document"))
         };
         let check = |name: &str, answer: &Value| {
             assert_eq!(faults(&about(name), answer), [""; 0], "{name}: {answer}");
@@ -321,7 +322,7 @@ fn hal_13_every_answer_is_as_its_schema_says() {
         assert_eq!(in_parts.status, 400);
         check("error", &in_parts.json);
         // A page, by the OpenAPI document.
-        let document = openapi(&server.api, server.api.base());
+        let document = openapi(&server.api, server.api.base_url());
         let page = &document["paths"]["/people"]["get"]["responses"]["200"]["content"]["application/hal+json"]
             ["schema"];
         let mut schema = json!({ "components": document["components"] });
@@ -360,9 +361,9 @@ fn und_40_the_declaration_leads_to_every_document() {
 fn ent_27_the_page_of_relations_has_those_of_the_vendor() {
     let own = VendorRelations::new("https://crm.example.org/relations/");
     let server = Server::with(|api| {
-        api.own_relations(own.link("shop", "https://crm.example.org/shop", "Shop"))
+        api.vendor_relations(own.link("shop", "https://crm.example.org/shop", "Shop"))
     });
-    let relations = DocPages::new(&server.api, server.api.base(), 0)
+    let relations = DocPages::new(&server.api, server.api.base_url(), 0)
         .page("relations")
         .expect("a page");
     let own = relations
@@ -386,8 +387,8 @@ fn ent_27_the_page_of_relations_has_those_of_the_vendor() {
 /// that for readers.
 #[test]
 fn und_40_fields_and_links_lead_to_their_rows() {
-    let linked = Server::with(|api| api.rule_pages("https://example.org/rules/"));
-    let page = DocPages::new(&linked.api, linked.api.base(), 0)
+    let linked = Server::with(|api| api.requirement_pages("https://example.org/rules/"));
+    let page = DocPages::new(&linked.api, linked.api.base_url(), 0)
         .page("person")
         .expect("a page");
     let given_name = page
@@ -417,9 +418,9 @@ fn und_40_fields_and_links_lead_to_their_rows() {
     let html = |server: &Server| {
         let href = server
             .api
-            .href(server.api.base(), &Target::DocsPage("person".into()));
+            .url(server.api.base_url(), &Target::DocsPage("person".into()));
         let path = href
-            .strip_prefix(server.api.base().as_str())
+            .strip_prefix(server.api.base_url().as_str())
             .expect("below the base");
         let request = http::Request::get(format!("/{path}"))
             .header("accept", "text/html")

@@ -81,7 +81,7 @@ fn fits(template: &str, path: &str) -> bool {
 #[test]
 fn und_28_the_document_says_once_that_every_get_answers_head() {
     let server = Server::with(|api| api);
-    let document = openapi(&server.api, server.api.base());
+    let document = openapi(&server.api, server.api.base_url());
     let about = document["info"]["description"]
         .as_str()
         .expect("a description");
@@ -100,19 +100,19 @@ fn und_35_the_document_has_every_route_and_no_other() {
         Server::with(|api| api),
         Server::with(|api| {
             api.patch_method(svc_core::api::PatchMethod::AsPut)
-                .without("tags.create")
-                .without("events.list")
-                .without("helper.record_canvass")
+                .without_capability("tags.create")
+                .without_capability("events.list")
+                .without_capability("helper.record_canvass")
         }),
         Server::with(svc_core::ApiBuilder::helpers_only),
     ];
     for server in servers {
-        let (api, base) = (&server.api, server.api.base());
+        let (api, base) = (&server.api, server.api.base_url());
         let document = openapi(api, base);
         let paths = document["paths"].as_object().expect("paths");
         let mut met = BTreeSet::new();
         for target in targets() {
-            let href = api.href(base, &target);
+            let href = api.url(base, &target);
             let path = format!(
                 "/{}",
                 href.strip_prefix(base.as_str()).expect("below the base")
@@ -140,7 +140,7 @@ fn und_35_the_document_has_every_route_and_no_other() {
                 let security = operation
                     .get("security")
                     .map(|all| all.as_array().map_or(0, Vec::len));
-                let expected = match offered.key() {
+                let expected = match offered.key_requirement() {
                     KeyRequirement::NotNeeded => Some(0),
                     KeyRequirement::Optional => Some(2),
                     _ => None,

@@ -114,7 +114,7 @@ async fn ent_22_every_link_of_every_page_leads_somewhere() {
             }
         }
     }
-    let docs = DocPages::new(service.api(), service.api().base(), 0);
+    let docs = DocPages::new(service.api(), service.api().base_url(), 0);
     for name in docs.names() {
         assert!(
             seen.contains(&format!("/docs/v1/{name}")),
@@ -126,7 +126,7 @@ async fn ent_22_every_link_of_every_page_leads_somewhere() {
 #[tokio::test]
 async fn ent_22_every_page_is_small_and_can_be_used_without_eyes_and_mouse() {
     let service = service();
-    let names = DocPages::new(service.api(), service.api().base(), 0).names();
+    let names = DocPages::new(service.api(), service.api().base_url(), 0).names();
     let paths = names
         .iter()
         .map(|name| format!("/docs/v1/{name}"))
@@ -183,7 +183,7 @@ async fn ent_22_every_page_is_small_and_can_be_used_without_eyes_and_mouse() {
 #[tokio::test]
 async fn ent_22_the_same_address_has_a_form_for_machines() {
     let service = service();
-    let names = DocPages::new(service.api(), service.api().base(), 0).names();
+    let names = DocPages::new(service.api(), service.api().base_url(), 0).names();
     let paths = names
         .iter()
         .map(|name| format!("/docs/v1/{name}"))

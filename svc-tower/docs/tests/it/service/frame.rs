@@ -32,7 +32,7 @@ fn between<'p>(page: &'p str, before: &str, after: &str) -> &'p str {
 }
 
 fn paths(service: &SvcService) -> Vec<String> {
-    let names = DocPages::new(service.api(), service.api().base(), 0).names();
+    let names = DocPages::new(service.api(), service.api().base_url(), 0).names();
     names
         .iter()
         .map(|name| format!("/docs/v1/{name}"))
@@ -154,7 +154,7 @@ async fn point_2_every_page_has_contents_and_landmarks_of_their_own() {
 #[tokio::test]
 async fn point_2_every_request_has_its_sample_its_errors_and_a_way_to_try_it() {
     let service = service();
-    let docs = DocPages::new(service.api(), service.api().base(), 0);
+    let docs = DocPages::new(service.api(), service.api().base_url(), 0);
     let mut tried = 0;
     for name in docs.names() {
         let about = docs.page(&name).unwrap();
@@ -267,7 +267,7 @@ async fn point_2_the_index_of_the_search_has_every_page_and_field_in_25_kb() {
         .iter()
         .filter_map(|entry| entry[0].as_str())
         .collect();
-    let docs = DocPages::new(service.api(), service.api().base(), 0);
+    let docs = DocPages::new(service.api(), service.api().base_url(), 0);
     assert_eq!(names.len(), entries.len());
     for name in docs.names() {
         assert!(names.contains(&*name), "{name}");

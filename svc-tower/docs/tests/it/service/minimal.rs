@@ -11,7 +11,7 @@ use crate::service::client::{exchange, service, without_key};
 async fn ent_22_each_relation_with_a_page_has_a_short_document_without_docs() {
     let service = service();
     let bare = SvcService::new(service.api().clone());
-    let docs = DocPages::new(service.api(), service.api().base(), 0);
+    let docs = DocPages::new(service.api(), service.api().base_url(), 0);
     let mut relations = 0;
     for name in docs.names() {
         let page = docs.page(&name).unwrap();

@@ -37,7 +37,7 @@ struct Nobody;
 #[async_trait::async_trait]
 impl Deliver for Nobody {
     async fn deliver(&self, _: &Tenant, _: &OutboxEntry) -> Result<DeliveryOutcome> {
-        Ok(DeliveryOutcome::Done)
+        Ok(DeliveryOutcome::Sent)
     }
 }
 
@@ -48,10 +48,10 @@ fn err_24_each_code_stands_beside_a_request_that_it_can_refuse() {
         .base_url("http://localhost/")
         .authenticator(FixedKeys::new())
         .conditional_requests(IfMatchPolicy::Required)
-        .deliver(Nobody)
+        .delivery(Nobody)
         .build()
         .unwrap();
-    let docs = DocPages::new(&api, api.base(), 1024);
+    let docs = DocPages::new(&api, api.base_url(), 1024);
     let pages = docs.names().into_iter().filter_map(|name| docs.page(&name));
     let named: BTreeSet<ErrorCode> = pages
         .flat_map(|page| page.requests)
