@@ -64,15 +64,15 @@ pub(crate) fn everything(mut builder: ApiBuilder, store: &Arc<Memory>) -> ApiBui
         ($x:ident Tag) => { offered!($x Top).find() };
         ($x:ident List) => { offered!($x Top).find() };
         ($x:ident Query) => { $x.list().get().update() };
-        ($x:ident Donation) => { offered!($x Top).list_under::<FundraisingPage>().under::<Person>() };
-        ($x:ident Signature) => { offered!($x Below).under::<Petition>() };
-        ($x:ident Submission) => { offered!($x Below).under::<Form>() };
-        ($x:ident Attendance) => { offered!($x Below).under::<Event>() };
-        ($x:ident Outreach) => { offered!($x Below).under::<AdvocacyCampaign>() };
-        ($x:ident Answer) => { offered!($x Below).under::<Question>().under::<Submission>() };
+        ($x:ident Donation) => { offered!($x Top).list_under::<FundraisingPage>().list_under::<Person>() };
+        ($x:ident Signature) => { offered!($x Below).list_under::<Petition>() };
+        ($x:ident Submission) => { offered!($x Below).list_under::<Form>() };
+        ($x:ident Attendance) => { offered!($x Below).list_under::<Event>() };
+        ($x:ident Outreach) => { offered!($x Below).list_under::<AdvocacyCampaign>() };
+        ($x:ident Answer) => { offered!($x Below).list_under::<Question>().list_under::<Submission>() };
         ($x:ident Canvass) => { offered!($x Below) };
-        ($x:ident Tagging) => { $x.list_under::<Tag>().under::<Person>().get().create().delete() };
-        ($x:ident Item) => { $x.list_under::<List>().under::<Person>().get().create().delete() };
+        ($x:ident Tagging) => { $x.list_under::<Tag>().list_under::<Person>().get().create().delete() };
+        ($x:ident Item) => { $x.list_under::<List>().list_under::<Person>().get().create().delete() };
         ($x:ident Below) => { $x.list_under::<Person>().get().create().update().delete() };
         ($x:ident $top:ident) => { $x.list().get().create().update().delete() };
     }
