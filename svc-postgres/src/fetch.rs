@@ -6,7 +6,8 @@ use std::collections::HashMap;
 use svc_core::{
     model::Kind,
     store::{
-        HeldTickets, Kept, Lookup, LookupCache, LookupKey, LookupResult, StoredRecord, Totals,
+        HeldTickets, Lookup, LookupCache, LookupKey, LookupResult, StoredRecord, StoredResponse,
+        Totals,
     },
     value::{Amount, Identifier, Timestamp},
 };
@@ -337,7 +338,7 @@ struct DecodedRows {
     sums: HashMap<usize, (i64, Totals)>,
     parts: HashMap<usize, Vec<(String, Totals)>>,
     holdings: HashMap<usize, Vec<HeldTickets>>,
-    kept: HashMap<usize, Kept>,
+    kept: HashMap<usize, StoredResponse>,
 }
 
 impl DecodedRows {
@@ -365,8 +366,10 @@ impl DecodedRows {
                     Timestamp::from_micros(row.try_get(2)?),
                 );
                 let answer: Vec<u8> = row.try_get(3)?;
-                self.kept
-                    .insert(place, Kept::new(key, at, Vec::new(), answer.into()));
+                self.kept.insert(
+                    place,
+                    StoredResponse::new(key, at, Vec::new(), answer.into()),
+                );
             }
             ResultKind::Holdings => {
                 let ticket: i64 = row.try_get(COLUMNS.saturating_add(1))?;

@@ -11,7 +11,7 @@ use super::{RuleResult, StoreRuleContext, lists::list};
 use crate::{
     helper::{RawHelperRequest, TriggerName, normal_email},
     outbox::OutboxPayload,
-    store::{Change, Kept},
+    store::{Change, StoredResponse},
     value::{ClosedEnum, Id, digest},
 };
 
@@ -40,7 +40,8 @@ impl StoreRuleContext<'_> {
             return Ok(());
         }
         for key in keys {
-            let kept = Kept::new(Arc::clone(key), now, vec![person.clone()], Bytes::new());
+            let kept =
+                StoredResponse::new(Arc::clone(key), now, vec![person.clone()], Bytes::new());
             self.ledger.change(Change::Keep(Box::new(kept)));
         }
         self.send(response);

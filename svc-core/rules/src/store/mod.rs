@@ -47,7 +47,7 @@ pub use overlay::PendingChanges;
 pub use question::{
     HeldTickets, Lookup, LookupKey, LookupResult, LookupSource, RecordLocation, RuleError,
 };
-pub use stored_response::Kept;
+pub use stored_response::StoredResponse;
 
 use crate::{
     context::Context,
