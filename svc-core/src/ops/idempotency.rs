@@ -6,7 +6,7 @@ use super::StoredResponse;
 use crate::{context::Context, error::Result};
 use async_trait::async_trait;
 
-/// Keeps the answers of calls that came with `IdempotencyStore-Key`, so that a client which did not get
+/// Keeps the answers of calls that came with `Idempotency-Key`, so that a client which did not get
 /// its answer may send the call again and nothing is done twice (IDM-01).
 ///
 /// A table of two columns is enough: the key, which is unique in it, and the answer.
