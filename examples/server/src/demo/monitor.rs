@@ -106,7 +106,7 @@ impl Monitor {
             Asked::Metrics => match self.metrics.text(&self.store.stats(), self.budget.usage()) {
                 Ok(text) => (StatusCode::OK, text),
                 Err(error) => {
-                    tracing::warn!(%error, "metrics cannot be written");
+                    tracing::warn!(%error, "the metrics cannot be written");
                     (StatusCode::INTERNAL_SERVER_ERROR, String::new())
                 }
             },
