@@ -38,14 +38,14 @@ use process::{Connection, KEY, Server, body, request};
 use svc_core::auth::{FixedKeys, Rights};
 use svc_core::field_set::FieldSet;
 use svc_core::helper::{FunctionName, HelperName};
-use svc_core::link::{Base, ConventionalLayout, Dialect};
+use svc_core::link::{BaseUrl, ConventionalLayout, Dialect};
 use svc_core::model::{Person, Signature};
-use svc_core::read::{Bodies, Caps, HelperBody, Limits as JsonLimits, Links};
+use svc_core::read::{BodyReader, ContentLimits, HelperBodyOptions, JsonLimits, LinkReader};
 use svc_core::value::Timestamp;
 use svc_core::{Api, Tenant, Vendor};
 use svc_store::memory::MemoryStore;
 use svc_tower::SvcService;
-use svc_tower::server::{Limits, Server as HttpServer};
+use svc_tower::server::{Server as HttpServer, ServerLimits};
 use tempfile::TempDir;
 use writes::{first, petition, signature};
 
@@ -399,17 +399,17 @@ fn parse(report: &mut Report) {
     let call = signature("", "0c0n0", "Volunteer");
     let body = body(&call);
     let (base, dialect, limits, caps) = (
-        Base::default(),
+        BaseUrl::default(),
         Dialect::default(),
         JsonLimits::default(),
-        Caps::default(),
+        ContentLimits::default(),
     );
-    let links = Links {
+    let links = LinkReader {
         base: &base,
         layout: &ConventionalLayout,
         dialect: &dialect,
     };
-    let bodies = Bodies {
+    let bodies = BodyReader {
         links,
         namespace: "demo",
         limits: &limits,
@@ -420,7 +420,7 @@ fn parse(report: &mut Report) {
         FieldSet::<Signature>::writable().bits().into(),
         FieldSet::<Person>::writable().bits().into(),
     );
-    let helper = HelperBody::new(
+    let helper = HelperBodyOptions::new(
         HelperName::RecordSignature,
         None,
         taken.0,
@@ -471,7 +471,7 @@ fn in_memory() -> ExitCode {
         .authenticator(FixedKeys::new().key(KEY, Tenant::new("bench"), Rights::all()))
         .build()
         .expect("an API");
-    let limits = Limits::default()
+    let limits = ServerLimits::default()
         .connections(2 * HELD)
         .connections_per_address(2 * HELD);
     listening(|listener| {

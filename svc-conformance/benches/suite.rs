@@ -13,7 +13,7 @@ use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use svc_conformance::{Intensity, Keys, Remote, Report, Suite};
-use svc_self_test::subject::Subject;
+use svc_self_test::subject::TestSubject;
 use svc_self_test::transport::Transport;
 use svc_self_test::trial;
 use tokio::net::TcpListener;
@@ -68,7 +68,7 @@ fn told(what: &str, bound: u64, (report, took): (Report, Duration)) -> bool {
 }
 
 async fn in_process(intensity: Intensity) -> (Report, Duration) {
-    let subject = Subject::reference(|api| api).await.expect("a server");
+    let subject = TestSubject::reference(|api| api).await.expect("a server");
     let suite = trial::suite(&subject, intensity, 42).clean_up(true);
     let began = Instant::now();
     (suite.run().await.expect("a run"), began.elapsed())
@@ -80,7 +80,7 @@ async fn over_loopback() -> (Report, Duration) {
         "http://{}/api/v1/",
         listener.local_addr().expect("an address")
     );
-    let subject = Subject::reference(|api| api.base_url(&base))
+    let subject = TestSubject::reference(|api| api.base_url(&base))
         .await
         .expect("a server");
     let serving = tokio::spawn(serve(listener, subject.wire.clone()));

@@ -8,15 +8,15 @@ use http::{HeaderMap, Method};
 use serde_json::Value;
 
 use crate::address;
-use crate::outcome::Stop;
+use crate::outcome::CheckStop;
 
 /// One answer, with what was asked; its clones share it.
 #[derive(Debug, Clone)]
-pub(crate) struct Answer(Arc<Parts>);
+pub(crate) struct TestResponse(Arc<ResponseParts>);
 
 /// What an answer holds.
 #[derive(Debug)]
-pub(crate) struct Parts {
+pub(crate) struct ResponseParts {
     pub(crate) method: Method,
     /// The request in one line, for messages; without keys.
     pub(crate) request: String,
@@ -26,54 +26,54 @@ pub(crate) struct Parts {
     /// The beginning of the body for messages; without keys.
     pub(crate) shown: String,
     /// The body as a document, with the address that was asked.
-    pub(crate) document: Record,
+    pub(crate) document: Representation,
 }
 
 /// A representation and the address of the document that it came in, against which its links
 /// resolve; its clones share it.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Record(Arc<Document>);
+pub(crate) struct Representation(Arc<RepresentationInner>);
 
 /// What a representation holds.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Document {
+pub(crate) struct RepresentationInner {
     pub(crate) url: String,
     /// `Null` unless the body is JSON.
     pub(crate) json: Value,
     pub(crate) prefix: String,
 }
 
-impl Deref for Answer {
-    type Target = Parts;
+impl Deref for TestResponse {
+    type Target = ResponseParts;
 
-    fn deref(&self) -> &Parts {
+    fn deref(&self) -> &ResponseParts {
         &self.0
     }
 }
 
-impl Deref for Parts {
-    type Target = Document;
+impl Deref for ResponseParts {
+    type Target = RepresentationInner;
 
-    fn deref(&self) -> &Document {
+    fn deref(&self) -> &RepresentationInner {
         &self.document.0
     }
 }
 
-impl Deref for Record {
-    type Target = Document;
+impl Deref for Representation {
+    type Target = RepresentationInner;
 
-    fn deref(&self) -> &Document {
+    fn deref(&self) -> &RepresentationInner {
         &self.0
     }
 }
 
-impl From<Parts> for Answer {
-    fn from(parts: Parts) -> Self {
+impl From<ResponseParts> for TestResponse {
+    fn from(parts: ResponseParts) -> Self {
         Self(Arc::new(parts))
     }
 }
 
-impl Answer {
+impl TestResponse {
     /// Whether the status is one of success.
     pub(crate) fn is_success(&self) -> bool {
         matches!(self.status, 200..=299)
@@ -100,7 +100,7 @@ impl Answer {
         matches!(self.status, 400..=499)
     }
 
-    pub(crate) fn record(&self) -> Record {
+    pub(crate) fn record(&self) -> Representation {
         self.document.clone()
     }
 
@@ -127,11 +127,14 @@ impl Answer {
     }
 
     /// Every description, under either spelling of its entry (ERR-33), or bare at the top (ERR-02).
-    pub(crate) fn problems(&self) -> Vec<Problem> {
-        self.descriptions().into_iter().map(Problem::read).collect()
+    pub(crate) fn problems(&self) -> Vec<ReportedProblem> {
+        self.descriptions()
+            .into_iter()
+            .map(ReportedProblem::read)
+            .collect()
     }
 
-    /// As [`Answer::problems`], as they stand.
+    /// As [`TestResponse::problems`], as they stand.
     pub(crate) fn descriptions(&self) -> Vec<&Value> {
         if self.error().is_some() {
             return self.entries().iter().flat_map(descriptions).collect();
@@ -149,12 +152,14 @@ impl Answer {
 
     /// Whether the answer is a 400 with this code that names this property.
     pub(crate) fn refuses(&self, code: &str, property: &str) -> bool {
-        let same = |p: &Problem| p.code == code && p.properties.iter().any(|name| name == property);
+        let same = |p: &ReportedProblem| {
+            p.code == code && p.properties.iter().any(|name| name == property)
+        };
         self.status == 400 && self.problems().iter().any(same)
     }
 }
 
-impl std::fmt::Display for Answer {
+impl std::fmt::Display for TestResponse {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} -> {} {}", self.request, self.status, self.shown)
     }
@@ -162,7 +167,7 @@ impl std::fmt::Display for Answer {
 
 /// One description of an error (ERR-24 to ERR-28).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Problem {
+pub(crate) struct ReportedProblem {
     pub(crate) code: String,
     pub(crate) properties: Vec<String>,
     /// Whether it names properties at all; it need not (ERR-26).
@@ -170,7 +175,7 @@ pub(crate) struct Problem {
     pub(crate) hint: Option<String>,
 }
 
-impl Problem {
+impl ReportedProblem {
     fn read(value: &Value) -> Self {
         let code = value
             .get("error_code")
@@ -200,9 +205,9 @@ pub(crate) fn descriptions(entry: &Value) -> &[Value] {
     list.and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-impl Record {
+impl Representation {
     pub(crate) fn new(url: String, json: Value, prefix: String) -> Self {
-        Self(Arc::new(Document { url, json, prefix }))
+        Self(Arc::new(RepresentationInner { url, json, prefix }))
     }
 
     /// Another representation of the same document.
@@ -225,10 +230,10 @@ impl Record {
         self.link(&format!("{}:{name}", self.prefix))
     }
 
-    /// As [`Record::href`]; what lacks it ends the check.
-    pub(crate) fn leads(&self, name: &str) -> Result<String, Stop> {
+    /// As [`Representation::href`]; what lacks it ends the check.
+    pub(crate) fn leads(&self, name: &str) -> Result<String, CheckStop> {
         self.href(name).ok_or_else(|| {
-            Stop::Inconclusive(format!("there is no link {name} in {}", self.short()))
+            CheckStop::Inconclusive(format!("there is no link {name} in {}", self.short()))
         })
     }
 
@@ -239,9 +244,10 @@ impl Record {
     }
 
     /// The record's own address (HAL-16).
-    pub(crate) fn own(&self) -> Result<String, Stop> {
-        self.link("self")
-            .ok_or_else(|| Stop::Inconclusive(format!("there is no link self in {}", self.short())))
+    pub(crate) fn own(&self) -> Result<String, CheckStop> {
+        self.link("self").ok_or_else(|| {
+            CheckStop::Inconclusive(format!("there is no link self in {}", self.short()))
+        })
     }
 
     /// The members of a page (COL-28).
@@ -275,7 +281,7 @@ impl Record {
     }
 }
 
-impl std::ops::Index<&str> for Answer {
+impl std::ops::Index<&str> for TestResponse {
     type Output = Value;
 
     /// A member of the body; null where there is none.
@@ -284,7 +290,7 @@ impl std::ops::Index<&str> for Answer {
     }
 }
 
-impl std::ops::Index<&str> for Record {
+impl std::ops::Index<&str> for Representation {
     type Output = Value;
 
     fn index(&self, name: &str) -> &Value {

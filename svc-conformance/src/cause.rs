@@ -2,13 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::fields::{self, Field, Shape};
+use crate::fields::{self, CheckedField, ValueShape};
 
 /// The sorts of causes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Flaw {
+pub enum CauseKind {
     /// A key lacks a right that the declaration promises.
     KeyRight,
     /// An operation or a helper that is declared is refused.
@@ -42,12 +42,12 @@ pub enum Flaw {
 #[non_exhaustive]
 pub struct Cause {
     /// Its sort.
-    pub flaw: Flaw,
+    pub flaw: CauseKind,
     /// The field, link, operation or header; empty where the sort says all.
     pub subject: String,
 }
 
-impl Flaw {
+impl CauseKind {
     /// Whether the subject is a field.
     pub(crate) const fn is_of_a_field(self) -> bool {
         matches!(
@@ -132,7 +132,7 @@ impl Flaw {
 }
 
 impl Cause {
-    pub(crate) fn new(flaw: Flaw, subject: impl Into<String>) -> Self {
+    pub(crate) fn new(flaw: CauseKind, subject: impl Into<String>) -> Self {
         Self {
             flaw,
             subject: subject.into(),
@@ -141,13 +141,13 @@ impl Cause {
 
     /// That a field of the catalogue has a flaw; what stands in a shared object is named by the
     /// field that carries it.
-    pub(crate) fn of_field(flaw: Flaw, field: &Field) -> Self {
+    pub(crate) fn of_field(flaw: CauseKind, field: &CheckedField) -> Self {
         let carrier = fields::carrier(field.owner);
         let owner = match carrier {
             Some(name)
                 if fields::all()
                     .iter()
-                    .any(|one| one.path == name && one.shape == Shape::Objects) =>
+                    .any(|one| one.path == name && one.shape == ValueShape::Objects) =>
             {
                 format!("{name}[]")
             }

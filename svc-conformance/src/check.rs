@@ -10,14 +10,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use http::Method;
 use serde_json::{Value, json};
 
-use crate::answer::Record;
-use crate::catalogue::Row;
+use crate::answer::Representation;
+use crate::catalogue::Requirement;
 use crate::cause::Cause;
-use crate::declared::Declared;
+use crate::declared::DeclaredApi;
 use crate::diagnosis;
 use crate::kinds::kind;
-use crate::outcome::{Finding, Seen, Stop, Verdict};
-use crate::run::Run;
+use crate::outcome::{CheckStop, Finding, ObservationVerdict, Observations};
+use crate::run::RunContext;
 use crate::seed::{Rng, Seed};
 use crate::settings::Intensity;
 
@@ -29,7 +29,7 @@ pub(crate) const ATTEMPTS: usize = 3;
 const KEPT: usize = 5;
 
 /// What the future of a check gives.
-pub type Running<'c> = Pin<Box<dyn Future<Output = Result<(), Stop>> + Send + 'c>>;
+pub type CheckFuture<'c> = Pin<Box<dyn Future<Output = Result<(), CheckStop>> + Send + 'c>>;
 
 /// One check: its name, the rows that it can observe, and an async function. Those of the suite
 /// stand in the tables of `checks`, one of your own is run by [`Suite::own`](crate::Suite::own).
@@ -51,7 +51,7 @@ pub struct Check {
     pub(crate) side_effects: bool,
     /// Whether what it sends is the same whatever is there, so that its answers can be pinned.
     pub(crate) pinned: bool,
-    pub(crate) run: for<'c> fn(&'c Cx) -> Running<'c>,
+    pub(crate) run: for<'c> fn(&'c CheckContext) -> CheckFuture<'c>,
 }
 
 /// A check of a table: its name, its rows, and the async function that looks at them.
@@ -68,7 +68,10 @@ impl Check {
     /// A check of your own, with a name such as `own/tags`: it writes, and runs at every intensity.
     /// Of the rows, it observes those that every answer shows.
     #[must_use]
-    pub const fn own(id: &'static str, run: for<'c> fn(&'c Cx) -> Running<'c>) -> Self {
+    pub const fn own(
+        id: &'static str,
+        run: for<'c> fn(&'c CheckContext) -> CheckFuture<'c>,
+    ) -> Self {
         Self::new(id, &[], run)
     }
 
@@ -77,7 +80,7 @@ impl Check {
     pub(crate) const fn new(
         id: &'static str,
         rows: &'static [&'static str],
-        run: for<'c> fn(&'c Cx) -> Running<'c>,
+        run: for<'c> fn(&'c CheckContext) -> CheckFuture<'c>,
     ) -> Self {
         let intensity = Intensity::Quick;
         Self {
@@ -136,7 +139,7 @@ impl Check {
     }
 
     /// Whether the check can observe a row.
-    pub(crate) fn covers(&self, row: &Row) -> bool {
+    pub(crate) fn covers(&self, row: &Requirement) -> bool {
         self.rows.iter().any(|pattern| {
             *pattern == row.id || (pattern.contains(':') && row.when.begins(pattern))
         })
@@ -145,8 +148,8 @@ impl Check {
 
 /// What one attempt at one check works with.
 #[derive(Debug)]
-pub struct Cx {
-    pub(crate) run: Arc<Run>,
+pub struct CheckContext {
+    pub(crate) run: Arc<RunContext>,
     pub(crate) check: Check,
     /// 0 for the first attempt; each further one has another number.
     pub(crate) attempt: usize,
@@ -155,9 +158,9 @@ pub struct Cx {
     requests: AtomicUsize,
     first: AtomicUsize,
     last: AtomicUsize,
-    seen: Mutex<BTreeMap<String, Seen>>,
+    seen: Mutex<BTreeMap<String, Observations>>,
     /// The entry point as each caller of this attempt read it, by the key.
-    pub(crate) entry_points: Mutex<BTreeMap<Option<String>, Record>>,
+    pub(crate) entry_points: Mutex<BTreeMap<Option<String>, Representation>>,
     /// What the server chose where it has a choice, for [`crate::pins`].
     pins: Mutex<BTreeSet<String>>,
     /// What rows had no look, with what was missing for it.
@@ -166,8 +169,8 @@ pub struct Cx {
     enough: AtomicBool,
 }
 
-impl Cx {
-    pub(crate) fn new(run: Arc<Run>, check: Check, attempt: usize) -> Self {
+impl CheckContext {
+    pub(crate) fn new(run: Arc<RunContext>, check: Check, attempt: usize) -> Self {
         let seed = Seed::new(run.settings.seed).of(check.id);
         Self {
             run,
@@ -195,7 +198,7 @@ impl Cx {
         (1..ATTEMPTS).contains(&self.attempt)
     }
 
-    pub(crate) fn declared(&self) -> &Declared {
+    pub(crate) fn declared(&self) -> &DeclaredApi {
         &self.run.declared
     }
 
@@ -245,7 +248,7 @@ impl Cx {
         self.holds_for(row, holds, found, || None)
     }
 
-    /// As [`Cx::holds`], with the cause of a row that does not hold.
+    /// As [`CheckContext::holds`], with the cause of a row that does not hold.
     pub(crate) fn holds_for(
         &self,
         row: &str,
@@ -256,7 +259,7 @@ impl Cx {
         if holds {
             self.held(row);
         } else {
-            self.saw_otherwise(row, Verdict::Breaks, &found, &[], cause());
+            self.saw_otherwise(row, ObservationVerdict::Breaks, &found, &[], cause());
         }
         holds
     }
@@ -267,11 +270,11 @@ impl Cx {
         row: &str,
         holds: bool,
         found: impl Fn() -> String,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), CheckStop> {
         if self.holds(row, holds, found) {
             Ok(())
         } else {
-            Err(Stop::Failed)
+            Err(CheckStop::Failed)
         }
     }
 
@@ -280,7 +283,7 @@ impl Cx {
         if holds {
             self.held(row);
         } else {
-            self.saw_otherwise(row, Verdict::Deviates, &found, &[], None);
+            self.saw_otherwise(row, ObservationVerdict::Deviates, &found, &[], None);
         }
         holds
     }
@@ -293,7 +296,7 @@ impl Cx {
         smallest: &[String],
         cause: Option<Cause>,
     ) {
-        self.saw_otherwise(row, Verdict::Breaks, &found, smallest, cause);
+        self.saw_otherwise(row, ObservationVerdict::Breaks, &found, smallest, cause);
     }
 
     /// Notes what was missing for a look at a row.
@@ -361,17 +364,17 @@ impl Cx {
     fn saw_otherwise(
         &self,
         row: &str,
-        verdict: Verdict,
+        verdict: ObservationVerdict,
         found: &dyn Fn() -> String,
         smallest: &[String],
         cause: Option<Cause>,
     ) {
-        if verdict == Verdict::Breaks && self.run.ends_at(row) {
+        if verdict == ObservationVerdict::Breaks && self.run.ends_at(row) {
             self.enough.store(true, Ordering::Relaxed);
         }
         let mut all = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let seen = all.entry(row.to_owned()).or_default();
-        let list = if verdict == Verdict::Breaks {
+        let list = if verdict == ObservationVerdict::Breaks {
             &mut seen.broke
         } else {
             &mut seen.deviated
@@ -382,7 +385,7 @@ impl Cx {
             let told = |text: &str| self.run.recorder.redacted(text);
             let smallest = smallest.iter().map(|step| told(step)).collect();
             let seen = || {
-                (verdict == Verdict::Breaks)
+                (verdict == ObservationVerdict::Breaks)
                     .then(|| diagnosis::seen(&self.run, row, exchange))
                     .flatten()
             };
@@ -400,7 +403,7 @@ impl Cx {
     }
 
     /// Everything seen so far, by row.
-    pub(crate) fn seen(&self) -> BTreeMap<String, Seen> {
+    pub(crate) fn seen(&self) -> BTreeMap<String, Observations> {
         self.seen
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -441,24 +444,24 @@ impl Cx {
 
     /// Whether one more request may be sent: neither forbidden, nor over the budget, nor after all
     /// that a run was for.
-    pub(crate) fn may_send(&self, method: &Method) -> Result<(), Stop> {
+    pub(crate) fn may_send(&self, method: &Method) -> Result<(), CheckStop> {
         if self.enough.load(Ordering::Relaxed) {
-            return Err(Stop::Failed);
+            return Err(CheckStop::Failed);
         }
         let settings = &self.run.settings;
         if !settings.writes && !matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS) {
-            return Err(Stop::Disabled(
+            return Err(CheckStop::Disabled(
                 "writes are not allowed on this target".to_owned(),
             ));
         }
         let sent = self.requests.fetch_add(1, Ordering::Relaxed);
         if sent >= settings.requests_per_check || self.run.recorder.count() >= settings.requests {
-            return Err(Stop::Inconclusive(format!(
+            return Err(CheckStop::Inconclusive(format!(
                 "the budget of requests is spent ({sent} in this check)"
             )));
         }
         if *method == Method::POST && self.run.journal.created() >= settings.records {
-            return Err(Stop::Inconclusive(format!(
+            return Err(CheckStop::Inconclusive(format!(
                 "the budget of {} records is spent",
                 settings.records
             )));

@@ -9,19 +9,19 @@ use chrono::{DateTime, TimeDelta, Utc};
 use http::Request;
 use serde::{Deserialize, Serialize};
 
-use crate::answer::Record;
-use crate::check::{Check, Cx};
-use crate::client::Client;
-use crate::declared::{Declaration, Declared, Source};
+use crate::answer::Representation;
+use crate::check::{Check, CheckContext};
+use crate::client::CheckClient;
+use crate::declared::{Declaration, DeclarationSource, DeclaredApi};
 use crate::error::SuiteError;
 use crate::fixtures::helper_address;
-use crate::journal::{Journal, Left, Line};
+use crate::journal::{Journal, JournalLine, LeftoverRecord};
 use crate::keys::Keys;
 use crate::kinds::KINDS;
-use crate::outcome::Stop;
+use crate::outcome::CheckStop;
 use crate::recorder::Recorder;
-use crate::run::Run;
-use crate::settings::Settings;
+use crate::run::RunContext;
+use crate::settings::RunSettings;
 use crate::target::Target;
 
 /// Rounds over what is left: a container goes after what it contains.
@@ -30,7 +30,7 @@ const ROUNDS: usize = 4;
 /// What came of clean-up.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct CleanUp {
+pub struct CleanUpReport {
     /// Records that the run created and did not remove itself.
     pub created: usize,
     /// Of those, how many are gone.
@@ -42,9 +42,9 @@ pub struct CleanUp {
 }
 
 /// Clean-up was not asked for.
-pub(crate) fn kept(run: &Run) -> CleanUp {
+pub(crate) fn kept(run: &RunContext) -> CleanUpReport {
     let left = run.journal.left();
-    CleanUp {
+    CleanUpReport {
         created: left.len(),
         removed: 0,
         left: left
@@ -64,7 +64,7 @@ pub async fn resume(
     journal: &Path,
     keys: Keys,
     target: impl FnOnce(&str) -> Result<Arc<dyn Target>, SuiteError>,
-) -> Result<CleanUp, SuiteError> {
+) -> Result<CleanUpReport, SuiteError> {
     let journal = Journal::resume(journal)?;
     let started = journal.started();
     let target = target(&started.base)?;
@@ -72,12 +72,12 @@ pub async fn resume(
     text.dialect.prefix.clone_from(&started.prefix);
     text.dialect.key_header.clone_from(&started.key_header);
     let recorder = Arc::new(Recorder::new(keys.secrets()));
-    let declared = Declared::new(text, Source::Given);
-    let run = Arc::new(Run::new(
+    let declared = DeclaredApi::new(text, DeclarationSource::Given);
+    let run = Arc::new(RunContext::new(
         target,
         declared,
         (keys, recorder),
-        Settings::default(),
+        RunSettings::default(),
         journal,
     ));
     let request = Request::get(run.target.base()).body(Bytes::new());
@@ -90,8 +90,8 @@ pub async fn resume(
     Ok(clean(&run).await)
 }
 
-fn cleaner(run: &Arc<Run>) -> Cx {
-    Cx::new(
+fn cleaner(run: &Arc<RunContext>) -> CheckContext {
+    CheckContext::new(
         Arc::clone(run),
         Check::new("clean-up", &[], |_| Box::pin(async { Ok(()) })),
         0,
@@ -99,7 +99,7 @@ fn cleaner(run: &Arc<Run>) -> Cx {
 }
 
 /// Removes every record of the journal, newest first.
-pub(crate) async fn clean(run: &Arc<Run>) -> CleanUp {
+pub(crate) async fn clean(run: &Arc<RunContext>) -> CleanUpReport {
     let cx = cleaner(run);
     if !run.journal.open_markers().is_empty() && search(&cx).await.is_err() {
         // What cannot be searched is left; the markers stay in the journal.
@@ -115,8 +115,8 @@ pub(crate) async fn clean(run: &Arc<Run>) -> CleanUp {
         let mut still = Vec::new();
         for one in left {
             match remove(&cx, &one).await {
-                Removal::Gone => run.journal.write(Line::Removed { own: one.own }),
-                Removal::Left(reason, possible) => {
+                RemovalResult::Gone => run.journal.write(JournalLine::Removed { own: one.own }),
+                RemovalResult::Left(reason, possible) => {
                     failed |= possible;
                     reasons.push((one.own.clone(), reason));
                     still.push(one);
@@ -128,7 +128,7 @@ pub(crate) async fn clean(run: &Arc<Run>) -> CleanUp {
             break;
         }
     }
-    CleanUp {
+    CleanUpReport {
         created,
         removed: created.saturating_sub(left.len()),
         left: reasons,
@@ -138,7 +138,7 @@ pub(crate) async fn clean(run: &Arc<Run>) -> CleanUp {
 
 /// Looks for records whose creation was asked for and never seen: anonymous helpers show no address
 /// (AUT-06), and a crash can come before an answer.
-async fn search(cx: &Cx) -> Result<(), Stop> {
+async fn search(cx: &CheckContext) -> Result<(), CheckStop> {
     let (api, journal) = (cx.api(), &cx.run.journal);
     let mut searched = BTreeSet::new();
     search_below(cx, &api, &api.entry().await?, &mut searched).await?;
@@ -166,11 +166,11 @@ async fn search(cx: &Cx) -> Result<(), Stop> {
 /// Looks through the collections of the entry point or of a container, and notes which addresses to
 /// post to are settled by it.
 async fn search_below(
-    cx: &Cx,
-    api: &Client<'_>,
-    from: &Record,
+    cx: &CheckContext,
+    api: &CheckClient<'_>,
+    from: &Representation,
     searched: &mut BTreeSet<String>,
-) -> Result<(), Stop> {
+) -> Result<(), CheckStop> {
     for kind in KINDS.iter() {
         let Some(place) = from.href(kind.many) else {
             continue;
@@ -187,7 +187,7 @@ async fn search_below(
 }
 
 /// Looks through one collection, by `next` from its first page.
-async fn search_in(cx: &Cx, api: &Client<'_>, place: &str) -> Result<(), Stop> {
+async fn search_in(cx: &CheckContext, api: &CheckClient<'_>, place: &str) -> Result<(), CheckStop> {
     let mut people = Vec::new();
     let walked = api.walk(place, |page| {
         let open = cx.run.journal.open_markers();
@@ -214,7 +214,7 @@ async fn search_in(cx: &Cx, api: &Client<'_>, place: &str) -> Result<(), Stop> {
 
 /// Notes the person whom an action of the run brought along, also where a server gave it no marker:
 /// identifiers of a caller without a key may count for nothing (HLP-04).
-pub(crate) fn own_up(cx: &Cx, person: &Record) {
+pub(crate) fn own_up(cx: &CheckContext, person: &Representation) {
     if let (Some(own), false) = (person.link("self"), was_there_before(cx, person)) {
         cx.run
             .journal
@@ -222,14 +222,14 @@ pub(crate) fn own_up(cx: &Cx, person: &Record) {
     }
 }
 
-enum Removal {
+enum RemovalResult {
     Gone,
     /// Why it is left, and whether it could have been deleted.
     Left(String, bool),
 }
 
 /// The caller that made a record.
-fn client(cx: &Cx, key: usize) -> Client<'_> {
+fn client(cx: &CheckContext, key: usize) -> CheckClient<'_> {
     let keys = &cx.run.keys;
     let key = match key {
         1 => keys.other_tenant.as_ref(),
@@ -240,41 +240,41 @@ fn client(cx: &Cx, key: usize) -> Client<'_> {
 }
 
 /// Removes one record, after a look at whether it still is the one that the run created.
-async fn remove(cx: &Cx, left: &Left) -> Removal {
+async fn remove(cx: &CheckContext, left: &LeftoverRecord) -> RemovalResult {
     let api = client(cx, left.key);
-    let failed = |stop: Stop| match stop {
-        Stop::Failed => Removal::Left(
+    let failed = |stop: CheckStop| match stop {
+        CheckStop::Failed => RemovalResult::Left(
             cx.first_finding().unwrap_or_else(|| "no answer".to_owned()),
             true,
         ),
-        Stop::Inconclusive(reason) | Stop::Disabled(reason) | Stop::Unlike(reason) => {
-            Removal::Left(reason, true)
-        }
+        CheckStop::Inconclusive(reason)
+        | CheckStop::Disabled(reason)
+        | CheckStop::Unlike(reason) => RemovalResult::Left(reason, true),
     };
     let answer = match api.get(&left.own).await {
         Ok(answer) => answer,
         Err(stop) => return failed(stop),
     };
     if matches!(answer.status, 404 | 410) {
-        return Removal::Gone;
+        return RemovalResult::Gone;
     }
     let record = answer.record();
     if let Some(marker) = &left.marker {
         if answer.status != 200 {
-            return Removal::Left(
+            return RemovalResult::Left(
                 format!("its marker cannot be read again: {}", answer.status),
                 false,
             );
         }
         if !record.carries(marker) {
-            return Removal::Left(
+            return RemovalResult::Left(
                 "it does not carry the marker of this run any more".to_owned(),
                 false,
             );
         }
     }
     if was_there_before(cx, &record) {
-        return Removal::Left(
+        return RemovalResult::Left(
             "its `created_date` says that it was there before this run".to_owned(),
             false,
         );
@@ -285,18 +285,18 @@ async fn remove(cx: &Cx, left: &Left) -> Removal {
         answer => answer,
     };
     match deleted {
-        Ok(answer) if matches!(answer.status, 200 | 204 | 404 | 410) => Removal::Gone,
+        Ok(answer) if matches!(answer.status, 200 | 204 | 404 | 410) => RemovalResult::Gone,
         Ok(answer) if matches!(answer.status, 403 | 405 | 500 | 501) => {
-            Removal::Left(format!("deletion is not offered: {}", answer.status), false)
+            RemovalResult::Left(format!("deletion is not offered: {}", answer.status), false)
         }
-        Ok(answer) => Removal::Left(answer.to_string(), true),
+        Ok(answer) => RemovalResult::Left(answer.to_string(), true),
         Err(stop) => failed(stop),
     }
 }
 
 /// Whether a record that carries a marker is older than the run: a helper may have matched a person
 /// of somebody else's and put the marker on it. Clocks may differ by the tolerance.
-fn was_there_before(cx: &Cx, record: &Record) -> bool {
+fn was_there_before(cx: &CheckContext, record: &Representation) -> bool {
     let time = |text: &str| {
         DateTime::parse_from_rfc3339(text)
             .map(|time| time.with_timezone(&Utc))

@@ -15,15 +15,15 @@ use http::{Method, Request, StatusCode};
 use serde_json::{Value, json};
 
 use crate::address;
-use crate::answer::{Answer, Parts, Record};
+use crate::answer::{Representation, ResponseParts, TestResponse};
 use crate::catalogue::Encounter;
-use crate::check::Cx;
+use crate::check::CheckContext;
 use crate::generate::{complete, least, with};
-use crate::outcome::Stop;
+use crate::outcome::CheckStop;
 use crate::passive;
 use crate::pins;
 use crate::presence::{GONE, is_of_gateway};
-use crate::relations::Known;
+use crate::relations::LinkedResource;
 use crate::row;
 use crate::target::TargetError;
 
@@ -36,7 +36,7 @@ pub(crate) const MOST_RETRIES: usize = 4;
 
 /// How a walk over the pages of a collection ended.
 #[derive(Debug)]
-pub(crate) enum Walked {
+pub(crate) enum PageWalkEnd {
     /// At the last page, or where no more was wanted.
     Done,
     /// At `next`, which leads to a page that was read before.
@@ -44,12 +44,12 @@ pub(crate) enum Walked {
     /// At the most pages that are read.
     TooFar,
     /// At a page that was not given.
-    Refused(Box<Answer>),
+    Refused(Box<TestResponse>),
 }
 
 /// One request, and whether its answer is a document of the interface, to be judged as one.
 #[derive(Debug, Clone, Copy)]
-struct Message<'m> {
+struct ClientRequest<'m> {
     method: &'m Method,
     url: &'m str,
     body: Option<&'m str>,
@@ -59,17 +59,17 @@ struct Message<'m> {
 
 /// One caller within one check.
 #[derive(Debug, Clone)]
-pub(crate) struct Client<'c> {
-    pub(crate) cx: &'c Cx,
+pub(crate) struct CheckClient<'c> {
+    pub(crate) cx: &'c CheckContext,
     /// The key; without one the header is not sent.
     key: Option<String>,
     /// Whether changes go without `If-Match` also where the server asks for one (ETG-09).
     bare: bool,
 }
 
-impl Cx {
+impl CheckContext {
     /// The caller with the primary key; without a key where none is needed.
-    pub(crate) fn api(&self) -> Client<'_> {
+    pub(crate) fn api(&self) -> CheckClient<'_> {
         match &self.run.keys.primary {
             Some(key) => self.with_key(key),
             None => self.anonymous(),
@@ -77,7 +77,7 @@ impl Cx {
     }
 
     /// The caller with a key of another tenant.
-    pub(crate) fn other(&self) -> Option<Client<'_>> {
+    pub(crate) fn other(&self) -> Option<CheckClient<'_>> {
         self.run
             .keys
             .other_tenant
@@ -85,16 +85,16 @@ impl Cx {
             .map(|key| self.with_key(key))
     }
 
-    pub(crate) fn with_key(&self, key: &str) -> Client<'_> {
-        Client {
+    pub(crate) fn with_key(&self, key: &str) -> CheckClient<'_> {
+        CheckClient {
             cx: self,
             key: Some(key.to_owned()),
             bare: false,
         }
     }
 
-    pub(crate) const fn anonymous(&self) -> Client<'_> {
-        Client {
+    pub(crate) const fn anonymous(&self) -> CheckClient<'_> {
+        CheckClient {
             cx: self,
             key: None,
             bare: false,
@@ -102,7 +102,7 @@ impl Cx {
     }
 }
 
-impl Client<'_> {
+impl CheckClient<'_> {
     /// The same caller, who sends no `If-Match` of itself.
     pub(crate) fn bare(&self) -> Self {
         Self {
@@ -111,30 +111,30 @@ impl Client<'_> {
         }
     }
 
-    pub(crate) async fn get(&self, url: &str) -> Result<Answer, Stop> {
+    pub(crate) async fn get(&self, url: &str) -> Result<TestResponse, CheckStop> {
         self.send(Method::GET, url, None).await
     }
 
     /// Posts a body, with what the objects in it need; that of a helper has what its action and its
     /// person need (CAP-05).
-    pub(crate) async fn post(&self, url: &str, body: &Value) -> Result<Answer, Stop> {
+    pub(crate) async fn post(&self, url: &str, body: &Value) -> Result<TestResponse, CheckStop> {
         self.post_with(url, body, &[]).await
     }
 
-    /// As [`Client::post`], with further headers.
+    /// As [`CheckClient::post`], with further headers.
     pub(crate) async fn post_with(
         &self,
         url: &str,
         body: &Value,
         headers: &[(HeaderName, &str)],
-    ) -> Result<Answer, Stop> {
+    ) -> Result<TestResponse, CheckStop> {
         let mut whole = match self.cx.run.relations.of(url) {
-            Some(Known::Helper(kind))
+            Some(LinkedResource::Helper(kind))
                 if kind.under.is_some_and(|under| under != "person") && body.is_object() =>
             {
                 complete(self.cx, kind.one, with(&least(self.cx, kind.one), body))
             }
-            Some(Known::Collection(kind)) => complete(self.cx, kind.one, body.clone()),
+            Some(LinkedResource::Collection(kind)) => complete(self.cx, kind.one, body.clone()),
             _ => body.clone(),
         };
         if let Some(person) = whole.get_mut("person").filter(|person| person.is_object()) {
@@ -145,26 +145,26 @@ impl Client<'_> {
     }
 
     /// Puts a body, with what the objects in it need (CAP-05).
-    pub(crate) async fn put(&self, url: &str, body: &Value) -> Result<Answer, Stop> {
+    pub(crate) async fn put(&self, url: &str, body: &Value) -> Result<TestResponse, CheckStop> {
         self.put_with(url, body, &[]).await
     }
 
-    /// As [`Client::put`], with further headers.
+    /// As [`CheckClient::put`], with further headers.
     pub(crate) async fn put_with(
         &self,
         url: &str,
         body: &Value,
         headers: &[(HeaderName, &str)],
-    ) -> Result<Answer, Stop> {
+    ) -> Result<TestResponse, CheckStop> {
         let body = match self.cx.run.relations.of(url) {
-            Some(Known::Record(kind)) => complete(self.cx, kind.one, body.clone()),
+            Some(LinkedResource::Record(kind)) => complete(self.cx, kind.one, body.clone()),
             _ => body.clone(),
         };
         self.send_with(Method::PUT, url, Some(body.to_string()), headers)
             .await
     }
 
-    pub(crate) async fn delete(&self, url: &str) -> Result<Answer, Stop> {
+    pub(crate) async fn delete(&self, url: &str) -> Result<TestResponse, CheckStop> {
         self.send(Method::DELETE, url, None).await
     }
 
@@ -174,7 +174,7 @@ impl Client<'_> {
         method: Method,
         url: &str,
         body: Option<String>,
-    ) -> Result<Answer, Stop> {
+    ) -> Result<TestResponse, CheckStop> {
         self.send_with(method, url, body, &[]).await
     }
 
@@ -185,8 +185,8 @@ impl Client<'_> {
         url: &str,
         body: Option<String>,
         headers: &[(HeaderName, &str)],
-    ) -> Result<Answer, Stop> {
-        self.patiently(Message {
+    ) -> Result<TestResponse, CheckStop> {
+        self.patiently(ClientRequest {
             method: &method,
             url,
             body: body.as_deref(),
@@ -198,8 +198,8 @@ impl Client<'_> {
 
     /// Sends one request whose answer is no document of the interface (documentation, the
     /// declaration).
-    pub(crate) async fn fetch(&self, url: &str) -> Result<Answer, Stop> {
-        self.patiently(Message {
+    pub(crate) async fn fetch(&self, url: &str) -> Result<TestResponse, CheckStop> {
+        self.patiently(ClientRequest {
             method: &Method::GET,
             url,
             body: None,
@@ -211,13 +211,17 @@ impl Client<'_> {
 
     /// Asks for a stream of events that ends with what is there (SYN-12), from behind the event
     /// that a client had last.
-    pub(crate) async fn events(&self, url: &str, last: Option<&str>) -> Result<Answer, Stop> {
+    pub(crate) async fn events(
+        &self,
+        url: &str,
+        last: Option<&str>,
+    ) -> Result<TestResponse, CheckStop> {
         let mut headers = vec![
             (ACCEPT, "text/event-stream"),
             (HeaderName::from_static("prefer"), "wait=0"),
         ];
         headers.extend(last.map(|last| (HeaderName::from_static("last-event-id"), last)));
-        self.patiently(Message {
+        self.patiently(ClientRequest {
             method: &Method::GET,
             url,
             body: None,
@@ -234,13 +238,13 @@ impl Client<'_> {
         url: &str,
         body: String,
         headers: &[(HeaderName, &str)],
-    ) -> Result<Answer, Stop> {
+    ) -> Result<TestResponse, CheckStop> {
         let headers: Vec<_> = headers
             .iter()
             .cloned()
             .chain([(CONTENT_TYPE, media)])
             .collect();
-        self.patiently(Message {
+        self.patiently(ClientRequest {
             method: &Method::POST,
             url,
             body: Some(&body),
@@ -251,7 +255,7 @@ impl Client<'_> {
     }
 
     /// Sends one request, and sends it again where the target asks to wait.
-    async fn patiently(&self, message: Message<'_>) -> Result<Answer, Stop> {
+    async fn patiently(&self, message: ClientRequest<'_>) -> Result<TestResponse, CheckStop> {
         let mut tries = 0_usize;
         loop {
             let answer = self.once(message).await?;
@@ -267,7 +271,7 @@ impl Client<'_> {
                 } else {
                     "is unavailable"
                 };
-                return Err(Stop::Inconclusive(format!(
+                return Err(CheckStop::Inconclusive(format!(
                     "the server {what}, also after waits: {answer}"
                 )));
             }
@@ -276,9 +280,9 @@ impl Client<'_> {
         }
     }
 
-    async fn once(&self, message: Message<'_>) -> Result<Answer, Stop> {
+    async fn once(&self, message: ClientRequest<'_>) -> Result<TestResponse, CheckStop> {
         let cx = self.cx;
-        let Message {
+        let ClientRequest {
             method,
             url,
             judged,
@@ -287,7 +291,7 @@ impl Client<'_> {
         let sent_body = message.body.unwrap_or_default();
         cx.may_send(method)?;
         if matches!(*method, Method::PUT | Method::DELETE) && cx.run.keeps(url) {
-            return Err(Stop::Inconclusive(format!(
+            return Err(CheckStop::Inconclusive(format!(
                 "{url} was there before the run, which neither changes nor deletes it"
             )));
         }
@@ -310,7 +314,7 @@ impl Client<'_> {
         let response = match answer {
             Ok(response) => response,
             Err(TargetError::Elsewhere(_)) => {
-                return Err(Stop::Inconclusive(format!(
+                return Err(CheckStop::Inconclusive(format!(
                     "{url} is on another origin: not followed"
                 )));
             }
@@ -318,11 +322,14 @@ impl Client<'_> {
                 cx.holds(row::HAL_02, false, || {
                     format!("{}: {error}", exchange.line())
                 });
-                return Err(Stop::Failed);
+                return Err(CheckStop::Failed);
             }
             Err(error @ TargetError::Closed(_)) => {
                 cx.run.closed.fetch_add(1, Ordering::Relaxed);
-                return Err(Stop::Inconclusive(format!("{}: {error}", exchange.line())));
+                return Err(CheckStop::Inconclusive(format!(
+                    "{}: {error}",
+                    exchange.line()
+                )));
             }
             Err(error) => {
                 if cx
@@ -330,12 +337,12 @@ impl Client<'_> {
                     .is_gone(&cx.id(), &exchange, &error.to_string())
                     .await
                 {
-                    return Err(Stop::Inconclusive(GONE.to_owned()));
+                    return Err(CheckStop::Inconclusive(GONE.to_owned()));
                 }
                 cx.holds(row::ERR_01, false, || {
                     format!("{}: {error}", exchange.line())
                 });
-                return Err(Stop::Failed);
+                return Err(CheckStop::Failed);
             }
         };
         let (parts, body) = response.into_parts();
@@ -346,14 +353,14 @@ impl Client<'_> {
                 .is_gone(&cx.id(), &exchange, &format!("status {}", parts.status))
                 .await
         {
-            return Err(Stop::Inconclusive(GONE.to_owned()));
+            return Err(CheckStop::Inconclusive(GONE.to_owned()));
         }
         if *method == Method::POST
             && let Some(name) = cx.run.helper_fixture_at(url)
             && !cx.run.has_worked(url, parts.status.is_success())
             && parts.status == StatusCode::NOT_FOUND
         {
-            return Err(Stop::Inconclusive(format!(
+            return Err(CheckStop::Inconclusive(format!(
                 "the fixture {name} is not there: {} -> 404",
                 exchange.line()
             )));
@@ -364,14 +371,14 @@ impl Client<'_> {
             .map(|answer| answer.body.chars().take(SHOWN).collect())
             .unwrap_or_default();
         let json = serde_json::from_slice(&body).unwrap_or(Value::Null);
-        let answer = Answer::from(Parts {
+        let answer = TestResponse::from(ResponseParts {
             shown,
             method: method.clone(),
             request: exchange.line(),
             status: parts.status.as_u16(),
             headers: parts.headers,
             body,
-            document: Record::new(
+            document: Representation::new(
                 url.to_owned(),
                 json,
                 cx.declared().text.dialect.prefix.clone(),
@@ -402,15 +409,15 @@ impl Client<'_> {
         }
     }
 
-    fn request(&self, message: Message<'_>) -> Result<Request<Bytes>, Stop> {
-        let Message {
+    fn request(&self, message: ClientRequest<'_>) -> Result<Request<Bytes>, CheckStop> {
+        let ClientRequest {
             method,
             url,
             body,
             headers,
             ..
         } = message;
-        let broken = |what: &str| Stop::Inconclusive(format!("{what} cannot be sent: {url}"));
+        let broken = |what: &str| CheckStop::Inconclusive(format!("{what} cannot be sent: {url}"));
         let mut request = Request::new(Bytes::new());
         *request.method_mut() = method.clone();
         *request.uri_mut() = url.parse().map_err(|_| broken("the address"))?;
@@ -443,7 +450,7 @@ impl Client<'_> {
     }
 
     /// The entry point (ENT-01), read once in an attempt at a check.
-    pub(crate) async fn entry(&self) -> Result<Record, Stop> {
+    pub(crate) async fn entry(&self) -> Result<Representation, CheckStop> {
         let read = || {
             self.cx
                 .entry_points
@@ -470,7 +477,7 @@ impl Client<'_> {
     }
 
     /// The address of a collection, from the entry point.
-    pub(crate) async fn collection(&self, many: &str) -> Result<String, Stop> {
+    pub(crate) async fn collection(&self, many: &str) -> Result<String, CheckStop> {
         let entry = self.entry().await?;
         let declared = self.cx.declared();
         let href = declared
@@ -479,11 +486,16 @@ impl Client<'_> {
         let href = entry
             .href(many)
             .or_else(|| address::resolve(&entry.url, &href?).map(String::from));
-        href.ok_or_else(|| Stop::Inconclusive(format!("the entry point has no link to {many}")))
+        href.ok_or_else(|| {
+            CheckStop::Inconclusive(format!("the entry point has no link to {many}"))
+        })
     }
 
     /// Reads a record again by its `self`.
-    pub(crate) async fn reread(&self, record: &Record) -> Result<Record, Stop> {
+    pub(crate) async fn reread(
+        &self,
+        record: &Representation,
+    ) -> Result<Representation, CheckStop> {
         let own = record.own()?;
         let answer = self.get(&own).await?;
         self.cx.must(
@@ -496,7 +508,11 @@ impl Client<'_> {
 
     /// Reads what a relation of a record leads to; what is embedded and not linked is there
     /// already.
-    pub(crate) async fn follow(&self, record: &Record, name: &str) -> Result<Record, Stop> {
+    pub(crate) async fn follow(
+        &self,
+        record: &Representation,
+        name: &str,
+    ) -> Result<Representation, CheckStop> {
         let is_without_links = self.cx.declared().helpers_only() && record.href(name).is_none();
         if let Some(embedded) = record.embeds(name).filter(|_| is_without_links) {
             return Ok(embedded);
@@ -504,7 +520,7 @@ impl Client<'_> {
         let href = record.leads(name)?;
         let answer = self.get(&href).await?;
         if answer.status != 200 || !answer.json.is_object() {
-            return Err(Stop::Inconclusive(format!(
+            return Err(CheckStop::Inconclusive(format!(
                 "the link {name} does not lead to a document: {answer}"
             )));
         }
@@ -516,70 +532,70 @@ impl Client<'_> {
     pub(crate) async fn walk(
         &self,
         url: &str,
-        mut wants_more: impl FnMut(&Record) -> bool,
-    ) -> Result<Walked, Stop> {
+        mut wants_more: impl FnMut(&Representation) -> bool,
+    ) -> Result<PageWalkEnd, CheckStop> {
         let mut met = BTreeSet::new();
         let mut next = Some(url.to_owned());
         while let Some(url) = next {
             if met.contains(&url) {
-                return Ok(Walked::Back(url));
+                return Ok(PageWalkEnd::Back(url));
             }
             if met.len() >= MOST_PAGES {
-                return Ok(Walked::TooFar);
+                return Ok(PageWalkEnd::TooFar);
             }
             if !met.is_empty() {
                 self.cx.run.met.add(Encounter::SecondPage);
             }
             let answer = self.get(&url).await?;
             if answer.status != 200 {
-                return Ok(Walked::Refused(Box::new(answer)));
+                return Ok(PageWalkEnd::Refused(Box::new(answer)));
             }
             met.insert(url);
             let page = answer.record();
             let goes_on = wants_more(&page);
             next = page.link("next").filter(|_| goes_on);
         }
-        Ok(Walked::Done)
+        Ok(PageWalkEnd::Done)
     }
 
     /// Every page of a collection; a page met twice breaks COL-24.
-    pub(crate) async fn pages(&self, url: &str) -> Result<Vec<Record>, Stop> {
+    pub(crate) async fn pages(&self, url: &str) -> Result<Vec<Representation>, CheckStop> {
         let mut pages = Vec::new();
         let walked = self.walk(url, |page| {
             pages.push(page.clone());
             true
         });
         match walked.await? {
-            Walked::Done => return Ok(pages),
-            Walked::TooFar => {
-                return Err(Stop::Inconclusive(format!(
+            PageWalkEnd::Done => return Ok(pages),
+            PageWalkEnd::TooFar => {
+                return Err(CheckStop::Inconclusive(format!(
                     "the collection has more than {MOST_PAGES} pages"
                 )));
             }
-            Walked::Back(url) => {
+            PageWalkEnd::Back(url) => {
                 self.cx.holds(row::COL_24, false, || {
                     format!("`next` leads back to {url}, which was read before")
                 });
             }
-            Walked::Refused(answer) => {
+            PageWalkEnd::Refused(answer) => {
                 self.cx.holds(row::COL_31, false, || answer.to_string());
             }
         }
-        Err(Stop::Failed)
+        Err(CheckStop::Failed)
     }
 
     /// Every member of a collection.
-    pub(crate) async fn members(&self, url: &str) -> Result<Vec<Record>, Stop> {
+    pub(crate) async fn members(&self, url: &str) -> Result<Vec<Representation>, CheckStop> {
         Ok(self
             .pages(url)
             .await?
             .iter()
-            .flat_map(Record::embedded)
+            .flat_map(Representation::embedded)
             .collect())
     }
 
     /// The members of a collection that carry one of these markers, and how many members there are.
-    pub(crate) async fn total(&self, url: &str) -> Result<Option<u64>, Stop> {
+    pub(crate) async fn total(&self, url: &str) -> Result<Option<u64>, CheckStop> {
         Ok(self.get(url).await?["total_records"].as_u64())
     }
 

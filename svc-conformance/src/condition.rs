@@ -4,17 +4,20 @@
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
-use crate::catalogue::{Ability, Condition, Encounter, FUNCTIONS, HelperTerm, Term, Type, Word};
-use crate::declared::Declared;
-use crate::fields::{self, Shape};
+use crate::catalogue::{
+    Ability, CatalogueType, Condition, ConditionTerm, ConditionWord, Encounter, FUNCTIONS,
+    HelperCondition,
+};
+use crate::declared::DeclaredApi;
+use crate::fields::{self, ValueShape};
 use crate::keys::Keys;
 use crate::kinds::TICKETED;
 
 /// What a run came across, for words that begin with `met.`.
 #[derive(Debug, Default)]
-pub(crate) struct Met(Mutex<BTreeSet<Encounter>>);
+pub(crate) struct Encounters(Mutex<BTreeSet<Encounter>>);
 
-impl Met {
+impl Encounters {
     pub(crate) fn add(&self, encounter: Encounter) {
         self.0
             .lock()
@@ -32,24 +35,24 @@ impl Met {
 
 /// Everything that conditions ask about.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Facts<'f> {
-    pub(crate) declared: &'f Declared,
+pub(crate) struct ConditionInputs<'f> {
+    pub(crate) declared: &'f DeclaredApi,
     pub(crate) keys: &'f Keys,
-    pub(crate) met: &'f Met,
+    pub(crate) met: &'f Encounters,
     /// Whether the run has a receiver of webhooks.
     pub(crate) has_receiver: bool,
 }
 
 /// Why a row does not apply: the words of its condition that do not hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Because(pub(crate) String);
+pub(crate) struct UnmetCondition(pub(crate) String);
 
-impl Facts<'_> {
+impl ConditionInputs<'_> {
     /// `Ok` if the condition holds.
-    pub(crate) fn applies(&self, condition: &Condition) -> Result<(), Because> {
+    pub(crate) fn applies(&self, condition: &Condition) -> Result<(), UnmetCondition> {
         match condition {
-            Condition::Is(word) if !self.term(&word.term) => Err(Because(self.reason(word))),
-            Condition::Not(word) if self.term(&word.term) => Err(Because(word.said(true))),
+            Condition::Is(word) if !self.term(&word.term) => Err(UnmetCondition(self.reason(word))),
+            Condition::Not(word) if self.term(&word.term) => Err(UnmetCondition(word.said(true))),
             Condition::Is(_) | Condition::Not(_) => Ok(()),
             Condition::All(list) => list.iter().try_for_each(|one| self.applies(one)),
             Condition::Any(list) => {
@@ -62,27 +65,27 @@ impl Facts<'_> {
                         Err(because) => missing.push(because.0),
                     }
                 }
-                Err(Because(missing.join("; ")))
+                Err(UnmetCondition(missing.join("; ")))
             }
         }
     }
 
     /// Why a word does not hold, in words.
-    fn reason(&self, word: &Word) -> String {
+    fn reason(&self, word: &ConditionWord) -> String {
         match (&word.term, &self.keys.restricted) {
-            (Term::RestrictedKey, Some((_, lacks))) => {
+            (ConditionTerm::RestrictedKey, Some((_, lacks))) => {
                 format!(
                     "{lacks}, which the restricted key lacks, is not declared: give a key that lacks what is"
                 )
             }
-            (Term::Field { owner, path }, _)
+            (ConditionTerm::Field { owner, path }, _)
                 if self.declared.mentions(owner, path) && !self.declared.has_field(owner, path) =>
             {
                 format!(
                     "field {owner}.{path} is declared, but nothing that is declared shows or takes it"
                 )
             }
-            (Term::Field { owner, path }, _) if self.declared.has_field(owner, path) => {
+            (ConditionTerm::Field { owner, path }, _) if self.declared.has_field(owner, path) => {
                 let lacks = self
                     .lacks_for(owner, path)
                     .unwrap_or("nothing that fills it");
@@ -98,7 +101,7 @@ impl Facts<'_> {
         let declared = self.declared;
         let (there, lacks) = match (owner, path.split(['.', '[']).next()) {
             ("attendance", Some("tickets")) => (
-                self.term(&Term::TicketedEvent),
+                self.term(&ConditionTerm::TicketedEvent),
                 "no event that sells tickets",
             ),
             ("canvass", Some("question_response")) => (
@@ -110,113 +113,117 @@ impl Facts<'_> {
         Some(lacks).filter(|_| !there && !declared.is_listed(owner))
     }
 
-    fn term(&self, term: &Term) -> bool {
+    fn term(&self, term: &ConditionTerm) -> bool {
         let declared = self.declared;
         match term {
-            Term::Always => true,
-            Term::Never => false,
-            Term::Auth => declared.text.authentication.required && self.keys.primary.is_some(),
-            Term::OtherKey => self.keys.other_tenant.is_some(),
-            Term::RestrictedKey => self
+            ConditionTerm::Always => true,
+            ConditionTerm::Never => false,
+            ConditionTerm::Auth => {
+                declared.text.authentication.required && self.keys.primary.is_some()
+            }
+            ConditionTerm::OtherKey => self.keys.other_tenant.is_some(),
+            ConditionTerm::RestrictedKey => self
                 .keys
                 .restricted
                 .as_ref()
                 .is_some_and(|(_, lacks)| declared.offers_right(lacks)),
-            Term::WebhookReceiver => self.has_receiver,
-            Term::HelpersOnly => declared.helpers_only(),
-            Term::AnyKind => !declared.text.collections.is_empty(),
-            Term::OperationMissing => !declared.unsupported().is_empty(),
-            Term::FunctionMissing => FUNCTIONS.iter().any(|function| !declared.acts(function)),
-            Term::OneRule => declared
+            ConditionTerm::WebhookReceiver => self.has_receiver,
+            ConditionTerm::HelpersOnly => declared.helpers_only(),
+            ConditionTerm::AnyKind => !declared.text.collections.is_empty(),
+            ConditionTerm::OperationMissing => !declared.unsupported().is_empty(),
+            ConditionTerm::FunctionMissing => {
+                FUNCTIONS.iter().any(|function| !declared.acts(function))
+            }
+            ConditionTerm::OneRule => declared
                 .kinds()
                 .any(|of| declared.can(of.one, Ability::Break)),
-            Term::TwoRules => {
+            ConditionTerm::TwoRules => {
                 declared
                     .kinds()
                     .any(|of| of.under.is_none() && declared.can(of.one, Ability::BreakTwo))
                     || (declared.offers("question", "create")
                         && declared.behaves("rule.response_name"))
             }
-            Term::MissingAddress => declared.text.missing_address.is_some(),
-            Term::TicketedEvent => {
+            ConditionTerm::MissingAddress => declared.text.missing_address.is_some(),
+            ConditionTerm::TicketedEvent => {
                 declared.has_field("event", "ticket_levels")
                     || declared.text.fixture.contains_key(TICKETED)
             }
-            Term::Type(kind) => has_type(declared, kind),
-            Term::Field { owner, path } => {
+            ConditionTerm::Type(kind) => has_type(declared, kind),
+            ConditionTerm::Field { owner, path } => {
                 declared.has_field(owner, path) && self.lacks_for(owner, path).is_none()
             }
-            Term::Link { owner: None, .. } => !declared.helpers_only(),
-            Term::Link {
+            ConditionTerm::Link { owner: None, .. } => !declared.helpers_only(),
+            ConditionTerm::Link {
                 owner: Some(owner),
                 name,
             } if owner == "entry_point" => {
                 let entry = declared.text.entry_point.as_ref();
                 entry.is_some_and(|entry| entry.links.contains(name))
             }
-            Term::Link {
+            ConditionTerm::Link {
                 owner: Some(one),
                 name,
             } => declared.links(one, name) && declared.shows(one),
-            Term::Operation {
+            ConditionTerm::Operation {
                 one: None,
                 operation,
             } => declared.offers_any(operation),
-            Term::Operation {
+            ConditionTerm::Operation {
                 one: Some(one),
                 operation,
             } => declared.offers(one, operation),
-            Term::Ability { one: None, ability } => {
+            ConditionTerm::Ability { one: None, ability } => {
                 declared.kinds().any(|of| declared.can(of.one, *ability))
             }
-            Term::Ability {
+            ConditionTerm::Ability {
                 one: Some(one),
                 ability,
             } => declared.can(one, *ability),
-            Term::Below { one, many } => declared.lists_below(one, many),
-            Term::Helper(helper) => self.helper(helper),
-            Term::Function(None) => !declared.text.action_functions.is_empty(),
-            Term::Function(Some(function)) => declared.acts(function),
-            Term::Filter(field) => declared.filters_any(field.as_deref()),
-            Term::Order => declared
+            ConditionTerm::Below { one, many } => declared.lists_below(one, many),
+            ConditionTerm::Helper(helper) => self.helper(helper),
+            ConditionTerm::Function(None) => !declared.text.action_functions.is_empty(),
+            ConditionTerm::Function(Some(function)) => declared.acts(function),
+            ConditionTerm::Filter(field) => declared.filters_any(field.as_deref()),
+            ConditionTerm::Order => declared
                 .kinds()
                 .any(|kind| !declared.orders(kind).is_empty()),
-            Term::Behaviour(name) => declared.behaves(name),
-            Term::Met(encounter) => self.met.has(*encounter),
+            ConditionTerm::Behaviour(name) => declared.behaves(name),
+            ConditionTerm::Met(encounter) => self.met.has(*encounter),
         }
     }
 
-    fn helper(&self, helper: &HelperTerm) -> bool {
+    fn helper(&self, helper: &HelperCondition) -> bool {
         let declared = self.declared;
         let helpers = &declared.text.helpers;
         let but_schedule = || helpers.keys().any(|name| name != "schedule");
         match helper {
-            HelperTerm::Any => !helpers.is_empty(),
-            HelperTerm::AnyAnonymous => helpers.values().any(|helper| helper.anonymous),
-            HelperTerm::WithKey => helpers
+            HelperCondition::Any => !helpers.is_empty(),
+            HelperCondition::AnyAnonymous => helpers.values().any(|helper| helper.anonymous),
+            HelperCondition::WithKey => helpers
                 .iter()
                 .any(|(name, helper)| name != "schedule" && !helper.anonymous),
-            HelperTerm::WithPerson => declared.helps_persons(),
-            HelperTerm::ShowsPerson => declared.shows_helped_person(),
-            HelperTerm::OfRemovable => declared.helps_removable(),
-            HelperTerm::ButSchedule => but_schedule(),
+            HelperCondition::WithPerson => declared.helps_persons(),
+            HelperCondition::ShowsPerson => declared.shows_helped_person(),
+            HelperCondition::OfRemovable => declared.helps_removable(),
+            HelperCondition::ButSchedule => but_schedule(),
             // A helper fails in part where one of its functions does.
-            HelperTerm::InParts => {
+            HelperCondition::InParts => {
                 but_schedule()
                     && declared.behaves("helper.non_atomic")
                     && !declared.text.action_functions.is_empty()
             }
-            HelperTerm::MatchesPersons => declared.matches_persons(),
-            HelperTerm::DonationLinks => declared.behaves("helper.record_donation.links"),
-            HelperTerm::Named(name) => declared.helps(name),
-            HelperTerm::Anonymous(name) => declared.helps_anyone(name),
+            HelperCondition::MatchesPersons => declared.matches_persons(),
+            HelperCondition::DonationLinks => declared.behaves("helper.record_donation.links"),
+            HelperCondition::Named(name) => declared.helps(name),
+            HelperCondition::Anonymous(name) => declared.helps_anyone(name),
         }
     }
 }
 
 /// Whether a field is declared that checks judge as this type.
-fn has_type(declared: &Declared, kind: &Type) -> bool {
-    let shape = Shape::from(kind);
+fn has_type(declared: &DeclaredApi, kind: &CatalogueType) -> bool {
+    let shape = ValueShape::from(kind);
     fields::all()
         .iter()
         .any(|field| field.shape == shape && declared.has_field(field.owner, field.path))
@@ -224,9 +231,9 @@ fn has_type(declared: &Declared, kind: &Type) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Facts, Met};
+    use super::{ConditionInputs, Encounters};
     use crate::catalogue::Catalogue;
-    use crate::declared::{Declared, Source, read};
+    use crate::declared::{DeclarationSource, DeclaredApi, read};
     use crate::keys::Keys;
 
     #[test]
@@ -243,9 +250,10 @@ mod tests {
             .row("CRU-18")
             .expect("a row");
         let applies = |text: &str| {
-            let declared = Declared::new(read(text).expect("a declaration"), Source::Given);
-            let (keys, met) = (Keys::none(), Met::default());
-            Facts {
+            let declared =
+                DeclaredApi::new(read(text).expect("a declaration"), DeclarationSource::Given);
+            let (keys, met) = (Keys::none(), Encounters::default());
+            ConditionInputs {
                 declared: &declared,
                 keys: &keys,
                 met: &met,

@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use crate::answer::Record;
-use crate::check::Cx;
-use crate::client::Client;
-use crate::outcome::Stop;
+use crate::answer::Representation;
+use crate::check::CheckContext;
+use crate::client::CheckClient;
+use crate::outcome::CheckStop;
 
 /// How often a collection is read again that changed while it was read.
 const TRIES: usize = 5;
@@ -21,11 +21,11 @@ pub(crate) struct Listed {
     pub(crate) has_record: bool,
 }
 
-impl Client<'_> {
+impl CheckClient<'_> {
     /// Whether the total of a collection is the number of its members, and whether the record at
     /// this address is one of them. `None` where the collection changes each time that it is read,
     /// or is too large.
-    pub(crate) async fn listed(&self, url: &str, own: &str) -> Result<Option<Listed>, Stop> {
+    pub(crate) async fn listed(&self, url: &str, own: &str) -> Result<Option<Listed>, CheckStop> {
         for _ in 0..TRIES {
             let before = self.total(url).await?;
             if before > Some(MOST_MEMBERS) {
@@ -51,8 +51,8 @@ impl Client<'_> {
         &self,
         url: &str,
         before: Option<u64>,
-        is_ours: impl Fn(&Record) -> bool,
-    ) -> Result<bool, Stop> {
+        is_ours: impl Fn(&Representation) -> bool,
+    ) -> Result<bool, CheckStop> {
         let (Some(before), Some(after)) = (before, self.total(url).await?) else {
             return Ok(false);
         };
@@ -62,7 +62,10 @@ impl Client<'_> {
 
 /// Whether a record may have been made of one of these bodies: it has one of their markers, or the
 /// server keeps none.
-pub(crate) fn may_be_of<'b>(cx: &'b Cx, bodies: &'b [Value]) -> impl Fn(&Record) -> bool + 'b {
+pub(crate) fn may_be_of<'b>(
+    cx: &'b CheckContext,
+    bodies: &'b [Value],
+) -> impl Fn(&Representation) -> bool + 'b {
     let marker = |body: &'b Value| body.pointer("/identifiers/0").and_then(Value::as_str);
     move |record| {
         !cx.declared().has_identifiers()

@@ -4,14 +4,14 @@ use http::Method;
 use serde_json::Value;
 
 use crate::catalogue::Catalogue;
-use crate::cause::{Cause, Flaw};
+use crate::cause::{Cause, CauseKind};
 use crate::recorder::Exchange;
-use crate::relations::Known;
+use crate::relations::LinkedResource;
 use crate::row;
-use crate::run::Run;
+use crate::run::RunContext;
 
 /// The cause that a row and the exchange before it tell, where the check did not name one.
-pub(crate) fn seen(run: &Run, row: &str, number: usize) -> Option<Cause> {
+pub(crate) fn seen(run: &RunContext, row: &str, number: usize) -> Option<Cause> {
     let exchange = run.recorder.between(number, number);
     let exchange = exchange.first().map(AsRef::as_ref);
     let status = exchange
@@ -21,7 +21,7 @@ pub(crate) fn seen(run: &Run, row: &str, number: usize) -> Option<Cause> {
     let with_key = |exchange: &Exchange| exchange.headers.iter().any(|(_, value)| value == "<key>");
     let area = row.split('-').next().unwrap_or_default();
     if matches!(status, 401 | 403) && area != "AUT" && exchange.is_some_and(with_key) {
-        return Some(Cause::new(Flaw::KeyRight, operation()?));
+        return Some(Cause::new(CauseKind::KeyRight, operation()?));
     }
     let expects_success = matches!(area, "COL" | "CRU" | "HLP" | "SCH")
         || matches!(
@@ -46,7 +46,7 @@ pub(crate) fn seen(run: &Run, row: &str, number: usize) -> Option<Cause> {
         && status != 404
         && exchange.is_some_and(is_formless)
     {
-        return Some(Cause::new(Flaw::ErrorBody, ""));
+        return Some(Cause::new(CauseKind::ErrorBody, ""));
     }
     let condition = Catalogue::built_in()
         .ok()
@@ -56,14 +56,14 @@ pub(crate) fn seen(run: &Run, row: &str, number: usize) -> Option<Cause> {
         .strip_prefix("link:")
         .filter(|link| !link.contains(' ') && area == "RES")
     {
-        return Some(Cause::new(Flaw::Link, link));
+        return Some(Cause::new(CauseKind::Link, link));
     }
     let function = condition
         .strip_prefix("haf.")
         .and_then(|rest| rest.split(' ').next());
     if let Some(function) = function.filter(|_| matches!(area, "HAF" | "ERR")) {
         return Some(Cause::new(
-            Flaw::Function,
+            CauseKind::Function,
             if function == "*" {
                 "action_functions"
             } else {
@@ -74,23 +74,26 @@ pub(crate) fn seen(run: &Run, row: &str, number: usize) -> Option<Cause> {
     let (flaw, subject) = match row {
         // Where nothing was refused, there is no error body that could have another form.
         row::ERR_33 if status < 400 => return None,
-        row::HAL_03 => (Flaw::Header, "Content-Type"),
-        row::HAL_04 => (Flaw::Header, "Cache-Control"),
-        row::ERR_01 | row::ERR_03 | row::ERR_33 => (Flaw::ErrorBody, ""),
-        _ if (row::ERR_18..=row::ERR_28).contains(&row) => (Flaw::ErrorBody, ""),
-        row::LIM_01 => (Flaw::Paging, ""),
-        _ if row != row::COL_26 && (row::COL_20..=row::COL_28).contains(&row) => (Flaw::Paging, ""),
-        row::TYP_15 | row::TYP_16 | row::TYP_17 | row::CRU_19 => (Flaw::Dates, ""),
+        row::HAL_03 => (CauseKind::Header, "Content-Type"),
+        row::HAL_04 => (CauseKind::Header, "Cache-Control"),
+        row::ERR_01 | row::ERR_03 | row::ERR_33 => (CauseKind::ErrorBody, ""),
+        _ if (row::ERR_18..=row::ERR_28).contains(&row) => (CauseKind::ErrorBody, ""),
+        row::LIM_01 => (CauseKind::Paging, ""),
+        _ if row != row::COL_26 && (row::COL_20..=row::COL_28).contains(&row) => {
+            (CauseKind::Paging, "")
+        }
+        row::TYP_15 | row::TYP_16 | row::TYP_17 | row::CRU_19 => (CauseKind::Dates, ""),
         _ => {
             let refused = exchange.filter(|_| expects_success && status >= 400)?;
-            return needed(run, refused).or_else(|| Some(Cause::new(Flaw::Refused, operation()?)));
+            return needed(run, refused)
+                .or_else(|| Some(Cause::new(CauseKind::Refused, operation()?)));
         }
     };
     Some(Cause::new(flaw, subject))
 }
 
 /// Method and status of an exchange that was refused.
-pub(crate) fn refused(run: &Run, number: usize) -> Option<(String, u16)> {
+pub(crate) fn refused(run: &RunContext, number: usize) -> Option<(String, u16)> {
     let exchange = run.recorder.between(number, number);
     let exchange = exchange.first()?;
     let status = exchange.answer.as_ref().ok()?.status;
@@ -99,9 +102,11 @@ pub(crate) fn refused(run: &Run, number: usize) -> Option<(String, u16)> {
 
 /// The member that a refusal names, where it was not sent and is not declared as required: what the
 /// declaration lacks.
-pub(crate) fn needed(run: &Run, exchange: &Exchange) -> Option<Cause> {
+pub(crate) fn needed(run: &RunContext, exchange: &Exchange) -> Option<Cause> {
     // An update needs no more than what it changes.
-    let (Known::Collection(kind) | Known::Helper(kind)) = run.relations.of(&exchange.url)? else {
+    let (LinkedResource::Collection(kind) | LinkedResource::Helper(kind)) =
+        run.relations.of(&exchange.url)?
+    else {
         return None;
     };
     let sent: Value = serde_json::from_str(&exchange.body).ok()?;
@@ -123,7 +128,8 @@ pub(crate) fn needed(run: &Run, exchange: &Exchange) -> Option<Cause> {
             .field(kind.one, &path)
             .is_some_and(|field| field.writable && !field.required);
         let is_sent = sent.pointer(&pointer).is_some();
-        (is_needed && !is_sent).then(|| Cause::new(Flaw::Needed, format!("{}.{path}", kind.one)))
+        (is_needed && !is_sent)
+            .then(|| Cause::new(CauseKind::Needed, format!("{}.{path}", kind.one)))
     })
 }
 
@@ -141,20 +147,20 @@ fn named<'v>(value: &'v Value, names: &mut Vec<&'v str>) {
 }
 
 /// The declared operation that a request is, such as `people.create` or `helper.record_signature`.
-fn operation(run: &Run, exchange: &Exchange) -> Option<String> {
+fn operation(run: &RunContext, exchange: &Exchange) -> Option<String> {
     let post = Method::POST.as_str();
     let (kind, operation) = match (run.relations.of(&exchange.url)?, exchange.method.as_str()) {
-        (Known::Helper(kind), method) if method == post => {
+        (LinkedResource::Helper(kind), method) if method == post => {
             return kind
                 .helper
                 .filter(|helper| run.declared.helps(helper))
                 .map(|helper| format!("helper.{helper}"));
         }
-        (Known::Collection(kind), "GET") => (kind, "list"),
-        (Known::Collection(kind), method) if method == post => (kind, "create"),
-        (Known::Record(kind), "GET") => (kind, "read"),
-        (Known::Record(kind), "PUT") => (kind, "update"),
-        (Known::Record(kind), "DELETE") => (kind, "delete"),
+        (LinkedResource::Collection(kind), "GET") => (kind, "list"),
+        (LinkedResource::Collection(kind), method) if method == post => (kind, "create"),
+        (LinkedResource::Record(kind), "GET") => (kind, "read"),
+        (LinkedResource::Record(kind), "PUT") => (kind, "update"),
+        (LinkedResource::Record(kind), "DELETE") => (kind, "delete"),
         _ => return None,
     };
     run.declared

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
 
-pub(crate) use crate::catalogue::Way;
-use crate::catalogue::{Catalogue, Link, Row, Type};
+pub(crate) use crate::catalogue::ObservationMethod;
+use crate::catalogue::{Catalogue, CatalogueLink, CatalogueType, Requirement};
 
 /// What checks tell types apart by (TYP-01 to TYP-12).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Shape {
+pub(crate) enum ValueShape {
     Text,
     Integer,
     Float,
@@ -29,47 +29,51 @@ pub(crate) enum Shape {
     OneOrMany,
 }
 
-impl From<&Type> for Shape {
-    fn from(kind: &Type) -> Self {
+impl From<&CatalogueType> for ValueShape {
+    fn from(kind: &CatalogueType) -> Self {
         match kind {
-            Type::String => Self::Text,
-            Type::Integer => Self::Integer,
-            Type::Float => Self::Float,
-            Type::Number => Self::Number,
-            Type::Boolean => Self::Boolean,
-            Type::Datetime => Self::Time,
-            Type::Date => Self::Date,
-            Type::Enum => Self::Enum,
-            Type::Flexenum => Self::Flexible,
-            Type::Object | Type::Map | Type::Person | Type::Shared(_) => Self::Object,
-            Type::Strings => Self::Texts,
-            Type::Objects | Type::SharedList(_) => Self::Objects,
-            Type::Reference | Type::Link => Self::Reference,
-            Type::OneOrMany => Self::OneOrMany,
+            CatalogueType::String => Self::Text,
+            CatalogueType::Integer => Self::Integer,
+            CatalogueType::Float => Self::Float,
+            CatalogueType::Number => Self::Number,
+            CatalogueType::Boolean => Self::Boolean,
+            CatalogueType::Datetime => Self::Time,
+            CatalogueType::Date => Self::Date,
+            CatalogueType::Enum => Self::Enum,
+            CatalogueType::Flexenum => Self::Flexible,
+            CatalogueType::Object
+            | CatalogueType::Map
+            | CatalogueType::Person
+            | CatalogueType::Shared(_) => Self::Object,
+            CatalogueType::Strings => Self::Texts,
+            CatalogueType::Objects | CatalogueType::SharedList(_) => Self::Objects,
+            CatalogueType::Reference | CatalogueType::Link => Self::Reference,
+            CatalogueType::OneOrMany => Self::OneOrMany,
         }
     }
 }
 
 /// One field of the catalogue.
 #[derive(Debug, Clone)]
-pub(crate) struct Field {
+pub(crate) struct CheckedField {
     /// Its row.
     pub(crate) row: &'static str,
     /// The resource or shared object that has it.
     pub(crate) owner: &'static str,
     /// Its path in the owner, such as `share_options[].network_a_share.title`; `[]` after an array.
     pub(crate) path: &'static str,
-    pub(crate) shape: Shape,
+    pub(crate) shape: ValueShape,
     pub(crate) values: Vec<&'static str>,
-    pub(crate) way: Way,
+    pub(crate) way: ObservationMethod,
 }
 
-static FIELDS: LazyLock<Vec<Field>> = LazyLock::new(|| rows().iter().filter_map(field).collect());
+static FIELDS: LazyLock<Vec<CheckedField>> =
+    LazyLock::new(|| rows().iter().filter_map(field).collect());
 
 /// The fields and links by their owner: every record of every answer is held against them.
-static OWNED: LazyLock<HashMap<&str, Vec<&Field>>> =
+static OWNED: LazyLock<HashMap<&str, Vec<&CheckedField>>> =
     LazyLock::new(|| by_owner(all().iter().map(|one| (one.owner, one))));
-static LINKS: LazyLock<HashMap<&str, Vec<(&Row, &Link)>>> = LazyLock::new(|| {
+static LINKS: LazyLock<HashMap<&str, Vec<(&Requirement, &CatalogueLink)>>> = LazyLock::new(|| {
     by_owner(
         rows()
             .iter()
@@ -90,21 +94,21 @@ fn by_owner<T>(all: impl Iterator<Item = (&'static str, T)>) -> HashMap<&'static
 /// The shared objects by the names of the fields that carry them, in whatever resource or object
 /// these stand.
 static SHARED: LazyLock<BTreeMap<&str, &str>> = LazyLock::new(|| {
-    let fields = rows().iter().filter_map(Row::field);
+    let fields = rows().iter().filter_map(Requirement::field);
     fields
         .filter_map(|field| Some((last(&field.path), field.kind.shared()?)))
         .collect()
 });
 
-fn rows() -> &'static [Row] {
+fn rows() -> &'static [Requirement] {
     Catalogue::built_in().map_or(&[], Catalogue::rows)
 }
 
-fn field(row: &'static Row) -> Option<Field> {
+fn field(row: &'static Requirement) -> Option<CheckedField> {
     let field = row.field()?;
     let values = field.values.iter().map(String::as_str).collect();
-    let shape = Shape::from(&field.kind);
-    Some(Field {
+    let shape = ValueShape::from(&field.kind);
+    Some(CheckedField {
         row: &row.id,
         owner: &field.owner,
         path: &field.path,
@@ -121,7 +125,7 @@ pub(crate) fn shared(name: &str) -> Option<&'static str> {
 
 /// The first field that carries a shared object.
 pub(crate) fn carrier(object: &str) -> Option<&'static str> {
-    let mut fields = rows().iter().filter_map(Row::field);
+    let mut fields = rows().iter().filter_map(Requirement::field);
     fields
         .find(|field| field.kind.shared() == Some(object))
         .map(|field| last(&field.path))
@@ -132,21 +136,23 @@ fn last(path: &str) -> &str {
 }
 
 /// Every field of the catalogue, in its order.
-pub(crate) fn all() -> &'static [Field] {
+pub(crate) fn all() -> &'static [CheckedField] {
     &FIELDS
 }
 
 /// The fields of a resource or shared object.
-pub(crate) fn of(owner: &str) -> impl Iterator<Item = &'static Field> + use<> {
+pub(crate) fn of(owner: &str) -> impl Iterator<Item = &'static CheckedField> + use<> {
     OWNED.get(owner).into_iter().flatten().copied()
 }
 
 /// The field at a path of an owner.
-pub(crate) fn find(owner: &str, path: &str) -> Option<&'static Field> {
+pub(crate) fn find(owner: &str, path: &str) -> Option<&'static CheckedField> {
     of(owner).find(|field| field.path == path)
 }
 
 /// The links of a resource or of the entry point, each with its row.
-pub(crate) fn links(owner: &str) -> impl Iterator<Item = (&'static Row, &'static Link)> + use<> {
+pub(crate) fn links(
+    owner: &str,
+) -> impl Iterator<Item = (&'static Requirement, &'static CatalogueLink)> + use<> {
     LINKS.get(owner).into_iter().flatten().copied()
 }

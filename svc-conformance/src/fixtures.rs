@@ -2,17 +2,17 @@
 
 use serde_json::{Value, json};
 
-use crate::answer::{Answer, Record};
+use crate::answer::{Representation, TestResponse};
 use crate::catalogue::Ability;
-use crate::check::Cx;
-use crate::client::Client;
+use crate::check::CheckContext;
+use crate::client::CheckClient;
 use crate::generate::{complete, least, with, without};
-use crate::kinds::{self, Kind, TICKETED, helper_fixture, kind};
-use crate::outcome::Stop;
+use crate::kinds::{self, CatalogueKind, TICKETED, helper_fixture, kind};
+use crate::outcome::CheckStop;
 use crate::row;
 
 /// The body of a create: the least that a record needs, with these fields over it.
-pub(crate) fn full(cx: &Cx, one: &str, fields: &Value) -> Value {
+pub(crate) fn full(cx: &CheckContext, one: &str, fields: &Value) -> Value {
     // A question of another type may not take the responses of the least one.
     let lacks: &[&str] = if fields.get("question_type").is_some() {
         &["responses"]
@@ -29,14 +29,18 @@ pub(crate) fn ticketed() -> Value {
         {"title": "Balcony", "amount": 20.5, "currency": "USD", "limit": 1_000_000}]})
 }
 
-impl Client<'_> {
+impl CheckClient<'_> {
     /// Creates a record of a kind with these fields besides what it needs, by REST where that is
     /// declared, else by a helper.
     ///
     /// The answer is judged as a create (ERR-13, CRU-13); the record carries a marker.
-    pub(crate) async fn make(&self, one: &str, fields: &Value) -> Result<Record, Stop> {
+    pub(crate) async fn make(
+        &self,
+        one: &str,
+        fields: &Value,
+    ) -> Result<Representation, CheckStop> {
         let cx = self.cx;
-        let kind = kind(one).ok_or_else(|| Stop::Inconclusive(format!("no kind {one}")))?;
+        let kind = kind(one).ok_or_else(|| CheckStop::Inconclusive(format!("no kind {one}")))?;
         let body = cx.marked(&full(cx, one, fields));
         match kind.under {
             None if cx.declared().offers(one, "create") => self.create(kind, &body).await,
@@ -69,13 +73,13 @@ impl Client<'_> {
 
     /// A person whom an action of a kind may be about: one of its own, or else one that the body of
     /// the helper carries.
-    pub(crate) async fn actor(&self, one: &str) -> Result<Record, Stop> {
+    pub(crate) async fn actor(&self, one: &str) -> Result<Representation, CheckStop> {
         let cx = self.cx;
         if cx.declared().offers(one, "create") || cx.declared().makes_alone("person") {
             return self.person().await;
         }
         let prefix = cx.declared().text.dialect.prefix.clone();
-        Ok(Record::new(
+        Ok(Representation::new(
             cx.run.target.base().to_owned(),
             cx.marked(&json!({})),
             prefix,
@@ -89,7 +93,7 @@ impl Client<'_> {
         one: &'static str,
         helper: &str,
         fields: &Value,
-    ) -> Result<Record, Stop> {
+    ) -> Result<Representation, CheckStop> {
         let declared = self.cx.declared();
         let Some(fixture) = helper_fixture(one).filter(|_| !declared.leads_to_helper(one, helper))
         else {
@@ -100,7 +104,7 @@ impl Client<'_> {
         }
         let unknown = || {
             let name = &fixture.name;
-            Stop::Inconclusive(format!(
+            CheckStop::Inconclusive(format!(
                 "no link leads to the helper {helper}, and none is named as a fixture ({name})"
             ))
         };
@@ -109,13 +113,13 @@ impl Client<'_> {
         match Box::pin(self.make(one, fields)).await {
             Ok(made) if promises || helper_address(&made, helper).is_ok() => Ok(made),
             Ok(_) => Err(unknown()),
-            Err(Stop::Inconclusive(_)) if !declared.offers(one, "read") => Err(unknown()),
+            Err(CheckStop::Inconclusive(_)) if !declared.offers(one, "read") => Err(unknown()),
             Err(stop) => Err(stop),
         }
     }
 
     /// Posts a person to a helper: the sign-up, or one that records an action and shows the person.
-    pub(crate) async fn post_person(&self, person: &Value) -> Result<Answer, Stop> {
+    pub(crate) async fn post_person(&self, person: &Value) -> Result<TestResponse, CheckStop> {
         let declared = self.cx.declared();
         if declared.helps("person_signup") {
             let url = helper_address(&self.entry().await?, "person_signup")?;
@@ -125,15 +129,18 @@ impl Client<'_> {
             .kinds()
             .filter(|kind| declared.shows_person_of(kind.one));
         let recorded = recorded.find_map(|kind| Some((kind.under?, kind.helper?)));
-        let (under, helper) =
-            recorded.ok_or_else(|| Stop::Inconclusive("no person can be created".to_owned()))?;
+        let (under, helper) = recorded
+            .ok_or_else(|| CheckStop::Inconclusive("no person can be created".to_owned()))?;
         let url = helper_address(&self.container(under, helper, &json!({})).await?, helper)?;
         self.post(&url, &self.cx.marked(&json!({ "person": person })))
             .await
     }
 
-    /// The person in the answer to [`Client::post_person`]; success is judged (HLP-06).
-    pub(crate) async fn posted_person(&self, answer: &Answer) -> Result<Record, Stop> {
+    /// The person in the answer to [`CheckClient::post_person`]; success is judged (HLP-06).
+    pub(crate) async fn posted_person(
+        &self,
+        answer: &TestResponse,
+    ) -> Result<Representation, CheckStop> {
         self.cx.must(
             row::HLP_06,
             answer.is_created() && answer.json.is_object(),
@@ -146,12 +153,16 @@ impl Client<'_> {
     }
 
     /// A person of its own.
-    pub(crate) async fn person(&self) -> Result<Record, Stop> {
+    pub(crate) async fn person(&self) -> Result<Representation, CheckStop> {
         Box::pin(self.make("person", &json!({}))).await
     }
 
     /// Posts a body to the collection of a kind.
-    pub(crate) async fn create(&self, kind: Kind, body: &Value) -> Result<Record, Stop> {
+    pub(crate) async fn create(
+        &self,
+        kind: CatalogueKind,
+        body: &Value,
+    ) -> Result<Representation, CheckStop> {
         let url = self.collection(kind.many).await?;
         let answer = self.post(&url, body).await?;
         self.created(kind, &answer)
@@ -161,13 +172,13 @@ impl Client<'_> {
     /// person's link, or the record helper where only that is declared.
     pub(crate) async fn act(
         &self,
-        container: &Record,
+        container: &Representation,
         one: &str,
-        person: &Record,
+        person: &Representation,
         body: &Value,
-    ) -> Result<Record, Stop> {
+    ) -> Result<Representation, CheckStop> {
         let cx = self.cx;
-        let kind = kind(one).ok_or_else(|| Stop::Inconclusive(format!("no kind {one}")))?;
+        let kind = kind(one).ok_or_else(|| CheckStop::Inconclusive(format!("no kind {one}")))?;
         if cx.declared().offers(one, "create") {
             let own = person.own()?;
             let url = container.leads(kind.many)?;
@@ -177,7 +188,7 @@ impl Client<'_> {
             return self.created(kind, &answer);
         }
         let Some(helper) = kind.helper.filter(|helper| cx.declared().helps(helper)) else {
-            return Err(Stop::Inconclusive(format!(
+            return Err(CheckStop::Inconclusive(format!(
                 "no way to create a {one} is declared"
             )));
         };
@@ -189,10 +200,10 @@ impl Client<'_> {
     /// Calls a helper of a record; success is judged (HLP-06).
     pub(crate) async fn help(
         &self,
-        container: &Record,
+        container: &Representation,
         helper: &str,
         body: &Value,
-    ) -> Result<Record, Stop> {
+    ) -> Result<Representation, CheckStop> {
         let url = helper_address(container, helper)?;
         let answer = self.post(&url, body).await?;
         self.cx.must(
@@ -204,7 +215,7 @@ impl Client<'_> {
     }
 
     /// An event that sells tickets: created with these fields, or one that was there before.
-    pub(crate) async fn ticketed_event(&self, fields: &Value) -> Result<Record, Stop> {
+    pub(crate) async fn ticketed_event(&self, fields: &Value) -> Result<Representation, CheckStop> {
         match kind("event").filter(|_| !self.cx.declared().offers("event", "create")) {
             Some(kind) => self.existing(kind, true).await,
             None => self.make("event", fields).await,
@@ -212,7 +223,7 @@ impl Client<'_> {
     }
 
     /// The fixture of a kind, as it is now; none where none is named.
-    pub(crate) async fn fixture(&self, name: &str) -> Result<Option<Record>, Stop> {
+    pub(crate) async fn fixture(&self, name: &str) -> Result<Option<Representation>, CheckStop> {
         let Some(named) = self.cx.run.fixtures.get(name) else {
             return Ok(None);
         };
@@ -228,13 +239,17 @@ impl Client<'_> {
 
     /// A record of a kind of which none can be created: the fixture, or else the first that is
     /// listed. It is left as it is.
-    async fn existing(&self, kind: Kind, sells: bool) -> Result<Record, Stop> {
+    async fn existing(
+        &self,
+        kind: CatalogueKind,
+        sells: bool,
+    ) -> Result<Representation, CheckStop> {
         let name = if sells { TICKETED } else { kind.one };
         if let Some(record) = self.fixture(name).await? {
             return Ok(record);
         }
         let lacking = |listed: &str| {
-            Stop::Inconclusive(format!(
+            CheckStop::Inconclusive(format!(
                 "no {} can be created{listed}, and none is named as a fixture ({name})",
                 kind.one
             ))
@@ -244,7 +259,7 @@ impl Client<'_> {
         }
         let url = self.collection(kind.many).await?;
         let page = self.get(&url).await?.record();
-        let fits = |record: &Record| {
+        let fits = |record: &Representation| {
             !sells
                 || record["ticket_levels"]
                     .as_array()
@@ -265,7 +280,11 @@ impl Client<'_> {
     }
 
     /// Judges the answer to a create.
-    pub(crate) fn created(&self, kind: Kind, answer: &Answer) -> Result<Record, Stop> {
+    pub(crate) fn created(
+        &self,
+        kind: CatalogueKind,
+        answer: &TestResponse,
+    ) -> Result<Representation, CheckStop> {
         let cx = self.cx;
         cx.must(
             row::ERR_13,
@@ -301,7 +320,7 @@ impl Client<'_> {
     }
 
     /// Deletes a record; the answer is judged (CRU-14, ERR-17).
-    pub(crate) async fn remove(&self, record: &Record) -> Result<Answer, Stop> {
+    pub(crate) async fn remove(&self, record: &Representation) -> Result<TestResponse, CheckStop> {
         let answer = self.delete(&record.own()?).await?;
         let form = answer.is_removal();
         self.cx.must(row::CRU_14, form, || answer.to_string())?;
@@ -312,7 +331,11 @@ impl Client<'_> {
     }
 
     /// Changes a record; a success is judged (ERR-15).
-    pub(crate) async fn change(&self, record: &Record, body: &Value) -> Result<Record, Stop> {
+    pub(crate) async fn change(
+        &self,
+        record: &Representation,
+        body: &Value,
+    ) -> Result<Representation, CheckStop> {
         let answer = self.put(&record.own()?, body).await?;
         self.cx.must(
             row::ERR_15,
@@ -323,13 +346,20 @@ impl Client<'_> {
     }
 
     /// A number that a container keeps, after it is read again.
-    pub(crate) async fn counted(&self, record: &Record, field: &str) -> Result<Option<f64>, Stop> {
+    pub(crate) async fn counted(
+        &self,
+        record: &Representation,
+        field: &str,
+    ) -> Result<Option<f64>, CheckStop> {
         Ok(self.reread(record).await?[field].as_f64())
     }
 }
 
 /// The address of a helper of a record; a person's may be spelled in two ways (RES-person-48).
-pub(crate) fn helper_address(container: &Record, helper: &str) -> Result<String, Stop> {
+pub(crate) fn helper_address(
+    container: &Representation,
+    helper: &str,
+) -> Result<String, CheckStop> {
     let other = if helper == "record_canvass" {
         container.href("record_canvas_helper")
     } else {
@@ -339,7 +369,7 @@ pub(crate) fn helper_address(container: &Record, helper: &str) -> Result<String,
         .href(&format!("{helper}_helper"))
         .or(other)
         .ok_or_else(|| {
-            Stop::Inconclusive(format!(
+            CheckStop::Inconclusive(format!(
                 "no link to the helper {helper} in {}",
                 container.short()
             ))

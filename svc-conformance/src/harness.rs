@@ -10,9 +10,9 @@ use svc_declaration::visible;
 use tokio::runtime::{Builder, Runtime};
 
 use crate::error::SuiteError;
-use crate::outcome::Outcome;
+use crate::outcome::RequirementOutcome;
 use crate::pins;
-use crate::plan::Plan;
+use crate::plan::RunPlan;
 use crate::report::Report;
 use crate::suite::Suite;
 
@@ -39,7 +39,7 @@ macro_rules! harness {
 
 /// What the tests share. They run one after the other: totals of one check would move under
 /// another.
-struct Shared {
+struct HarnessState {
     runtime: Runtime,
     suite: Suite,
     /// MUST rows that some test saw to hold, and those that none did.
@@ -113,7 +113,7 @@ where
         let plan = suite.plan().await?;
         Ok::<_, SuiteError>((suite, plan))
     })?;
-    let shared = Shared {
+    let shared = HarnessState {
         runtime,
         suite,
         decided: BTreeSet::new(),
@@ -124,7 +124,7 @@ where
 }
 
 /// A test for each check, and one over all rows.
-fn trials(plan: &Plan, shared: &Arc<Mutex<Shared>>) -> Vec<Trial> {
+fn trials(plan: &RunPlan, shared: &Arc<Mutex<HarnessState>>) -> Vec<Trial> {
     // A row whose checks are all left out is not expected to be seen.
     let left_out = |row: &str| {
         let mut checks = plan
@@ -173,7 +173,7 @@ fn trials(plan: &Plan, shared: &Arc<Mutex<Shared>>) -> Vec<Trial> {
     trials
 }
 
-impl Shared {
+impl HarnessState {
     /// Runs one check alone, with the seed and the requests that it has in a run of all.
     fn check(&mut self, id: &str) -> Result<(), Failed> {
         let suite = self.suite.clone().exactly(id);
@@ -184,7 +184,10 @@ impl Shared {
         self.ran = self.ran.saturating_add(1);
         for row in &report.rows {
             match row.outcome {
-                Outcome::Pass | Outcome::Warn | Outcome::Waived | Outcome::Fail => {
+                RequirementOutcome::Pass
+                | RequirementOutcome::Warn
+                | RequirementOutcome::Waived
+                | RequirementOutcome::Fail => {
                     self.decided.insert(row.id.clone());
                 }
                 _ => {}
@@ -200,8 +203,8 @@ impl Shared {
 /// a check.
 fn verdict(report: &Report) -> Result<(), Failed> {
     let wrong = report
-        .with(Outcome::Fail)
-        .chain(report.with(Outcome::Error))
+        .with(RequirementOutcome::Fail)
+        .chain(report.with(RequirementOutcome::Error))
         .next()
         .is_some();
     if wrong || report.clean_up.failed || !report.broken_waivers.is_empty() {
@@ -225,7 +228,7 @@ mod tests {
     use tokio::runtime::Builder;
     use tower::service_fn;
 
-    use super::Shared;
+    use super::HarnessState;
     use crate::keys::Keys;
     use crate::suite::Suite;
     use crate::target::InProcess;
@@ -246,7 +249,7 @@ mod tests {
             .enable_all()
             .build()
             .expect("a runtime");
-        let mut shared = Shared {
+        let mut shared = HarnessState {
             runtime,
             suite,
             decided: BTreeSet::new(),

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::address;
-use crate::answer::Answer;
+use crate::answer::TestResponse;
 use crate::private;
 
 /// The system name of marker identifiers (TYP-13).
@@ -21,9 +21,9 @@ pub(crate) const SYSTEM: &str = "svc-conformance";
 /// One line of a journal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Line {
+pub(crate) enum JournalLine {
     /// The run.
-    Run(Started),
+    Run(JournalHeader),
     /// A request that may create records with these markers is about to be sent.
     Sending { markers: Vec<String>, url: String },
     /// Those markers are on no record: the request was refused.
@@ -40,7 +40,7 @@ pub(crate) enum Line {
 
 /// What a run is known by.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Started {
+pub(crate) struct JournalHeader {
     /// It is in every marker.
     pub(crate) token: String,
     /// Address of the entry point.
@@ -57,7 +57,7 @@ pub(crate) struct Started {
 
 /// A record that is not known to be gone.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Left {
+pub(crate) struct LeftoverRecord {
     pub(crate) own: String,
     pub(crate) marker: Option<String>,
     /// 0 for the primary key, 1 for that of the other tenant, 2 for the restricted one.
@@ -67,14 +67,14 @@ pub(crate) struct Left {
 /// Every record that the run created.
 #[derive(Debug, Default)]
 pub(crate) struct Journal {
-    state: Mutex<State>,
+    state: Mutex<JournalState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct JournalState {
     file: Option<File>,
-    started: Started,
-    lines: Vec<Line>,
+    started: JournalHeader,
+    lines: Vec<JournalLine>,
     /// Markers that were sent and are on no record that was seen, each with the address that it was
     /// sent to.
     open: BTreeMap<String, String>,
@@ -87,7 +87,7 @@ struct State {
 
 impl Journal {
     /// A journal on disk, in a new or an empty file, or in memory without a path.
-    pub(crate) fn open(path: Option<&Path>, started: Started) -> std::io::Result<Self> {
+    pub(crate) fn open(path: Option<&Path>, started: JournalHeader) -> std::io::Result<Self> {
         let file = path
             .map(|path| private::open(path, File::options().append(true).create(true)))
             .transpose()?;
@@ -97,13 +97,13 @@ impl Journal {
             return Err(std::io::ErrorKind::AlreadyExists.into());
         }
         let journal = Self {
-            state: Mutex::new(State {
+            state: Mutex::new(JournalState {
                 file,
                 started: started.clone(),
-                ..State::default()
+                ..JournalState::default()
             }),
         };
-        journal.write(Line::Run(started));
+        journal.write(JournalLine::Run(started));
         match journal.trouble() {
             Some(trouble) => Err(std::io::Error::other(trouble)),
             None => Ok(journal),
@@ -114,7 +114,7 @@ impl Journal {
     pub(crate) fn resume(path: &Path) -> std::io::Result<Self> {
         let text = std::fs::read_to_string(path)?;
         let mut lines = read(&text).into_iter();
-        let Some(Line::Run(started)) = lines.next() else {
+        let Some(JournalLine::Run(started)) = lines.next() else {
             return Err(std::io::Error::new(
                 std::io::ErrorKind::InvalidData,
                 "the file is no journal of a run",
@@ -125,18 +125,18 @@ impl Journal {
             writeln!(file)?;
         }
         let journal = Self {
-            state: Mutex::new(State {
+            state: Mutex::new(JournalState {
                 started: started.clone(),
-                ..State::default()
+                ..JournalState::default()
             }),
         };
-        journal.write(Line::Run(started));
+        journal.write(JournalLine::Run(started));
         lines.for_each(|line| journal.write(line));
         journal.lock().file = Some(file);
         Ok(journal)
     }
 
-    pub(crate) fn started(&self) -> Started {
+    pub(crate) fn started(&self) -> JournalHeader {
         self.lock().started.clone()
     }
 
@@ -148,7 +148,7 @@ impl Journal {
         }
         let markers = self.fresh(body);
         if !markers.is_empty() {
-            self.write(Line::Sending {
+            self.write(JournalLine::Sending {
                 markers,
                 url: url.to_owned(),
             });
@@ -156,9 +156,9 @@ impl Journal {
     }
 
     /// Notes what an answer created or removed.
-    pub(crate) fn note(&self, answer: &Answer, body: &str, key: usize) {
+    pub(crate) fn note(&self, answer: &TestResponse, body: &str, key: usize) {
         if answer.method == Method::DELETE && matches!(answer.status, 200 | 204) {
-            self.write(Line::Removed {
+            self.write(JournalLine::Removed {
                 own: answer.url.clone(),
             });
         }
@@ -195,7 +195,7 @@ impl Journal {
     pub(crate) fn refused(&self, body: &str) {
         let markers = self.fresh(body);
         if !markers.is_empty() {
-            self.write(Line::Refused { markers });
+            self.write(JournalLine::Refused { markers });
         }
     }
 
@@ -207,7 +207,7 @@ impl Journal {
                 self.lock().open.remove(&marker);
             }
         } else {
-            self.write(Line::Created { own, marker, key });
+            self.write(JournalLine::Created { own, marker, key });
         }
     }
 
@@ -243,7 +243,7 @@ impl Journal {
     }
 
     /// What was created and is not known to be gone, newest first.
-    pub(crate) fn left(&self) -> Vec<Left> {
+    pub(crate) fn left(&self) -> Vec<LeftoverRecord> {
         left(&self.lock().lines)
     }
 
@@ -263,7 +263,7 @@ impl Journal {
         self.lock().trouble.clone()
     }
 
-    pub(crate) fn write(&self, line: Line) {
+    pub(crate) fn write(&self, line: JournalLine) {
         let mut state = self.lock();
         if let Some(file) = &mut state.file {
             let mut text = serde_json::to_string(&line).unwrap_or_default();
@@ -274,14 +274,16 @@ impl Journal {
             }
         }
         match &line {
-            Line::Run(_) | Line::Removed { .. } => {}
-            Line::Sending { markers, url } => {
+            JournalLine::Run(_) | JournalLine::Removed { .. } => {}
+            JournalLine::Sending { markers, url } => {
                 state
                     .open
                     .extend(markers.iter().map(|marker| (marker.clone(), url.clone())));
             }
-            Line::Refused { markers } => state.open.retain(|marker, _| !markers.contains(marker)),
-            Line::Created { own, marker, .. } => {
+            JournalLine::Refused { markers } => {
+                state.open.retain(|marker, _| !markers.contains(marker))
+            }
+            JournalLine::Created { own, marker, .. } => {
                 state.created = state.created.saturating_add(1);
                 state.known.insert(own.clone());
                 if let Some(marker) = marker {
@@ -293,13 +295,13 @@ impl Journal {
         state.lines.push(line);
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, JournalState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// The address under a relation of a representation in an answer.
-fn linked(answer: &Answer, json: &Value, rel: &str) -> Option<String> {
+fn linked(answer: &TestResponse, json: &Value, rel: &str) -> Option<String> {
     address::resolve(
         &answer.url,
         json.get("_links")?.get(rel)?.get("href")?.as_str()?,
@@ -308,20 +310,20 @@ fn linked(answer: &Answer, json: &Value, rel: &str) -> Option<String> {
 }
 
 /// What the lines of a journal say is still there, newest first.
-fn left(lines: &[Line]) -> Vec<Left> {
-    let mut left: Vec<Left> = Vec::new();
+fn left(lines: &[JournalLine]) -> Vec<LeftoverRecord> {
+    let mut left: Vec<LeftoverRecord> = Vec::new();
     for line in lines {
         match line {
-            Line::Run(_) | Line::Sending { .. } | Line::Refused { .. } => {}
-            Line::Created { own, marker, key } => {
+            JournalLine::Run(_) | JournalLine::Sending { .. } | JournalLine::Refused { .. } => {}
+            JournalLine::Created { own, marker, key } => {
                 left.retain(|other| other.own != *own);
-                left.push(Left {
+                left.push(LeftoverRecord {
                     own: own.clone(),
                     marker: marker.clone(),
                     key: *key,
                 });
             }
-            Line::Removed { own } => left.retain(|other| other.own != *own),
+            JournalLine::Removed { own } => left.retain(|other| other.own != *own),
         }
     }
     left.reverse();
@@ -329,7 +331,7 @@ fn left(lines: &[Line]) -> Vec<Left> {
 }
 
 /// Reads a journal; a last line that a crash cut off is left out.
-fn read(text: &str) -> Vec<Line> {
+fn read(text: &str) -> Vec<JournalLine> {
     text.lines()
         .filter_map(|line| serde_json::from_str(line).ok())
         .collect()
@@ -339,18 +341,18 @@ fn read(text: &str) -> Vec<Line> {
 mod tests {
     use http::Method;
 
-    use super::{Journal, Left, Line, Started};
+    use super::{Journal, JournalHeader, JournalLine, LeftoverRecord};
 
-    fn started() -> Started {
-        Started {
+    fn started() -> JournalHeader {
+        JournalHeader {
             token: "t0".to_owned(),
             base: "http://localhost/".to_owned(),
-            ..Started::default()
+            ..JournalHeader::default()
         }
     }
 
-    fn created(own: &str) -> Line {
-        Line::Created {
+    fn created(own: &str) -> JournalLine {
+        JournalLine::Created {
             own: own.to_owned(),
             marker: Some(format!("svc-conformance:t0-{own}")),
             key: 1,
@@ -370,7 +372,7 @@ mod tests {
             "/x",
             r#"{"identifiers":["svc-conformance:t0-new-1","svc-conformance:other-1"]}"#,
         );
-        journal.write(Line::Removed {
+        journal.write(JournalLine::Removed {
             own: "b".to_owned(),
         });
         drop(journal);
@@ -382,14 +384,14 @@ mod tests {
         let own: Vec<String> = journal
             .left()
             .into_iter()
-            .map(|Left { own, .. }| own)
+            .map(|LeftoverRecord { own, .. }| own)
             .collect();
         assert_eq!(own, ["c", "a"]);
         assert_eq!(
             journal.open_markers().into_keys().collect::<Vec<_>>(),
             ["svc-conformance:t0-new-1"]
         );
-        journal.write(Line::Removed {
+        journal.write(JournalLine::Removed {
             own: "a".to_owned(),
         });
         drop(journal);
@@ -402,7 +404,7 @@ mod tests {
         let markers = vec!["svc-conformance:t0-1".to_owned()];
         journal.expect(&Method::POST, "/x", "\"svc-conformance:t0-1\"");
         assert_eq!(journal.open_markers().len(), 1);
-        journal.write(Line::Refused { markers });
+        journal.write(JournalLine::Refused { markers });
         assert!(journal.open_markers().is_empty());
     }
 }

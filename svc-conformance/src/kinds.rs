@@ -2,12 +2,12 @@
 
 use std::sync::LazyLock;
 
-use crate::catalogue::{Catalogue, KindRow};
+use crate::catalogue::{Catalogue, CatalogueKindEntry};
 use crate::row;
 
 /// One kind: its relation, that of its collection, and how a record of it comes to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Kind {
+pub(crate) struct CatalogueKind {
     /// Relation of one record (HAL-14).
     pub(crate) one: &'static str,
     /// Relation of its collection.
@@ -21,9 +21,9 @@ pub(crate) struct Kind {
 }
 
 /// Every kind, containers before what they contain.
-pub(crate) static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
+pub(crate) static KINDS: LazyLock<Vec<CatalogueKind>> = LazyLock::new(|| {
     let rows = Catalogue::built_in().map_or(&[][..], Catalogue::kinds);
-    let kind = |row: &'static KindRow| Kind {
+    let kind = |row: &'static CatalogueKindEntry| CatalogueKind {
         one: &row.one,
         many: &row.many,
         under: row.under.as_deref(),
@@ -36,8 +36,9 @@ pub(crate) static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
 /// The kinds that an action helper with a person records: those that a helper of their container
 /// makes.
 pub(crate) static ACTIONS: LazyLock<Vec<&str>> = LazyLock::new(|| {
-    let is_action =
-        |kind: &&Kind| kind.helper.is_some() && kind.under.is_some_and(|under| under != "person");
+    let is_action = |kind: &&CatalogueKind| {
+        kind.helper.is_some() && kind.under.is_some_and(|under| under != "person")
+    };
     KINDS
         .iter()
         .filter(is_action)
@@ -46,12 +47,12 @@ pub(crate) static ACTIONS: LazyLock<Vec<&str>> = LazyLock::new(|| {
 });
 
 /// The kind with this relation.
-pub(crate) fn kind(one: &str) -> Option<Kind> {
+pub(crate) fn kind(one: &str) -> Option<CatalogueKind> {
     KINDS.iter().copied().find(|kind| kind.one == one)
 }
 
 /// The kind whose collection has this name.
-pub(crate) fn kind_of(many: &str) -> Option<Kind> {
+pub(crate) fn kind_of(many: &str) -> Option<CatalogueKind> {
     KINDS.iter().copied().find(|kind| kind.many == many)
 }
 
@@ -107,7 +108,7 @@ pub(crate) fn helper_fixture(one: &str) -> Option<&'static HelperFixture> {
 }
 
 /// The kind that a fixture is of; none for those of helpers.
-pub(crate) fn of_fixture(name: &str) -> Option<Kind> {
+pub(crate) fn of_fixture(name: &str) -> Option<CatalogueKind> {
     kind(if matches!(name, TICKETED | LIMITED) {
         "event"
     } else {

@@ -3,7 +3,7 @@
 //! ```
 //! use svc_conformance::catalogue::{Catalogue, Level};
 //!
-//! // What a server can be held to: 706 rows, each with a stable id.
+//! // ResourceKind a server can be held to: 706 rows, each with a stable id.
 //! let catalogue = Catalogue::built_in()?;
 //! let row = catalogue.row("COL-20").ok_or("no such row")?;
 //! assert_eq!((row.area(), row.level), ("COL", Level::Must));
@@ -14,10 +14,10 @@
 //!
 //! ```
 //! use svc_conformance::{InProcess, Intensity, Keys, Suite};
-//! use svc_self_test::second_server::{Options, SecondServer};
+//! use svc_self_test::second_server::{ServerArgs, IndependentServer};
 //!
 //! # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
-//! let service = SecondServer::new(Options::default());
+//! let service = IndependentServer::new(ServerArgs::default());
 //! let suite = Suite::new(InProcess::new(service).base("http://crm.example.org/rest/"))
 //!     .keys(Keys::primary("k-one").other_tenant("k-two"))
 //!     .intensity(Intensity::Quick)
@@ -107,25 +107,27 @@ mod wanted;
 
 pub use svc_catalogue::{self as catalogue, row};
 
-pub use cause::{Cause, Flaw};
-pub use clean_up::{CleanUp, resume as clean};
+pub use cause::{Cause, CauseKind};
+pub use clean_up::{CleanUpReport, resume as clean};
 #[cfg(feature = "https")]
 pub use connect::{CertificatesError, Tls};
 pub use declared::{
-    Declaration, DeclarationError, Source, read_file as read_declaration,
+    Declaration, DeclarationError, DeclarationSource, read_file as read_declaration,
     source as declaration_source,
 };
 pub use error::SuiteError;
-pub use formats::{Format, UnknownFormat};
+pub use formats::{Format, ParseFormatError};
 pub use keys::Keys;
-pub use outcome::{Finding, Outcome};
-pub use plan::{Fixture, Plan, Planned};
-pub use probe::Probed;
+pub use outcome::{Finding, RequirementOutcome};
+pub use plan::{Fixture, PlannedCheck, RunPlan};
+pub use probe::ProbeReport;
 pub use profile::Profile;
 pub use progress::Progress;
-pub use recorder::{Answered, Exchange};
-pub use replay::{Replay, Replayed, Step};
-pub use report::{CauseReport, CheckReport, Cut, Past, Report, RowReport, Score};
+pub use recorder::{Exchange, RecordedResponse};
+pub use replay::{Replay, ReplayReport, ReplayStep};
+pub use report::{
+    CauseReport, CheckReport, CheckTimeout, EarlierReport, Report, RequirementReport, Score,
+};
 pub use select::Waiver;
 pub use settings::Intensity;
 pub use snapshot::differences;

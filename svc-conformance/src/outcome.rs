@@ -8,7 +8,7 @@ use crate::cause::Cause;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Outcome {
+pub enum RequirementOutcome {
     /// Observed at least once, and every observation was as the row says.
     Pass,
     /// Observed otherwise, and again when tried once more.
@@ -28,7 +28,7 @@ pub enum Outcome {
     Waived,
 }
 
-impl Outcome {
+impl RequirementOutcome {
     /// Every outcome.
     pub const ALL: [Self; 8] = [
         Self::Pass,
@@ -57,7 +57,7 @@ impl Outcome {
     }
 }
 
-impl std::fmt::Display for Outcome {
+impl std::fmt::Display for RequirementOutcome {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.as_str())
     }
@@ -66,14 +66,14 @@ impl std::fmt::Display for Outcome {
 /// How one look at one row ended that does not hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Verdict {
+pub(crate) enum ObservationVerdict {
     Deviates,
     Breaks,
 }
 
 /// Everything one check saw of one row.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Seen {
+pub(crate) struct Observations {
     /// Looks that found what the row says.
     pub(crate) held: usize,
     /// What else was found, each with the number of the last exchange before; the first few only.
@@ -105,7 +105,7 @@ pub struct Finding {
 /// Why a check ends early.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Stop {
+pub enum CheckStop {
     /// A row does not hold, and without it there is nothing more to see. The finding is recorded
     /// already.
     Failed,
@@ -118,6 +118,6 @@ pub enum Stop {
 }
 
 /// Ends a check: something that it builds on is not there.
-pub(crate) fn none(what: impl Into<String>) -> Stop {
-    Stop::Inconclusive(what.into())
+pub(crate) fn none(what: impl Into<String>) -> CheckStop {
+    CheckStop::Inconclusive(what.into())
 }

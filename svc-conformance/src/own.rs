@@ -7,15 +7,15 @@ use http::header::HeaderName;
 use http::{Method, StatusCode};
 use serde_json::Value;
 
-use crate::answer::Record;
+use crate::answer::Representation;
 
-pub use crate::check::{Check, Cx, Running};
-pub use crate::outcome::Stop;
+pub use crate::check::{Check, CheckContext, CheckFuture};
+pub use crate::outcome::CheckStop;
 
 /// A request before it is sent.
 #[derive(Debug)]
-pub struct Step<'c> {
-    cx: &'c Cx,
+pub struct StepRequest<'c> {
+    cx: &'c CheckContext,
     number: u32,
     method: &'c str,
     address: String,
@@ -26,21 +26,21 @@ pub struct Step<'c> {
 
 /// An answer, or an item of one.
 #[derive(Debug)]
-pub struct Reached {
+pub struct StepResponse {
     number: u32,
-    record: Record,
+    record: Representation,
     /// Its `ETag`; empty where it has none.
     pub tag: String,
 }
 
-impl Cx {
+impl CheckContext {
     /// The address of the entry point.
     #[must_use]
     pub fn base(&self) -> &str {
         self.run.target.base()
     }
 
-    /// A value for `Idempotency-Key` that no other request has.
+    /// A value for `IdempotencyStore-Key` that no other request has.
     #[must_use]
     pub fn new_key(&self) -> String {
         // A run with the same seed is another one.
@@ -53,8 +53,8 @@ impl Cx {
     /// A request with the primary key. Its number is told where it is answered otherwise than
     /// expected.
     #[must_use]
-    pub fn step<'c>(&'c self, number: u32, method: &'c str, address: &str) -> Step<'c> {
-        Step {
+    pub fn step<'c>(&'c self, number: u32, method: &'c str, address: &str) -> StepRequest<'c> {
+        StepRequest {
             cx: self,
             number,
             method,
@@ -66,7 +66,7 @@ impl Cx {
     }
 }
 
-impl<'c> Step<'c> {
+impl<'c> StepRequest<'c> {
     /// Without the key.
     #[must_use]
     pub fn without_key(self) -> Self {
@@ -98,7 +98,7 @@ impl<'c> Step<'c> {
     ///
     /// # Errors
     /// It is answered otherwise, or not at all.
-    pub async fn expect(self, status: u16, codes: &[&str]) -> Result<Reached, Stop> {
+    pub async fn expect(self, status: u16, codes: &[&str]) -> Result<StepResponse, CheckStop> {
         let Self {
             cx,
             number,
@@ -108,19 +108,22 @@ impl<'c> Step<'c> {
             body,
             has_key,
         } = self;
-        let broken = |what: &str| Stop::Unlike(format!("step {number}: {what} cannot be sent"));
+        let broken =
+            |what: &str| CheckStop::Unlike(format!("step {number}: {what} cannot be sent"));
         let method = Method::from_bytes(method.as_bytes()).map_err(|_| broken(method))?;
         let name = |name: &str| HeaderName::from_bytes(name.as_bytes()).map_err(|_| broken(name));
         let headers = headers
             .iter()
             .map(|(of, value)| Ok((name(of)?, value.as_str())))
-            .collect::<Result<Vec<_>, Stop>>()?;
+            .collect::<Result<Vec<_>, CheckStop>>()?;
         let caller = if has_key { cx.api() } else { cx.anonymous() }.bare();
         let created = method == Method::POST;
         let answer = caller.send_with(method, &address, body, &headers).await;
         // Without an answer the walk has not come to its end, whatever becomes of the row.
         let answer = answer.map_err(|stop| match (stop, cx.first_finding()) {
-            (Stop::Failed, Some(found)) => Stop::Unlike(format!("step {number}: {found}")),
+            (CheckStop::Failed, Some(found)) => {
+                CheckStop::Unlike(format!("step {number}: {found}"))
+            }
             (stop, _) => stop,
         })?;
         // What a check makes goes with it, also where it carries no marker of the run.
@@ -134,13 +137,13 @@ impl<'c> Step<'c> {
         let is_named = |code: &&str| found.iter().any(|problem| problem.code == **code);
         if answer.status != status || !codes.iter().all(is_named) {
             let wanted = format!("{status} {}", codes.join(" "));
-            return Err(Stop::Unlike(format!(
+            return Err(CheckStop::Unlike(format!(
                 "step {number}: expected {}, found {answer}",
                 wanted.trim_end()
             )));
         }
         let tag = answer.header("etag").unwrap_or_default().to_owned();
-        Ok(Reached {
+        Ok(StepResponse {
             number,
             record: answer.record(),
             tag,
@@ -148,12 +151,12 @@ impl<'c> Step<'c> {
     }
 }
 
-impl Reached {
+impl StepResponse {
     /// The address that stands there, such as at `["_links", "self", "href"]`.
     ///
     /// # Errors
     /// There is none.
-    pub fn at(&self, names: &[&str]) -> Result<String, Stop> {
+    pub fn at(&self, names: &[&str]) -> Result<String, CheckStop> {
         let found = names
             .iter()
             .try_fold(&self.record.json, |found, name| found.get(name));
@@ -167,7 +170,7 @@ impl Reached {
     ///
     /// # Errors
     /// There is none.
-    pub fn item(&self, relation: &str, identifier: &str) -> Result<Self, Stop> {
+    pub fn item(&self, relation: &str, identifier: &str) -> Result<Self, CheckStop> {
         let found = self.items(relation).find(|item| item.carries(identifier));
         found
             .map(|item| self.beside(item))
@@ -178,14 +181,14 @@ impl Reached {
     ///
     /// # Errors
     /// There is none.
-    pub fn nth(&self, relation: &str, place: usize) -> Result<Self, Stop> {
+    pub fn nth(&self, relation: &str, place: usize) -> Result<Self, CheckStop> {
         let found = self.items(relation).nth(place);
         found
             .map(|item| self.beside(item))
             .ok_or_else(|| self.lacks(&format!("item of {relation} at {place}")))
     }
 
-    fn items(&self, relation: &str) -> impl Iterator<Item = Record> {
+    fn items(&self, relation: &str) -> impl Iterator<Item = Representation> {
         let items = self.record["_embedded"]
             .get(relation)
             .and_then(Value::as_array)
@@ -194,7 +197,7 @@ impl Reached {
         items.map(|json| self.record.beside(json.clone()))
     }
 
-    const fn beside(&self, record: Record) -> Self {
+    const fn beside(&self, record: Representation) -> Self {
         Self {
             number: self.number,
             record,
@@ -202,8 +205,8 @@ impl Reached {
         }
     }
 
-    fn lacks(&self, what: &str) -> Stop {
-        Stop::Unlike(format!("step {}: the answer has no {what}", self.number))
+    fn lacks(&self, what: &str) -> CheckStop {
+        CheckStop::Unlike(format!("step {}: the answer has no {what}", self.number))
     }
 }
 

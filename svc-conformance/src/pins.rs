@@ -10,17 +10,17 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::answer::Answer;
+use crate::answer::TestResponse;
 use crate::check::Check;
 use crate::error::SuiteError;
-use crate::runner::{End, Ran};
-use crate::settings::{Intensity, Settings};
+use crate::runner::{CheckEnd, CheckResult};
+use crate::settings::{Intensity, RunSettings};
 
 /// What each check saw this server choose: by the id of the check, one line for each kind of answer
 /// and each choice.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Pins {
+pub(crate) struct PinnedChoices {
     /// Another seed or intensity sends other requests, whose answers say nothing about these.
     seed: u64,
     intensity: Intensity,
@@ -37,10 +37,12 @@ pub(crate) struct PinFile {
 impl PinFile {
     /// What is pinned, before anything is sent: a file that is not there or is of another run is
     /// told at once.
-    pub(crate) fn read(&self, settings: &Settings) -> Result<Pins, SuiteError> {
-        let pinned: Pins = match fs::read_to_string(&self.path) {
+    pub(crate) fn read(&self, settings: &RunSettings) -> Result<PinnedChoices, SuiteError> {
+        let pinned: PinnedChoices = match fs::read_to_string(&self.path) {
             Ok(text) => toml::from_str(&text).map_err(|error| self.broken(&error))?,
-            Err(error) if self.update && error.kind() == ErrorKind::NotFound => Pins::default(),
+            Err(error) if self.update && error.kind() == ErrorKind::NotFound => {
+                PinnedChoices::default()
+            }
             Err(error) => return Err(self.broken(&error)),
         };
         if self.update || (pinned.seed, pinned.intensity) == (settings.seed, settings.intensity) {
@@ -61,10 +63,10 @@ impl PinFile {
     /// pinned instead.
     pub(crate) fn drift(
         &self,
-        mut pinned: Pins,
+        mut pinned: PinnedChoices,
         all: &[Check],
-        settings: &Settings,
-        ran: &[Ran],
+        settings: &RunSettings,
+        ran: &[CheckResult],
     ) -> Vec<String> {
         if !self.update {
             return pinned.differences(all, ran);
@@ -140,12 +142,15 @@ pub(crate) fn told(drift: &[String]) -> String {
 }
 
 /// Whether a check was left out or did not come to its end: what it did not see says nothing.
-fn is_open(ran: &Ran) -> bool {
-    matches!(ran.end, End::Disabled(_) | End::Cut { .. } | End::Error(_))
+fn is_open(ran: &CheckResult) -> bool {
+    matches!(
+        ran.end,
+        CheckEnd::Disabled(_) | CheckEnd::Cut { .. } | CheckEnd::Error(_)
+    )
 }
 
-impl Pins {
-    fn differences(&self, all: &[Check], ran: &[Ran]) -> Vec<String> {
+impl PinnedChoices {
+    fn differences(&self, all: &[Check], ran: &[CheckResult]) -> Vec<String> {
         let none = BTreeSet::new();
         let mut found = Vec::new();
         for one in ran.iter().filter(|one| !is_open(one)) {
@@ -198,7 +203,7 @@ impl Pins {
 /// What an answer shows of the server's choices: status and type, and of a refusal the outcome of
 /// each resource and each description. Nothing in it depends on a clock, an address, or other
 /// records.
-pub(crate) fn lines(answer: &Answer) -> Vec<String> {
+pub(crate) fn lines(answer: &TestResponse) -> Vec<String> {
     let (method, status) = (&answer.method, answer.status);
     let media = answer.header("content-type").unwrap_or("no content");
     let mut head = format!("{method} {status} {media}");

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::catalogue::Row;
+use crate::catalogue::Requirement;
 use crate::settings::Intensity;
 use crate::values::shown;
 
@@ -20,13 +20,13 @@ const REMOVAL: usize = 2;
 /// What a run would look at and send.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct Plan {
+pub struct RunPlan {
     /// Address of the entry point.
     pub target: String,
     /// Rows that apply, as far as the declaration tells.
     pub rows: usize,
     /// Every check, in the order of the run.
-    pub checks: Vec<Planned>,
+    pub checks: Vec<PlannedCheck>,
     /// Records that a run cannot create, by the names of fixtures: those that are named, and those
     /// that would open rows.
     pub fixtures: Vec<Fixture>,
@@ -54,7 +54,7 @@ pub struct Fixture {
 /// One check of a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct Planned {
+pub struct PlannedCheck {
     /// Its id.
     pub id: String,
     /// Why it does not run.
@@ -69,11 +69,11 @@ pub struct Planned {
     pub rows: Vec<String>,
 }
 
-impl Planned {
+impl PlannedCheck {
     pub(crate) fn new(
         check: &crate::check::Check,
         left_out: Option<String>,
-        rows: &[&Row],
+        rows: &[&Requirement],
         intensity: Intensity,
     ) -> Self {
         let costs = costs(check.id, intensity);
@@ -88,11 +88,11 @@ impl Planned {
     }
 }
 
-impl Plan {
+impl RunPlan {
     pub(crate) fn new(
         target: &str,
         rows: usize,
-        checks: Vec<Planned>,
+        checks: Vec<PlannedCheck>,
         fixtures: Vec<Fixture>,
     ) -> Self {
         let runs = || checks.iter().filter(|check| check.left_out.is_none());
@@ -133,7 +133,7 @@ pub(crate) fn costs(id: &str, intensity: Intensity) -> Option<(usize, usize)> {
     measured.or_else(|| costs(id, below?))
 }
 
-impl fmt::Display for Plan {
+impl fmt::Display for RunPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "target {}   {} rows apply\n", self.target, self.rows)?;
         let number = |number: Option<usize>| {
@@ -149,7 +149,7 @@ impl fmt::Display for Plan {
                 list(&check.rows)
             )?;
         }
-        let left_out: Vec<&Planned> = self
+        let left_out: Vec<&PlannedCheck> = self
             .checks
             .iter()
             .filter(|check| check.left_out.is_some())

@@ -7,7 +7,7 @@ use http::header::{HeaderName, HeaderValue};
 use http::{Request, StatusCode};
 
 use crate::recorder::Exchange;
-use crate::run::Run;
+use crate::run::RunContext;
 use crate::target::TargetError;
 use crate::values::shown;
 
@@ -33,7 +33,7 @@ enum Presence {
     TimesOut,
 }
 
-impl Run {
+impl RunContext {
     /// Whether the target was stopped: after a request that failed for `why`, the entry point does
     /// not answer either, with and without the key. The run ends then.
     pub(crate) async fn is_gone(&self, check: &str, exchange: &Exchange, why: &str) -> bool {

@@ -4,9 +4,9 @@ use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
-use crate::catalogue::{Catalogue, Row};
-use crate::condition::{Facts, Met};
-use crate::declared::Declared;
+use crate::catalogue::{Catalogue, Requirement};
+use crate::condition::{ConditionInputs, Encounters};
+use crate::declared::DeclaredApi;
 use crate::keys::Keys;
 
 /// A claim about a server: what it has to declare at least, and which requirements have to hold.
@@ -134,7 +134,7 @@ impl Profile {
     /// Whether a row has to hold for the claim, as far as it applies: a row about the fields and
     /// links of a kind has to where the kind belongs to the profile.
     #[must_use]
-    pub fn has_row(self, row: &Row) -> bool {
+    pub fn has_row(self, row: &Requirement) -> bool {
         let kind = row
             .area()
             .strip_prefix("RES-")
@@ -146,9 +146,9 @@ impl Profile {
     }
 
     /// What a declaration lacks of the profile's least, in sentences.
-    pub(crate) fn lacks(self, declared: &Declared) -> Vec<String> {
-        let (keys, met) = (Keys::none(), Met::default());
-        let facts = Facts {
+    pub(crate) fn lacks(self, declared: &DeclaredApi) -> Vec<String> {
+        let (keys, met) = (Keys::none(), Encounters::default());
+        let facts = ConditionInputs {
             declared,
             keys: &keys,
             met: &met,
@@ -181,7 +181,7 @@ impl Profile {
 mod tests {
     use super::{PROFILES, Profile, Written};
     use crate::catalogue::Catalogue;
-    use crate::declared::{Declared, Source, read};
+    use crate::declared::{DeclarationSource, DeclaredApi, read};
     use crate::kinds::kind;
 
     /// The file is read, each variant is in it once, and its words and kinds mean something.
@@ -226,7 +226,10 @@ mod tests {
     fn each_profile_needs_its_least() {
         let declared = |rest: &str| {
             let text = format!("declaration_version = 1\n{rest}");
-            Declared::new(read(&text).expect("a declaration"), Source::Given)
+            DeclaredApi::new(
+                read(&text).expect("a declaration"),
+                DeclarationSource::Given,
+            )
         };
         let lacks = |text: &str| {
             Profile::every()

@@ -22,9 +22,9 @@ pub struct Progress {
 
 /// What receives progress.
 #[derive(Clone)]
-pub(crate) struct Watch(pub(crate) Arc<dyn Fn(&Progress) + Send + Sync>);
+pub(crate) struct ProgressFn(pub(crate) Arc<dyn Fn(&Progress) + Send + Sync>);
 
-impl std::fmt::Debug for Watch {
+impl std::fmt::Debug for ProgressFn {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Watch")
     }

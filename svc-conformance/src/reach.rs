@@ -3,18 +3,18 @@
 //! and no answer shows it by itself. What follows from the declaration and the keys alone is known
 //! before a request is sent; that nothing was seen is never a reason.
 
-use crate::catalogue::{Catalogue, Row};
+use crate::catalogue::{Catalogue, Requirement};
 use crate::check::Check;
-use crate::condition::{Because, Facts};
+use crate::condition::{ConditionInputs, UnmetCondition};
 use crate::passive;
 
 /// Why nothing that is declared could show a row; `Ok` if something could.
 pub(crate) fn can_show(
-    facts: &Facts<'_>,
+    facts: &ConditionInputs<'_>,
     catalogue: &Catalogue,
     all: &[Check],
-    row: &Row,
-) -> Result<(), Because> {
+    row: &Requirement,
+) -> Result<(), UnmetCondition> {
     if any_answer_shows(facts, row) {
         return Ok(());
     }
@@ -34,13 +34,13 @@ pub(crate) fn can_show(
     if missing.is_empty() {
         Ok(())
     } else {
-        Err(Because(said(&missing)))
+        Err(UnmetCondition(said(&missing)))
     }
 }
 
 /// Whether the row is looked at in whatever the server answers: the rows of every answer, links,
 /// and fields that are shown.
-fn any_answer_shows(facts: &Facts<'_>, row: &Row) -> bool {
+fn any_answer_shows(facts: &ConditionInputs<'_>, row: &Requirement) -> bool {
     let declared = facts.declared;
     let is_shown = |owner: &str, path: &str| {
         let places = declared.places(owner, path);

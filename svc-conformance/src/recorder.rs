@@ -33,7 +33,7 @@ pub struct Exchange {
     pub body: String,
     /// The answer, or why there is none; in JSON an object or a text.
     #[serde(with = "either")]
-    pub answer: Result<Answered, String>,
+    pub answer: Result<RecordedResponse, String>,
     /// How long the answer took, in microseconds.
     pub micros: u64,
 }
@@ -41,7 +41,7 @@ pub struct Exchange {
 /// The answer of a recorded exchange.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct Answered {
+pub struct RecordedResponse {
     /// Status code.
     pub status: u16,
     /// Headers; keys are replaced.
@@ -66,17 +66,17 @@ impl Exchange {
 mod either {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-    use super::Answered;
+    use super::RecordedResponse;
 
     #[derive(Deserialize)]
     #[serde(untagged)]
-    enum Either {
-        Answer(Answered),
+    enum ResponseOrError {
+        Answer(RecordedResponse),
         None(String),
     }
 
     pub(super) fn serialize<S: Serializer>(
-        answer: &Result<Answered, String>,
+        answer: &Result<RecordedResponse, String>,
         to: S,
     ) -> Result<S::Ok, S::Error> {
         match answer {
@@ -87,10 +87,10 @@ mod either {
 
     pub(super) fn deserialize<'d, D: Deserializer<'d>>(
         from: D,
-    ) -> Result<Result<Answered, String>, D::Error> {
-        Ok(match Either::deserialize(from)? {
-            Either::Answer(answer) => Ok(answer),
-            Either::None(reason) => Err(reason),
+    ) -> Result<Result<RecordedResponse, String>, D::Error> {
+        Ok(match ResponseOrError::deserialize(from)? {
+            ResponseOrError::Answer(answer) => Ok(answer),
+            ResponseOrError::None(reason) => Err(reason),
         })
     }
 }
@@ -99,11 +99,11 @@ mod either {
 #[derive(Debug, Default)]
 pub(crate) struct Recorder {
     secrets: Vec<(String, String)>,
-    kept: Mutex<Kept>,
+    kept: Mutex<RecordedExchanges>,
 }
 
 #[derive(Debug, Default)]
-struct Kept {
+struct RecordedExchanges {
     count: usize,
     /// Exchanges that are still needed, by number.
     exchanges: HashMap<usize, Arc<Exchange>>,
@@ -151,7 +151,7 @@ impl Recorder {
                 .collect()
         };
         let answer = match answer {
-            Ok(response) => Ok(Answered {
+            Ok(response) => Ok(RecordedResponse {
                 status: response.status().as_u16(),
                 headers: headers(response.headers()),
                 body: self.body(response.body()),
@@ -228,7 +228,7 @@ impl Recorder {
         text
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Kept> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, RecordedExchanges> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

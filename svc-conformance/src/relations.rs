@@ -3,20 +3,20 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use crate::kinds::{KINDS, Kind, kind, kind_of};
+use crate::kinds::{CatalogueKind, KINDS, kind, kind_of};
 
 /// Addresses that are kept at most.
 const MOST: usize = 200_000;
 
 /// What an address leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Known {
+pub(crate) enum LinkedResource {
     /// One record of a kind.
-    Record(Kind),
+    Record(CatalogueKind),
     /// A collection of a kind.
-    Collection(Kind),
+    Collection(CatalogueKind),
     /// A helper that makes records of a kind.
-    Helper(Kind),
+    Helper(CatalogueKind),
 }
 
 /// Parameters that a client adds to the address of a collection.
@@ -28,12 +28,12 @@ const ADDED: &[&str] = &["page", "per_page", "filter", "order"];
 /// `r/1?part=signatures` its signatures. The parameters that a client adds, such as `page`, do not
 /// change what an address leads to.
 #[derive(Debug, Default)]
-pub(crate) struct Relations(Mutex<HashMap<String, Known>>);
+pub(crate) struct LinkedResources(Mutex<HashMap<String, LinkedResource>>);
 
-impl Relations {
+impl LinkedResources {
     /// What an address leads to: it is known as it is, in another order of its parameters, or
     /// without those that a client adds.
-    pub(crate) fn of(&self, url: &str) -> Option<Known> {
+    pub(crate) fn of(&self, url: &str) -> Option<LinkedResource> {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = all.get(url) {
             return Some(*known);
@@ -48,7 +48,7 @@ impl Relations {
         known(&all_of_it).or_else(|| known(&own))
     }
 
-    pub(crate) fn learn(&self, url: &str, known: Known) {
+    pub(crate) fn learn(&self, url: &str, known: LinkedResource) {
         // Most links were met before.
         if self.of(url) == Some(known) {
             return;
@@ -89,17 +89,17 @@ pub(crate) fn is_standard(name: &str) -> bool {
 }
 
 /// What a relation without prefix leads to, from a record of a kind or from anything else.
-pub(crate) fn meaning(name: &str, from: Option<Kind>) -> Option<Known> {
+pub(crate) fn meaning(name: &str, from: Option<CatalogueKind>) -> Option<LinkedResource> {
     // On a person `attendance` is a second name of a collection (HLP-21).
     if name == "attendance" && from.is_some_and(|from| from.one == "person") {
-        return kind_of("attendances").map(Known::Collection);
+        return kind_of("attendances").map(LinkedResource::Collection);
     }
     if matches!(name, "creator" | "modified_by" | "organizer" | "canvasser") {
-        return kind("person").map(Known::Record);
+        return kind("person").map(LinkedResource::Record);
     }
     // The container of an advocacy outreach and the person that a canvass is about.
     if name == "target" && from.is_some_and(|from| from.one == "canvass") {
-        return kind("person").map(Known::Record);
+        return kind("person").map(LinkedResource::Record);
     }
     if let Some(helper) = name.strip_suffix("_helper") {
         let helper = if helper == "record_canvas" {
@@ -111,23 +111,23 @@ pub(crate) fn meaning(name: &str, from: Option<Kind>) -> Option<Known> {
             .iter()
             .copied()
             .find(|kind| kind.helper == Some(helper))
-            .map(Known::Helper);
+            .map(LinkedResource::Helper);
     }
     kind(name)
-        .map(Known::Record)
-        .or_else(|| kind_of(name).map(Known::Collection))
+        .map(LinkedResource::Record)
+        .or_else(|| kind_of(name).map(LinkedResource::Collection))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Known, Relations};
+    use super::{LinkedResource, LinkedResources};
     use crate::kinds::kind;
 
     #[test]
     fn the_query_tells_addresses_apart_and_pages_do_not() {
-        let known = Relations::default();
-        let petition = Known::Record(kind("petition").expect("a kind"));
-        let signatures = Known::Collection(kind("signature").expect("a kind"));
+        let known = LinkedResources::default();
+        let petition = LinkedResource::Record(kind("petition").expect("a kind"));
+        let signatures = LinkedResource::Collection(kind("signature").expect("a kind"));
         known.learn("http://h/r/1", petition);
         known.learn("http://h/r/1?part=signatures", signatures);
         known.learn("http://h/rest?id=7&of=petitions", petition);

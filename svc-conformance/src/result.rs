@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::catalogue::Catalogue;
-use crate::outcome::Outcome;
+use crate::outcome::RequirementOutcome;
 use crate::profile::Profile;
 use crate::report::Report;
 use crate::settings::Intensity;
@@ -72,8 +72,8 @@ impl ResultFile {
         let row = |id: &str| catalogue.and_then(|catalogue| catalogue.row(id));
         let is_part = |id: &str| row(id).is_none_or(|row| report.profile.has_row(row));
         let count = |outcome| report.with(outcome).filter(|row| is_part(&row.id)).count();
-        let counts =
-            Outcome::ALL.map(|outcome| (outcome.as_str().replace(' ', "_"), count(outcome)));
+        let counts = RequirementOutcome::ALL
+            .map(|outcome| (outcome.as_str().replace(' ', "_"), count(outcome)));
         let result = Self {
             result_version: VERSION,
             name: name.map(ToOwned::to_owned),
@@ -87,8 +87,8 @@ impl ResultFile {
             collections: report.declared.collections.keys().cloned().collect(),
             helpers: report.declared.helpers.keys().cloned().collect(),
             counts: counts.into_iter().collect(),
-            failed: ids(Outcome::Fail),
-            waived: ids(Outcome::Waived),
+            failed: ids(RequirementOutcome::Fail),
+            waived: ids(RequirementOutcome::Waived),
             lacks: report.profile_lacks.clone(),
             digest: String::new(),
         };
@@ -126,7 +126,7 @@ impl ResultFile {
 
     /// How many rows have an outcome.
     #[cfg(feature = "program")]
-    pub(crate) fn count(&self, outcome: Outcome) -> usize {
+    pub(crate) fn count(&self, outcome: RequirementOutcome) -> usize {
         self.counts
             .get(&outcome.as_str().replace(' ', "_"))
             .copied()

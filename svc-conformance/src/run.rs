@@ -7,20 +7,20 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::answer::Record;
-use crate::catalogue::{Catalogue, Level, Row};
-use crate::condition::{Facts, Met};
-use crate::declared::Declared;
+use crate::answer::Representation;
+use crate::catalogue::{Catalogue, Level, Requirement};
+use crate::condition::{ConditionInputs, Encounters};
+use crate::declared::DeclaredApi;
 use crate::delays::Delays;
 use crate::journal::Journal;
 use crate::keys::Keys;
 use crate::kinds::{HELPERS, HelperFixture};
-use crate::progress::{Progress, Watch};
+use crate::progress::{Progress, ProgressFn};
 use crate::receiver::Receiver;
 use crate::recorder::Recorder;
-use crate::relations::Relations;
+use crate::relations::LinkedResources;
 use crate::seed::Seed;
-use crate::settings::Settings;
+use crate::settings::RunSettings;
 use crate::target::Target;
 
 /// Digits of a seed in a word.
@@ -28,20 +28,20 @@ const SEED_DIGITS: usize = 6;
 
 /// What every check of a run shares.
 #[derive(Debug)]
-pub(crate) struct Run {
+pub(crate) struct RunContext {
     pub(crate) target: Arc<dyn Target>,
-    pub(crate) declared: Declared,
+    pub(crate) declared: DeclaredApi,
     pub(crate) keys: Keys,
-    pub(crate) settings: Settings,
+    pub(crate) settings: RunSettings,
     /// Part of every marker identifier of this run.
     pub(crate) token: String,
     pub(crate) recorder: Arc<Recorder>,
     pub(crate) journal: Journal,
-    pub(crate) met: Met,
+    pub(crate) met: Encounters,
     /// What the addresses met so far lead to.
-    pub(crate) relations: Relations,
+    pub(crate) relations: LinkedResources,
     /// The fixtures, by their names.
-    pub(crate) fixtures: BTreeMap<String, Record>,
+    pub(crate) fixtures: BTreeMap<String, Representation>,
     /// Fixtures of helpers, by address, to which a request has succeeded.
     worked: Mutex<BTreeSet<String>>,
     /// The receiver of webhooks, where one is asked for.
@@ -54,7 +54,7 @@ pub(crate) struct Run {
     published_limit: AtomicU64,
     pub(crate) choices: Mutex<BTreeMap<&'static str, BTreeSet<String>>>,
     /// When the next request may be sent, where there is a rate.
-    pub(crate) pace: Mutex<Pace>,
+    pub(crate) pace: Mutex<RateLimiter>,
     pub(crate) delays: Delays,
     /// Requests whose connection was closed before the answer: it is unknown whether they were
     /// processed.
@@ -62,27 +62,27 @@ pub(crate) struct Run {
     /// The message about a target that was stopped during the run.
     pub(crate) gone: OnceLock<String>,
     /// How far the run is, and what receives it.
-    pub(crate) progress: Mutex<(Progress, Option<Watch>)>,
+    pub(crate) progress: Mutex<(Progress, Option<ProgressFn>)>,
     /// About as many requests as the run sends.
     pub(crate) expected: AtomicUsize,
 }
 
 /// The turns of requests, where there is a rate.
 #[derive(Debug, Default)]
-pub(crate) struct Pace {
+pub(crate) struct RateLimiter {
     /// When the next request may be sent.
     turn: Option<Instant>,
     /// How long requests have waited for their turn so far.
     waited: Duration,
 }
 
-impl Run {
+impl RunContext {
     /// A run in which nothing was seen yet.
     pub(crate) fn new(
         target: Arc<dyn Target>,
-        declared: Declared,
+        declared: DeclaredApi,
         (keys, recorder): (Keys, Arc<Recorder>),
-        settings: Settings,
+        settings: RunSettings,
         journal: Journal,
     ) -> Self {
         Self {
@@ -93,8 +93,8 @@ impl Run {
             token: journal.started().token,
             recorder,
             journal,
-            met: Met::default(),
-            relations: Relations::default(),
+            met: Encounters::default(),
+            relations: LinkedResources::default(),
             fixtures: BTreeMap::new(),
             worked: Mutex::default(),
             receiver: None,
@@ -111,8 +111,8 @@ impl Run {
         }
     }
 
-    pub(crate) const fn facts(&self) -> Facts<'_> {
-        Facts {
+    pub(crate) const fn facts(&self) -> ConditionInputs<'_> {
+        ConditionInputs {
             declared: &self.declared,
             keys: &self.keys,
             met: &self.met,
@@ -121,7 +121,7 @@ impl Run {
     }
 
     /// Notes a record that was there before: the run leaves it as it is.
-    pub(crate) fn keep(&self, record: &Record) {
+    pub(crate) fn keep(&self, record: &Representation) {
         self.kept
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -170,7 +170,7 @@ impl Run {
     }
 
     /// The row of an id, if it applies to this server.
-    pub(crate) fn applicable(&self, id: &str) -> Option<&'static Row> {
+    pub(crate) fn applicable(&self, id: &str) -> Option<&'static Requirement> {
         let row = Catalogue::built_in().ok()?.row(id)?;
         self.facts().applies(&row.when).is_ok().then_some(row)
     }
@@ -252,7 +252,7 @@ impl Run {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone();
-        if let (Some(Watch(watch)), Some(line)) = (watch, self.delays.line(left)) {
+        if let (Some(ProgressFn(watch)), Some(line)) = (watch, self.delays.line(left)) {
             watch(&Progress {
                 notice: Some(line),
                 requests,

@@ -12,14 +12,14 @@ use std::time::Duration;
 
 use tokio::time::error::Elapsed;
 
-use crate::catalogue::{Catalogue, Row};
-use crate::check::{ATTEMPTS, Check, Cx, Running};
+use crate::catalogue::{Catalogue, Requirement};
+use crate::check::{ATTEMPTS, Check, CheckContext, CheckFuture};
 use crate::error::SuiteError;
-use crate::outcome::{Finding, Seen, Stop};
+use crate::outcome::{CheckStop, Finding, Observations};
 use crate::plan::costs;
-use crate::progress::{Progress, Watch};
+use crate::progress::{Progress, ProgressFn};
 use crate::recorder::Exchange;
-use crate::run::Run;
+use crate::run::RunContext;
 use crate::select::Selection;
 
 /// Why a check has no turn after the failure at which the run ends.
@@ -27,7 +27,7 @@ pub(crate) const ENDED: &str = "the run ended at an earlier failure";
 
 /// How a check ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum End {
+pub(crate) enum CheckEnd {
     /// It ran to its end, or to a row that does not hold.
     Done,
     NotApplicable(String),
@@ -43,7 +43,7 @@ pub(crate) enum End {
     Error(String),
 }
 
-impl End {
+impl CheckEnd {
     /// Why a check did not come to its end; empty if it did.
     pub(crate) fn reason(&self) -> &str {
         match self {
@@ -60,10 +60,10 @@ impl End {
 
 /// What came of one check.
 #[derive(Debug, Clone)]
-pub(crate) struct Ran {
+pub(crate) struct CheckResult {
     pub(crate) check: Check,
-    pub(crate) end: End,
-    pub(crate) seen: BTreeMap<String, Seen>,
+    pub(crate) end: CheckEnd,
+    pub(crate) seen: BTreeMap<String, Observations>,
     /// What was missing for a look at a row.
     pub(crate) lacks: BTreeMap<String, String>,
     /// Rows that broke in one attempt and not in another.
@@ -81,14 +81,14 @@ pub(crate) struct Ran {
 /// # Errors
 /// The target was stopped.
 pub(crate) async fn run(
-    run: &Arc<Run>,
+    run: &Arc<RunContext>,
     catalogue: &Catalogue,
     all: &[Check],
     selection: &Selection,
-    watch: Option<&Watch>,
-) -> Result<Vec<Ran>, SuiteError> {
+    watch: Option<&ProgressFn>,
+) -> Result<Vec<CheckResult>, SuiteError> {
     let tell = |check: &str, done: usize, broken: usize| {
-        if let Some(Watch(watch)) = watch {
+        if let Some(ProgressFn(watch)) = watch {
             let requests = run.recorder.count();
             let progress = Progress {
                 check: check.to_owned(),
@@ -118,7 +118,7 @@ pub(crate) async fn run(
         .as_ref()
         .filter(|rows| !rows.is_empty())
     {
-        let rows: Vec<&Row> = rows.iter().filter_map(|id| catalogue.row(id)).collect();
+        let rows: Vec<&Requirement> = rows.iter().filter_map(|id| catalogue.row(id)).collect();
         order.sort_by_key(|check| !rows.iter().any(|row| check.covers(row)));
     }
     let runs = order
@@ -139,11 +139,14 @@ pub(crate) async fn run(
     for check in order {
         tell(check.id, ran.len(), confirmed.len());
         if stopped {
-            ran.push(Ran::without(*check, End::Disabled(ENDED.to_owned())));
+            ran.push(CheckResult::without(
+                *check,
+                CheckEnd::Disabled(ENDED.to_owned()),
+            ));
             continue;
         }
         let one = match reason_not_to_run(run, catalogue, all, selection, check) {
-            Some(end) => Ran::without(*check, end),
+            Some(end) => CheckResult::without(*check, end),
             None => attempts(run, *check, &confirmed).await,
         };
         if let Some(gone) = run.gone.get() {
@@ -175,32 +178,32 @@ fn failed_before(rows: &BTreeSet<String>) -> String {
 
 /// Why a check is left out of a run.
 pub(crate) fn reason_not_to_run(
-    run: &Run,
+    run: &RunContext,
     catalogue: &Catalogue,
     all: &[Check],
     selection: &Selection,
     check: &Check,
-) -> Option<End> {
+) -> Option<CheckEnd> {
     let rows = || {
         catalogue
             .rows()
             .iter()
             .filter(|row| check.covers(row))
-            .collect::<Vec<&Row>>()
+            .collect::<Vec<&Requirement>>()
     };
     if !selection.is_everything() && !selection.has_check(check, &rows(), all) {
-        return Some(End::Disabled("not selected".to_owned()));
+        return Some(CheckEnd::Disabled("not selected".to_owned()));
     }
     if check.intensity > run.settings.intensity {
-        return Some(End::Disabled("only at a higher intensity".to_owned()));
+        return Some(CheckEnd::Disabled("only at a higher intensity".to_owned()));
     }
     if check.writes && !run.settings.writes {
-        return Some(End::Disabled(
+        return Some(CheckEnd::Disabled(
             "writes are not allowed on this target".to_owned(),
         ));
     }
     if check.side_effects && !run.settings.side_effects {
-        return Some(End::Disabled(
+        return Some(CheckEnd::Disabled(
             "side effects are not allowed on this target".to_owned(),
         ));
     }
@@ -209,16 +212,16 @@ pub(crate) fn reason_not_to_run(
             .facts()
             .applies(&needs)
             .err()
-            .map(|because| End::NotApplicable(because.0)),
-        Err(unknown) => Some(End::Error(format!(
+            .map(|because| CheckEnd::NotApplicable(because.0)),
+        Err(unknown) => Some(CheckEnd::Error(format!(
             "it needs `{}`, which means nothing",
             unknown.word
         ))),
     }
 }
 
-impl Ran {
-    const fn without(check: Check, end: End) -> Self {
+impl CheckResult {
+    const fn without(check: Check, end: CheckEnd) -> Self {
         Self {
             check,
             end,
@@ -234,7 +237,11 @@ impl Ran {
 }
 
 /// Runs a check; one that breaks a row which is not known to break yet is tried again from scratch.
-async fn attempts(run: &Arc<Run>, check: Check, confirmed: &BTreeSet<String>) -> Ran {
+async fn attempts(
+    run: &Arc<RunContext>,
+    check: Check,
+    confirmed: &BTreeSet<String>,
+) -> CheckResult {
     let before = run.recorder.count();
     let records = run.journal.created();
     let closed = run.closed.load(Ordering::Relaxed);
@@ -244,12 +251,12 @@ async fn attempts(run: &Arc<Run>, check: Check, confirmed: &BTreeSet<String>) ->
         (first, end) = attempt(run, check, ATTEMPTS).await;
     }
     let mut seen = first.seen();
-    let mut ran = Ran {
+    let mut ran = CheckResult {
         pins: first.pins(),
         lacks: first.lacking(),
-        ..Ran::without(check, end)
+        ..CheckResult::without(check, end)
     };
-    let broken = |seen: &BTreeMap<String, Seen>| -> BTreeMap<String, Vec<Finding>> {
+    let broken = |seen: &BTreeMap<String, Observations>| -> BTreeMap<String, Vec<Finding>> {
         let broken = seen.iter().filter(|(_, seen)| !seen.broke.is_empty());
         broken
             .map(|(row, seen)| (row.clone(), seen.broke.clone()))
@@ -258,7 +265,7 @@ async fn attempts(run: &Arc<Run>, check: Check, confirmed: &BTreeSet<String>) ->
     let mut open = broken(&seen);
     open.retain(|row, _| !confirmed.contains(row) && run.applicable(row).is_some());
     let (from, to) = first.span();
-    if (first.has_failed() || matches!(ran.end, End::Unlike(_))) && from > 0 {
+    if (first.has_failed() || matches!(ran.end, CheckEnd::Unlike(_))) && from > 0 {
         ran.trace = run.recorder.between(from, to);
     }
     let mut times: BTreeMap<String, usize> = open.keys().map(|row| (row.clone(), 1)).collect();
@@ -300,16 +307,16 @@ async fn attempts(run: &Arc<Run>, check: Check, confirmed: &BTreeSet<String>) ->
 }
 
 /// Runs a check once.
-async fn attempt(run: &Arc<Run>, check: Check, number: usize) -> (Cx, End) {
-    let cx = Cx::new(Arc::clone(run), check, number);
+async fn attempt(run: &Arc<RunContext>, check: Check, number: usize) -> (CheckContext, CheckEnd) {
+    let cx = CheckContext::new(Arc::clone(run), check, number);
     let limit = run.settings.check_timeout;
     let end = match within(run, limit, caught((check.run)(&cx))).await {
-        Ok(Ok(Ok(()) | Err(Stop::Failed))) => End::Done,
-        Ok(Ok(Err(Stop::Inconclusive(reason)))) => End::Inconclusive(reason),
-        Ok(Ok(Err(Stop::Disabled(reason)))) => End::Disabled(reason),
-        Ok(Ok(Err(Stop::Unlike(reason)))) => End::Unlike(reason),
-        Ok(Err(panic)) => End::Error(panic),
-        Err(_) => End::Cut {
+        Ok(Ok(Ok(()) | Err(CheckStop::Failed))) => CheckEnd::Done,
+        Ok(Ok(Err(CheckStop::Inconclusive(reason)))) => CheckEnd::Inconclusive(reason),
+        Ok(Ok(Err(CheckStop::Disabled(reason)))) => CheckEnd::Disabled(reason),
+        Ok(Ok(Err(CheckStop::Unlike(reason)))) => CheckEnd::Unlike(reason),
+        Ok(Err(panic)) => CheckEnd::Error(panic),
+        Err(_) => CheckEnd::Cut {
             after: limit,
             why: format!("the check did not end within {limit:?} (--check-timeout)"),
         },
@@ -320,7 +327,7 @@ async fn attempt(run: &Arc<Run>, check: Check, number: usize) -> (Cx, End) {
 /// What a future gives within a time; what its requests wait for their turn at a rate is not
 /// counted.
 async fn within<T>(
-    run: &Run,
+    run: &RunContext,
     limit: Duration,
     future: impl Future<Output = T>,
 ) -> Result<T, Elapsed> {
@@ -339,7 +346,7 @@ async fn within<T>(
 }
 
 /// A future whose panic is an outcome: an error of the suite must not end the run.
-async fn caught(mut running: Running<'_>) -> Result<Result<(), Stop>, String> {
+async fn caught(mut running: CheckFuture<'_>) -> Result<Result<(), CheckStop>, String> {
     poll_fn(
         |context| match catch_unwind(AssertUnwindSafe(|| running.as_mut().poll(context))) {
             Ok(Poll::Pending) => Poll::Pending,
@@ -369,11 +376,11 @@ mod tests {
     use tower::service_fn;
 
     use super::within;
-    use crate::run::Run;
+    use crate::run::RunContext;
     use crate::suite::Suite;
     use crate::target::InProcess;
 
-    async fn run(rate: f64) -> Run {
+    async fn run(rate: f64) -> RunContext {
         let declaration = crate::declared::read("declaration_version = 1").expect("a declaration");
         let service = service_fn(|_: Request<Full<Bytes>>| async {
             Ok::<_, Infallible>(Response::new(Full::<Bytes>::new(Bytes::from_static(b"{}"))))

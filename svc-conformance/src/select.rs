@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::catalogue::{Catalogue, Row};
+use crate::catalogue::{Catalogue, Requirement};
 use crate::check::Check;
 use crate::error::SuiteError;
 use crate::profile::Profile;
@@ -38,7 +38,7 @@ impl Selection {
     }
 
     /// Whether a row is asked for.
-    pub(crate) fn has_row(&self, row: &Row, checks: &[Check]) -> bool {
+    pub(crate) fn has_row(&self, row: &Requirement, checks: &[Check]) -> bool {
         if self.alone.is_some() {
             return true;
         }
@@ -55,7 +55,7 @@ impl Selection {
     }
 
     /// Whether a check has a row that is asked for and is not left out itself.
-    pub(crate) fn has_check(&self, check: &Check, rows: &[&Row], checks: &[Check]) -> bool {
+    pub(crate) fn has_check(&self, check: &Check, rows: &[&Requirement], checks: &[Check]) -> bool {
         if let Some(alone) = &self.alone {
             return check.id == alone;
         }
@@ -78,7 +78,7 @@ impl Selection {
 
 /// Whether a pattern means a row: by its id, its area, or the area under which reports count it
 /// (`RES` of `RES-person`).
-fn is_row(pattern: &str, row: &Row) -> bool {
+fn is_row(pattern: &str, row: &Requirement) -> bool {
     let whole = row.area().split('-').next().unwrap_or_default();
     [row.id.as_str(), row.area(), whole]
         .into_iter()
@@ -125,7 +125,7 @@ pub struct Waiver {
 /// A file of waivers.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct WaiverFile {
     waiver: Vec<Waiver>,
 }
 
@@ -145,11 +145,11 @@ impl Waiver {
             SuiteError::Usage(format!("the waivers cannot be read: {}", why.to_string()))
         };
         let waivers = if text.trim_start().starts_with('{') {
-            serde_json::from_str::<Written>(text)
+            serde_json::from_str::<WaiverFile>(text)
                 .map_err(|error| broken(&error))?
                 .waiver
         } else {
-            toml::from_str::<Written>(text)
+            toml::from_str::<WaiverFile>(text)
                 .map_err(|error| broken(&error))?
                 .waiver
         };

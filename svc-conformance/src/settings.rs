@@ -42,7 +42,7 @@ impl Intensity {
 /// Bounds and permissions of a run.
 #[derive(Debug, Clone)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
-pub(crate) struct Settings {
+pub(crate) struct RunSettings {
     pub(crate) seed: u64,
     pub(crate) intensity: Intensity,
     pub(crate) writes: bool,
@@ -69,7 +69,7 @@ pub(crate) struct Settings {
     pub(crate) fail_fast: bool,
 }
 
-impl Default for Settings {
+impl Default for RunSettings {
     fn default() -> Self {
         Self {
             seed: 0,

@@ -7,11 +7,11 @@ use serde_json::json;
 use svc_core::{
     Api, Vendor,
     auth::FixedKeys,
-    link::Address,
+    link::RecordAddress,
     model::Kind,
-    ops::{ChangedRecord, What},
+    ops::{ChangeKind, RecordChange},
     value::{Id, Timestamp},
-    webhook::{Event, Webhook},
+    webhook::{Webhook, WebhookEvent},
 };
 
 /// A message as a receiver gets it, with the secret that it has.
@@ -73,12 +73,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             .get(number % Kind::ALL.len())
             .copied()
             .ok_or("no kind")?;
-        let what = What::ALL
-            .get(number % What::ALL.len())
+        let what = ChangeKind::ALL
+            .get(number % ChangeKind::ALL.len())
             .copied()
             .ok_or("no change")?;
-        let record = Address::top(kind, Id::from(i64::try_from(number)?));
-        let entry = ChangedRecord::new(what, now, record);
+        let record = RecordAddress::top(kind, Id::from(i64::try_from(number)?));
+        let entry = RecordChange::new(what, now, record);
         let new = |cursor: &str| {
             Webhook::new(
                 "https://hooks.example.org/".to_owned(),
@@ -106,7 +106,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             secret(&webhook).ok_or("no secret")?
         };
         let (id, body) = (
-            Event::from(&entry).message_id(&webhook.id),
+            WebhookEvent::from(&entry).message_id(&webhook.id),
             api.webhook_message(&entry),
         );
         let signatures = webhook.signatures(&id, now, &body);

@@ -18,7 +18,7 @@
 //!     Api, Context, Error, Helper, Result, Tenant, Vendor,
 //!     api::Request,
 //!     auth::{Authenticator, Caller, Credentials, Identity, Rights},
-//!     helper::{EntryStatus, Outcome, PersonSignup, Plan},
+//!     helper::{EntryStatus, HelperResult, PersonSignup, RunPlan},
 //!     record::{Meta, Record},
 //!     value::Id,
 //! };
@@ -29,13 +29,13 @@
 //!
 //! #[async_trait]
 //! impl Helper<PersonSignup> for Crm {
-//!     async fn run(&self, cx: &Context, plan: Plan<PersonSignup>) -> Result<Outcome<PersonSignup>> {
+//!     async fn run(&self, cx: &Context, plan: RunPlan<PersonSignup>) -> Result<HelperResult<PersonSignup>> {
 //!         let person = plan.person().ok_or_else(|| Error::unexpected("a sign-up has a person"))?.fields();
 //!         let email = person.email_addresses.iter().flatten().find_map(|email| email.address.clone());
 //!         let mut contacts = self.0.lock().map_err(|_| Error::unavailable(Duration::from_secs(1)))?;
 //!         contacts.push((person.given_name.clone().unwrap_or_default(), email.unwrap_or_default()));
 //!         let id = Id::new(&format!("contact-{}", contacts.len())).ok_or_else(|| Error::unexpected("no such id"))?;
-//!         Ok(Outcome::person(Record::new(Meta::new(id, cx.now), person), EntryStatus::Created))
+//!         Ok(HelperResult::person(Record::new(Meta::new(id, cx.now), person), EntryStatus::Created))
 //!     }
 //! }
 //!
@@ -95,7 +95,7 @@
 //! | [`raw`] | the same without the type of the kind or the helper, for programs that treat all alike |
 //! | [`auth`], [`context`] | keys, rights, callers, tenants ([`auth::Authenticator`], [`auth::Identity`], [`Context`]) |
 //! | [`link`] | addresses: [`link::Dialect`] (prefix, key header, share names) and [`link::Layout`] (paths both ways) |
-//! | [`error`](mod@error) | [`Code`], the closed list of reasons; [`Problem`]; [`Error`], what a backend returns |
+//! | [`error`](mod@error) | [`ErrorCode`], the closed list of reasons; [`Problem`]; [`Error`], what a backend returns |
 //! | [`value`] | ids, identifiers, exact amounts, timestamps, dates, flexible enums |
 //! | [`schema`], [`describe`] | the tables as constant data, and how a Rust type stands for a type of the interface |
 //! | [`read`] | strict JSON, JSON Merge Patch, bodies against the tables |
@@ -106,6 +106,8 @@
 //! | [`json`] | JSON as the API reads and writes it |
 //! | `webhook` | feature: messages about changes, signed: the rules of webhooks |
 //! | [`capability`] | the capability document: what an API declares, and its form for readers |
+//!
+//! The [`glossary`] defines the terms.
 //!
 //! `svc-store` has what a store needs besides its queries, and a store in memory; `svc-sql` is a
 //! store over the tables of an existing program.
@@ -141,16 +143,19 @@ mod testing;
 #[cfg(feature = "webhooks")]
 pub mod webhook;
 
+#[doc = include_str!("glossary.md")]
+pub mod glossary {}
+
 pub use api::{Api, ApiBuilder, Vendor};
 pub use ops::{
-    Changes, ChangesRequest, Create, CreateRequest, Created, Delete, DeleteRequest, Deliver, Feed,
-    Find, FindKey, Get, Helper, Idempotency, List, LockKey, Revision, Transactions, Update,
-    UpdateRequest,
+    ChangeFeed, Create, CreateRequest, Created, Delete, DeleteRequest, Deliver, FeedRequest,
+    FeedResponse, Find, FindKey, Get, Helper, IdempotencyStore, List, LockKey, RevisionSource,
+    Transactions, Update, UpdateRequest,
 };
 pub use svc_model::{
-    Base, Code, Context, Draft, Error, ErrorKind, ListRequest, Next, Page, PageRequest, Patch,
-    Problem, Record, Result, Tenant, auth, context, describe, draft, each_kind, error, field,
-    field_set, fields, filter, helper, json, link, model, page, raw, record, schema, value,
+    BaseUrl, Context, Draft, Error, ErrorCode, ErrorKind, ListRequest, NextPage, Page, PageRequest,
+    Patch, Problem, Record, Result, Tenant, auth, context, describe, draft, each_kind, error,
+    field, field_set, fields, filter, helper, json, link, model, page, raw, record, schema, value,
     writable,
 };
 

@@ -31,7 +31,7 @@ use naive::{Empty, Naive};
 use serde_json::json;
 use server::Server;
 use support::proxy::Proxy;
-use svc_postgres::{Options, Store};
+use svc_postgres::{PostgresOptions, PostgresStore};
 use tokio::{
     runtime::{Builder, Runtime},
     sync::Mutex,
@@ -81,7 +81,7 @@ fn main() -> ExitCode {
 
 /// A store in a schema of its own, with a petition.
 async fn petition(url: &str, schema: &str) -> (Server, String) {
-    let server = Server::open(Options::new(url).expect("a URL").schema(schema)).await;
+    let server = Server::open(PostgresOptions::new(url).expect("a URL").schema(schema)).await;
     let petition = server.make("petitions", json!({})).await;
     (server, petition)
 }
@@ -217,7 +217,7 @@ fn people(database: &support::server::Server, schema: &str, tenant: &str, many: 
 fn pages(report: &mut Report, runtime: &Runtime, database: &support::server::Server) {
     const PAGES: u32 = 400;
     let schema = format!("pages_{}", Uuid::new_v4().simple());
-    let options = Options::new(&database.url())
+    let options = PostgresOptions::new(&database.url())
         .expect("a URL")
         .schema(&schema);
     let server = runtime.block_on(Server::open(options));
@@ -331,13 +331,14 @@ fn cpu(report: &mut Report, database: &support::server::Server) {
     let (runtime, embedded) = (one_thread(), one_thread());
     let schema = format!("cpu_{}", Uuid::new_v4().simple());
     let server = runtime.block_on(Server::open(
-        Options::new(&database.url())
+        PostgresOptions::new(&database.url())
             .expect("a URL")
             .schema(&schema),
     ));
     let folder = tempfile::tempdir().expect("a folder");
-    let file = svc_sqlite::Store::open(svc_sqlite::Options::new(folder.path().join("cpu.db")))
-        .expect("a file");
+    let file =
+        svc_sqlite::SqliteStore::open(svc_sqlite::SqliteOptions::new(folder.path().join("cpu.db")))
+            .expect("a file");
     let file = embedded.block_on(async {
         let tenant = file.ensure_tenant("demo").await.expect("a tenant");
         (
@@ -412,10 +413,12 @@ fn cpu(report: &mut Report, database: &support::server::Server) {
 /// against eight, where four calls share a transaction; beside it what transactions alone take.
 fn many(report: &mut Report, runtime: &Runtime, database: &support::server::Server) {
     let schema = format!("many_{}", Uuid::new_v4().simple());
-    let options = Options::new(&database.url())
+    let options = PostgresOptions::new(&database.url())
         .expect("a URL")
         .schema(&schema);
-    let store = runtime.block_on(Store::connect(options)).expect("a store");
+    let store = runtime
+        .block_on(PostgresStore::connect(options))
+        .expect("a store");
     let servers: Vec<(Server, String)> = runtime.block_on(async {
         let mut servers = Vec::new();
         for number in 0..1_000 {

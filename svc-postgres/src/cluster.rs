@@ -9,9 +9,9 @@
 use std::time::Duration;
 
 use crate::{
-    options::{Options, Statements},
-    pipeline::Query,
-    workers::Workers,
+    options::{PostgresOptions, StatementMode},
+    pipeline::SqlQuery,
+    workers::CitusWorkers,
 };
 
 /// Where the tables are.
@@ -24,7 +24,7 @@ pub(crate) enum Topology {
 }
 
 impl Topology {
-    pub(crate) fn of(options: &Options) -> Self {
+    pub(crate) fn of(options: &PostgresOptions) -> Self {
         if options.cluster {
             Self::Cluster
         } else {
@@ -35,7 +35,7 @@ impl Topology {
     /// `BEGIN` with the settings of a transaction: how long it waits for a lock, how long the
     /// server waits for its next statement, and the tenant that row-level security knows, where
     /// that is on.
-    pub(crate) fn begin(self, patience: Duration, tenant: Option<&str>) -> Vec<Query<'static>> {
+    pub(crate) fn begin(self, patience: Duration, tenant: Option<&str>) -> Vec<SqlQuery<'static>> {
         let millis = patience.as_millis().max(1);
         let mut settings = vec![
             format!("lock_timeout = {millis}"),
@@ -57,7 +57,7 @@ impl Topology {
                     "enable_material",
                 ];
                 settings.extend(avoided.map(|way| format!("{way} = off")));
-                vec![Query::control(format!(
+                vec![SqlQuery::control(format!(
                     "BEGIN; SET LOCAL {}",
                     settings.join("; SET LOCAL ")
                 ))]
@@ -73,7 +73,7 @@ impl Topology {
                 messages
                     .into_iter()
                     .chain(settings)
-                    .map(Query::control)
+                    .map(SqlQuery::control)
                     .collect()
             }
         }
@@ -81,10 +81,10 @@ impl Topology {
 
     /// How statements reach the server. A cluster plans them anew anyway, and each of its sessions
     /// would keep some 45 MB of plans.
-    pub(crate) fn statements(self, chosen: Statements) -> Statements {
+    pub(crate) fn statements(self, chosen: StatementMode) -> StatementMode {
         match self {
             Self::Server => chosen,
-            Self::Cluster => Statements::Unnamed,
+            Self::Cluster => StatementMode::Unnamed,
         }
     }
 
@@ -96,8 +96,8 @@ impl Topology {
     }
 
     /// The workers, each of which is asked directly for what it has.
-    pub(crate) fn workers(self) -> Option<Workers> {
-        (self == Self::Cluster).then(Workers::default)
+    pub(crate) fn workers(self) -> Option<CitusWorkers> {
+        (self == Self::Cluster).then(CitusWorkers::default)
     }
 }
 
@@ -146,11 +146,17 @@ mod tests {
 
     #[test]
     fn the_option_decides_everything_else() {
-        let options = Options::new("postgres://localhost/crm").unwrap();
+        let options = PostgresOptions::new("postgres://localhost/crm").unwrap();
         let (server, cluster) = (Topology::of(&options), Topology::of(&options.cluster()));
         assert_eq!((server, cluster), (Topology::Server, Topology::Cluster));
-        assert_eq!(server.statements(Statements::Named), Statements::Named);
-        assert_eq!(cluster.statements(Statements::Named), Statements::Unnamed);
+        assert_eq!(
+            server.statements(StatementMode::Named),
+            StatementMode::Named
+        );
+        assert_eq!(
+            cluster.statements(StatementMode::Named),
+            StatementMode::Unnamed
+        );
         assert!(!server.splits_pages() && server.workers().is_none());
         assert!(cluster.splits_pages() && cluster.workers().is_some());
     }

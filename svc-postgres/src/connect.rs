@@ -16,7 +16,7 @@ use tokio_postgres::{
 use crate::error::ConnectError;
 
 /// The side of a connection that sends and receives; it ends with the connection.
-pub(crate) type Wire = Pin<Box<dyn Future<Output = ()> + Send>>;
+pub(crate) type ConnectionIo = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// Makes connections to one server.
 #[derive(Clone)]
@@ -139,11 +139,11 @@ impl Connector {
         Ok(client)
     }
 
-    /// A connection whose [`Wire`] the caller polls: to the first address of the hosts of the URL
+    /// A connection whose [`ConnectionIo`] the caller polls: to the first address of the hosts of the URL
     /// that accepts it. Each address has a part of the time, until it has answered everything that
     /// a connection begins with: one that accepts connections and is silent does not keep the
     /// others away.
-    pub(crate) async fn open(&self) -> Result<(Client, Wire), ConnectError> {
+    pub(crate) async fn open(&self) -> Result<(Client, ConnectionIo), ConnectError> {
         let addresses = timeout(self.limit, self.addresses())
             .await
             .unwrap_or_default();
@@ -210,7 +210,7 @@ impl Connector {
         if all.is_empty() { vec![self] } else { all }
     }
 
-    async fn open_address(&self) -> Result<(Client, Wire), tokio_postgres::Error> {
+    async fn open_address(&self) -> Result<(Client, ConnectionIo), tokio_postgres::Error> {
         #[cfg(feature = "tls")]
         if let Some(tls) = self.tls.clone() {
             let (client, connection) = self.config.connect(tls).await?;

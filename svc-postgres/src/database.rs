@@ -6,8 +6,8 @@ use std::{
     time::Instant,
 };
 
-use svc_core::ops::Bells;
-use svc_store::{commits::Commits, written::Written};
+use svc_core::ops::Notifier;
+use svc_store::{commits::CommitCounters, written::WriteWatermarks};
 use tokio_postgres::Row;
 use uuid::Uuid;
 
@@ -15,40 +15,40 @@ use crate::{
     cluster::Topology,
     connect::Connector,
     error::{Result, StoreError},
-    options::Options,
-    pipeline::{Query, values},
-    pool::{For, Pool},
+    options::PostgresOptions,
+    pipeline::{SqlQuery, values},
+    pool::{ConnectionPool, LeasePurpose},
     texts::Texts,
-    workers::{DETOUR, Node, Workers},
+    workers::{CitusWorkers, DETOUR, WorkerAddress},
 };
 
 /// A database that is open.
-pub(crate) struct Database {
-    pub(crate) pool: Arc<Pool>,
-    replica: Option<Replica>,
+pub(crate) struct DatabaseHandle {
+    pub(crate) pool: Arc<ConnectionPool>,
+    replica: Option<ReadReplica>,
     pub(crate) texts: Arc<Texts>,
     pub(crate) topology: Topology,
     /// This process, as other processes of the database know it.
     pub(crate) process: Uuid,
-    pub(crate) options: Options,
-    pub(crate) commits: Commits,
+    pub(crate) options: PostgresOptions,
+    pub(crate) commits: CommitCounters,
     /// Rung when a tenant's turn of this process is committed.
-    pub(crate) bells: Bells<i64>,
+    pub(crate) bells: Notifier<i64>,
     /// Rung when something is to be sent, whoever's it is.
-    pub(crate) outgoing: Bells<()>,
-    pub(crate) workers: Option<Workers>,
+    pub(crate) outgoing: Notifier<()>,
+    pub(crate) workers: Option<CitusWorkers>,
 }
 
 /// Where reads go besides the first server.
-struct Replica {
-    pool: Arc<Pool>,
+struct ReadReplica {
+    pool: Arc<ConnectionPool>,
     /// What it has to have.
-    written: Written,
+    written: WriteWatermarks,
     /// Until when it is not asked, because it could not be reached.
     away: Mutex<Option<Instant>>,
 }
 
-impl Replica {
+impl ReadReplica {
     /// Whether it is asked at all.
     fn is_asked(&self) -> bool {
         let away = self.away.lock().unwrap_or_else(PoisonError::into_inner);
@@ -66,9 +66,9 @@ impl Replica {
     }
 }
 
-fn pool(connector: &Connector, options: &Options, texts: &Arc<Texts>) -> Pool {
+fn pool(connector: &Connector, options: &PostgresOptions, texts: &Arc<Texts>) -> ConnectionPool {
     let statements = Topology::of(options).statements(options.statements);
-    Pool::new(
+    ConnectionPool::new(
         connector.within(options.patience),
         options.connections,
         options.patience,
@@ -77,14 +77,14 @@ fn pool(connector: &Connector, options: &Options, texts: &Arc<Texts>) -> Pool {
     .naming(Arc::clone(texts))
 }
 
-impl Database {
+impl DatabaseHandle {
     /// With these options; nothing is asked yet.
-    pub(crate) fn new(options: Options) -> Self {
+    pub(crate) fn new(options: PostgresOptions) -> Self {
         let (topology, texts) = (Topology::of(&options), Arc::new(Texts::of(&options.schema)));
         let pool = |connector: &Connector| Arc::new(pool(connector, &options, &texts));
-        let replica = options.replica.as_ref().map(|replica| Replica {
+        let replica = options.replica.as_ref().map(|replica| ReadReplica {
             pool: pool(replica),
-            written: Written::default(),
+            written: WriteWatermarks::default(),
             away: Mutex::default(),
         });
         Self {
@@ -94,9 +94,9 @@ impl Database {
             topology,
             process: Uuid::new_v4(),
             texts,
-            commits: Commits::default(),
-            bells: Bells::default(),
-            outgoing: Bells::default(),
+            commits: CommitCounters::default(),
+            bells: Notifier::default(),
+            outgoing: Notifier::default(),
             options,
         }
     }
@@ -107,7 +107,7 @@ impl Database {
     }
 
     /// `BEGIN` with what holds for a transaction of a tenant, or of the directories.
-    pub(crate) fn begin(&self, tenant: Option<i64>) -> Vec<Query<'static>> {
+    pub(crate) fn begin(&self, tenant: Option<i64>) -> Vec<SqlQuery<'static>> {
         let fence = self.options.row_level_security.then(|| match tenant {
             Some(tenant) => tenant.to_string(),
             None => "directory".to_owned(),
@@ -133,13 +133,13 @@ impl Database {
     pub(crate) async fn read(
         &self,
         tenant: i64,
-        mut queries: Vec<Query<'_>>,
+        mut queries: Vec<SqlQuery<'_>>,
     ) -> Result<Vec<Vec<Row>>> {
         let Some(replica) = self.replica.as_ref().filter(|replica| replica.is_asked()) else {
             return self.read_first(tenant, queries).await;
         };
         // Read first: what the other statements see is at least as new.
-        queries.insert(0, Query::new(&self.texts.seq, values![tenant]));
+        queries.insert(0, SqlQuery::new(&self.texts.seq, values![tenant]));
         let queries = self.fenced(Some(tenant), queries);
         match self.run(&replica.pool, &queries).await {
             Ok(mut given) => {
@@ -166,7 +166,7 @@ impl Database {
     pub(crate) async fn read_first(
         &self,
         tenant: i64,
-        queries: Vec<Query<'_>>,
+        queries: Vec<SqlQuery<'_>>,
     ) -> Result<Vec<Vec<Row>>> {
         self.at_home(tenant, &self.fenced(Some(tenant), queries))
             .await
@@ -177,7 +177,7 @@ impl Database {
     pub(crate) async fn transaction_of(
         &self,
         tenant: i64,
-        queries: Vec<Query<'_>>,
+        queries: Vec<SqlQuery<'_>>,
     ) -> Result<Vec<Vec<Row>>> {
         self.at_home(tenant, &self.in_transaction(Some(tenant), queries))
             .await
@@ -185,7 +185,7 @@ impl Database {
 
     /// What one statement gives, asked of the first server; without a tenant one of the
     /// directories. It may change what nobody else waits for.
-    pub(crate) async fn ask(&self, tenant: Option<i64>, query: Query<'_>) -> Result<Vec<Row>> {
+    pub(crate) async fn ask(&self, tenant: Option<i64>, query: SqlQuery<'_>) -> Result<Vec<Row>> {
         let queries = self.fenced(tenant, vec![query]);
         let given = self.run(&self.pool, &queries).await;
         Ok(given
@@ -195,16 +195,20 @@ impl Database {
     }
 
     /// Statements with `BEGIN` before and `COMMIT` after them.
-    fn in_transaction<'a>(&self, tenant: Option<i64>, queries: Vec<Query<'a>>) -> Vec<Query<'a>> {
+    fn in_transaction<'a>(
+        &self,
+        tenant: Option<i64>,
+        queries: Vec<SqlQuery<'a>>,
+    ) -> Vec<SqlQuery<'a>> {
         self.begin(tenant)
             .into_iter()
             .chain(queries)
-            .chain([Query::control("COMMIT")])
+            .chain([SqlQuery::control("COMMIT")])
             .collect()
     }
 
     /// Row-level security knows the tenant from the transaction.
-    fn fenced<'a>(&self, tenant: Option<i64>, queries: Vec<Query<'a>>) -> Vec<Query<'a>> {
+    fn fenced<'a>(&self, tenant: Option<i64>, queries: Vec<SqlQuery<'a>>) -> Vec<SqlQuery<'a>> {
         if self.options.row_level_security {
             self.in_transaction(tenant, queries)
         } else {
@@ -214,7 +218,7 @@ impl Database {
 
     /// Where the statements of a tenant go: to its worker, where there are workers and this one is
     /// known; else to the first server, which finds it.
-    pub(crate) async fn home(&self, tenant: i64) -> Arc<Pool> {
+    pub(crate) async fn home(&self, tenant: i64) -> Arc<ConnectionPool> {
         let Some(workers) = &self.workers else {
             return Arc::clone(&self.pool);
         };
@@ -223,7 +227,7 @@ impl Database {
         }
         match self.node_of(tenant).await {
             Ok(node) => {
-                let make = |(host, port): &Node| {
+                let make = |(host, port): &WorkerAddress| {
                     pool(
                         &self.options.primary.to(host, *port),
                         &self.options,
@@ -240,9 +244,9 @@ impl Database {
         }
     }
 
-    async fn node_of(&self, tenant: i64) -> Result<Node> {
+    async fn node_of(&self, tenant: i64) -> Result<WorkerAddress> {
         let rows = self
-            .ask(None, Query::new(&*self.texts.worker, values![tenant]))
+            .ask(None, SqlQuery::new(&*self.texts.worker, values![tenant]))
             .await?;
         let row = rows
             .first()
@@ -253,7 +257,12 @@ impl Database {
 
     /// Whether the next try goes over the first server, because this one, the tenant's worker,
     /// could not be reached.
-    pub(crate) fn turn_away(&self, tenant: i64, from: &Arc<Pool>, error: &StoreError) -> bool {
+    pub(crate) fn turn_away(
+        &self,
+        tenant: i64,
+        from: &Arc<ConnectionPool>,
+        error: &StoreError,
+    ) -> bool {
         let is_away = !Arc::ptr_eq(from, &self.pool)
             && (error.is_of_the_connection() || error.is_busy() || error.is_elsewhere());
         if let (true, Some(workers)) = (is_away, &self.workers) {
@@ -263,7 +272,7 @@ impl Database {
     }
 
     /// Asks where the tenant is; the first server, where that one cannot be reached.
-    async fn at_home(&self, tenant: i64, queries: &[Query<'_>]) -> Result<Vec<Vec<Row>>> {
+    async fn at_home(&self, tenant: i64, queries: &[SqlQuery<'_>]) -> Result<Vec<Vec<Row>>> {
         let home = self.home(tenant).await;
         let given = match self.run(&home, queries).await {
             Err(error) if self.turn_away(tenant, &home, &error) => {
@@ -276,11 +285,15 @@ impl Database {
 
     /// A connection that has ended since it was last used is replaced once: a server that was
     /// started again is met so.
-    async fn run(&self, pool: &Arc<Pool>, queries: &[Query<'_>]) -> Result<Vec<Vec<Row>>> {
+    async fn run(
+        &self,
+        pool: &Arc<ConnectionPool>,
+        queries: &[SqlQuery<'_>],
+    ) -> Result<Vec<Vec<Row>>> {
         let within = self.options.patience.saturating_mul(2);
         let mut error = StoreError::Busy;
         for _ in 0..2 {
-            let mut lent = pool.get(For::Reads).await?;
+            let mut lent = pool.get(LeasePurpose::Reads).await?;
             if queries.first().is_some_and(|first| first.values.is_none()) {
                 lent.begins();
             }

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use svc_core::schema::Type;
-use svc_sql::{Class, Dialect, Statement};
+use svc_core::schema::ValueType;
+use svc_sql::{ColumnType, Dialect, Statement};
 
 /// The SQL of PostgreSQL 12 and later, for a [`Database`](svc_sql::Database) around another client.
 pub static DIALECT: &dyn Dialect = &Postgres;
@@ -24,7 +24,7 @@ impl Dialect for Postgres {
         format!("{placeholder}::text")
     }
 
-    fn value(&self, placeholder: &str, _: Class, sql_type: &str) -> String {
+    fn value(&self, placeholder: &str, _: ColumnType, sql_type: &str) -> String {
         format!("{placeholder}::text::{sql_type}")
     }
 
@@ -36,9 +36,9 @@ impl Dialect for Postgres {
         format!("({expression})::text")
     }
 
-    fn read(&self, name: &str, class: Class, sql_type: &str) -> String {
+    fn read(&self, name: &str, class: ColumnType, sql_type: &str) -> String {
         match class {
-            Class::Moment => {
+            ColumnType::Moment => {
                 let zone = if sql_type.contains("without") {
                     " AT TIME ZONE 'UTC'"
                 } else {
@@ -48,7 +48,7 @@ impl Dialect for Postgres {
                     "CASE WHEN isfinite({name}) THEN (extract(epoch FROM {name}{zone}) * 1000000)::bigint::text END"
                 )
             }
-            Class::Texts => format!("array_to_json({name})::text"),
+            ColumnType::Texts => format!("array_to_json({name})::text"),
             _ => format!("{name}::text"),
         }
     }
@@ -114,14 +114,17 @@ impl Dialect for Postgres {
         &OWN_TABLES
     }
 
-    fn column_type(&self, ty: &Type) -> &'static str {
+    fn column_type(&self, ty: &ValueType) -> &'static str {
         match ty {
-            Type::Integer => "bigint",
-            Type::Float | Type::Amount => "numeric",
-            Type::Boolean | Type::Flag => "boolean",
-            Type::Timestamp => "timestamptz",
-            Type::Date => "date",
-            Type::Array(_) | Type::Object(_) | Type::OneOrMany(_) | Type::StringMap => "jsonb",
+            ValueType::Integer => "bigint",
+            ValueType::Float | ValueType::Amount => "numeric",
+            ValueType::Boolean | ValueType::Flag => "boolean",
+            ValueType::Timestamp => "timestamptz",
+            ValueType::Date => "date",
+            ValueType::Array(_)
+            | ValueType::Object(_)
+            | ValueType::OneOrMany(_)
+            | ValueType::StringMap => "jsonb",
             _ => "text",
         }
     }

@@ -1,21 +1,21 @@
 //! What is read of the change feed.
 
-use svc_core::{link::Address, ops::ChangedRecord};
-use svc_store::feed::{FeedPlace, FeedQuery, FeedRead, told};
+use svc_core::{link::RecordAddress, ops::RecordChange};
+use svc_store::feed::{FeedPosition, FeedQuery, FeedRows, told};
 use tokio_postgres::Row;
 use uuid::Uuid;
 
 use crate::{
-    database::Database,
+    database::DatabaseHandle,
     error::{Result, StoreError},
     layout::kind_of,
-    pipeline::{Query, values},
+    pipeline::{SqlQuery, values},
 };
 
-impl Database {
+impl DatabaseHandle {
     /// What the feed of a tenant has for a page. A replica is not asked: to one that is behind, a
     /// new cursor would seem lost.
-    pub(crate) async fn feed(&self, tenant: i64, query: &FeedQuery<'_>) -> Result<FeedRead> {
+    pub(crate) async fn feed(&self, tenant: i64, query: &FeedQuery<'_>) -> Result<FeedRows> {
         let FeedQuery {
             after,
             named,
@@ -23,38 +23,38 @@ impl Database {
             ..
         } = query;
         let queries = vec![
-            Query::new(&self.texts.feed_last, values![tenant, after.seq, after.row]),
-            Query::new(
+            SqlQuery::new(&self.texts.feed_last, values![tenant, after.seq, after.row]),
+            SqlQuery::new(
                 &self.texts.feed_behind,
                 values![tenant, after.seq, after.row, i64::from(*limit)],
             ),
-            Query::new(&self.texts.feed_at, values![tenant, named.seq, named.row]),
+            SqlQuery::new(&self.texts.feed_at, values![tenant, named.seq, named.row]),
         ];
         let given = self.read_first(tenant, queries).await?;
         let rows = |at: usize| given.get(at).map_or(&[][..], Vec::as_slice);
         let kept = rows(2).first().map(place).transpose()?;
-        Ok(FeedRead {
-            is_kept: *named == FeedPlace::START || kept == Some(*named),
+        Ok(FeedRows {
+            is_kept: *named == FeedPosition::START || kept == Some(*named),
             last: rows(0).first().map(place).transpose()?,
             entries: rows(1).iter().map(entry).collect::<Result<_>>()?,
         })
     }
 }
 
-fn place(row: &Row) -> Result<FeedPlace> {
-    Ok(FeedPlace::new(
+fn place(row: &Row) -> Result<FeedPosition> {
+    Ok(FeedPosition::new(
         row.try_get(0)?,
         row.try_get(1)?,
         row.try_get(2)?,
     ))
 }
 
-fn entry(row: &Row) -> Result<(FeedPlace, ChangedRecord)> {
+fn entry(row: &Row) -> Result<(FeedPosition, RecordChange)> {
     let (place, id, parent): (_, Uuid, Option<Uuid>) =
         (place(row)?, row.try_get(4)?, row.try_get(5)?);
     let what: i16 = row.try_get(6)?;
-    let record =
-        kind_of(row.try_get(3)?).map(|kind| Address::new(kind, id.into(), parent.map(Into::into)));
+    let record = kind_of(row.try_get(3)?)
+        .map(|kind| RecordAddress::new(kind, id.into(), parent.map(Into::into)));
     let told = record.and_then(|record| told(what.into(), place.at, record));
     Ok((
         place,

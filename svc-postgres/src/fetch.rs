@@ -5,7 +5,10 @@ use std::collections::HashMap;
 
 use svc_core::{
     model::Kind,
-    store::{Answer, Fetched, Holding, Kept, Key, Question, Stored, Sum},
+    store::{
+        HeldTickets, Lookup, LookupCache, LookupKey, LookupResult, StoredRecord, StoredResponse,
+        Totals,
+    },
     value::{Amount, Identifier, Timestamp},
 };
 use svc_store::lookup;
@@ -15,7 +18,7 @@ use uuid::Uuid;
 use crate::{
     error::{Result, StoreError},
     layout::{SLOTS, layout},
-    pipeline::{Query, Value, columns, of_tenant, values},
+    pipeline::{SqlQuery, SqlValue, columns, of_tenant, values},
     rows::{COLUMNS, code, stored},
     texts::Texts,
 };
@@ -25,7 +28,7 @@ const ANY: i64 = -1;
 
 /// What a statement gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Gives {
+enum ResultKind {
     Record,
     Ties,
     Totals,
@@ -35,31 +38,31 @@ enum Gives {
 }
 
 /// Questions, and the statements that answer them.
-pub(crate) struct Fetch<'a> {
-    questions: Vec<Question>,
-    gives: Vec<Gives>,
-    queries: Vec<Query<'a>>,
+pub(crate) struct LookupBatch<'a> {
+    questions: Vec<Lookup>,
+    gives: Vec<ResultKind>,
+    queries: Vec<SqlQuery<'a>>,
 }
 
 /// The questions by the statement that answers them, each with its place among all.
 #[derive(Default)]
-struct Sorted {
+struct GroupedLookups {
     ids: Vec<(i16, Uuid, i32)>,
     identifiers: Vec<(i16, Uuid, i32)>,
     emails: Vec<(Uuid, i32)>,
     names: Vec<(i16, String, i32)>,
-    links: Vec<Link>,
+    links: Vec<LinkLookup>,
     /// Members, kind and id of the owner.
     totals: Vec<(i16, i16, Uuid, i32)>,
     parts: Vec<(Uuid, i32)>,
     holdings: Vec<(Uuid, i32)>,
     kept: Vec<(String, i32)>,
-    memberships: Ties,
-    answers: Ties,
+    memberships: MembershipLookup,
+    answers: MembershipLookup,
 }
 
 /// A link to follow: from which record, to which kind, by which place.
-struct Link {
+struct LinkLookup {
     kind: i16,
     id: Uuid,
     target: i16,
@@ -69,7 +72,7 @@ struct Link {
 
 /// Keys of records that others tie together: side 0 is the group or question, side 1 the person.
 #[derive(Default)]
-struct Ties {
+struct MembershipLookup {
     ids: Vec<(i16, i32, Uuid)>,
     names: Vec<(i16, i32, i16, String)>,
     identifiers: Vec<(i16, i32, i16, Uuid)>,
@@ -77,25 +80,27 @@ struct Ties {
     asked: usize,
 }
 
-impl Ties {
-    fn side(&mut self, side: i16, place: i32, keys: &[Key]) {
+impl MembershipLookup {
+    fn side(&mut self, side: i16, place: i32, keys: &[LookupKey]) {
         self.asked = self.asked.saturating_add(1);
         for key in keys {
             match key {
-                Key::Id(_, id) => self.ids.extend(id.uuid().map(|id| (side, place, id))),
-                Key::Name(kind, name) => self.names.push((side, place, code(*kind), name.clone())),
-                Key::Identifier(kind, it) => {
+                LookupKey::Id(_, id) => self.ids.extend(id.uuid().map(|id| (side, place, id))),
+                LookupKey::Name(kind, name) => {
+                    self.names.push((side, place, code(*kind), name.clone()))
+                }
+                LookupKey::Identifier(kind, it) => {
                     self.identifiers
                         .push((side, place, code(*kind), identifier(it)));
                 }
-                Key::Email(address) => self.emails.push((side, place, email(address))),
-                Key::Link(..) => {}
+                LookupKey::Email(address) => self.emails.push((side, place, email(address))),
+                LookupKey::Link(..) => {}
             }
         }
     }
 
     /// The values of the statement.
-    fn values(&mut self) -> Vec<Value> {
+    fn values(&mut self) -> Vec<SqlValue> {
         let (ids, names) = (
             columns!(self.ids; 0, 1, 2),
             columns!(self.names; 0, 1, 2, 3),
@@ -119,10 +124,10 @@ fn email(address: &str) -> Uuid {
     Uuid::from_bytes(lookup::email(address))
 }
 
-impl<'a> Fetch<'a> {
+impl<'a> LookupBatch<'a> {
     /// The statements that answer these questions of a tenant.
-    pub(crate) fn new(texts: &'a Texts, tenant: i64, questions: Vec<Question>) -> Self {
-        let mut sorted = Sorted::default();
+    pub(crate) fn new(texts: &'a Texts, tenant: i64, questions: Vec<Lookup>) -> Self {
+        let mut sorted = GroupedLookups::default();
         for (at, question) in questions.iter().enumerate() {
             sorted.take(question, i32::try_from(at).unwrap_or(i32::MAX));
         }
@@ -135,28 +140,28 @@ impl<'a> Fetch<'a> {
     }
 
     /// The statement that reads one record.
-    pub(crate) fn one(texts: &'a Texts, tenant: i64, key: Key) -> Self {
+    pub(crate) fn one(texts: &'a Texts, tenant: i64, key: LookupKey) -> Self {
         let query = match &key {
-            Key::Id(kind, id) => id
+            LookupKey::Id(kind, id) => id
                 .uuid()
-                .map(|id| Query::new(&*texts.one, values![tenant, code(*kind), id])),
-            _ => return Self::new(texts, tenant, vec![Question::Record(key)]),
+                .map(|id| SqlQuery::new(&*texts.one, values![tenant, code(*kind), id])),
+            _ => return Self::new(texts, tenant, vec![Lookup::Record(key)]),
         };
         Self {
-            questions: vec![Question::Record(key)],
-            gives: vec![Gives::Record],
+            questions: vec![Lookup::Record(key)],
+            gives: vec![ResultKind::Record],
             queries: query.into_iter().collect(),
         }
     }
 
     /// The statements, to be run in this order.
-    pub(crate) fn take_queries(&mut self) -> Vec<Query<'a>> {
+    pub(crate) fn take_queries(&mut self) -> Vec<SqlQuery<'a>> {
         std::mem::take(&mut self.queries)
     }
 
     /// Reads what the statements gave, in their order.
-    pub(crate) fn answers(self, given: &[Vec<Row>]) -> Result<Vec<(Question, Answer)>> {
-        let mut read = Read::default();
+    pub(crate) fn answers(self, given: &[Vec<Row>]) -> Result<Vec<(Lookup, LookupResult)>> {
+        let mut read = DecodedRows::default();
         for (gives, rows) in self.gives.iter().zip(given) {
             for row in rows {
                 read.take(*gives, row)?;
@@ -171,7 +176,7 @@ impl<'a> Fetch<'a> {
     }
 
     /// The same, kept for the rulebook.
-    pub(crate) fn keep(self, given: &[Vec<Row>], fetched: &mut Fetched) -> Result<()> {
+    pub(crate) fn keep(self, given: &[Vec<Row>], fetched: &mut LookupCache) -> Result<()> {
         for (question, answer) in self.answers(given)? {
             fetched.insert(question, answer);
         }
@@ -179,46 +184,48 @@ impl<'a> Fetch<'a> {
     }
 }
 
-impl Sorted {
-    fn take(&mut self, question: &Question, place: i32) {
+impl GroupedLookups {
+    fn take(&mut self, question: &Lookup, place: i32) {
         match question {
-            Question::Find(key) | Question::Record(key) => self.key(key, place),
-            Question::Members { groups, people, .. } => {
+            Lookup::Find(key) | Lookup::Record(key) => self.key(key, place),
+            Lookup::Members { groups, people, .. } => {
                 self.memberships.side(0, place, groups);
                 self.memberships.side(1, place, people);
             }
-            Question::Answered { people, questions } => {
+            Lookup::Answered { people, questions } => {
                 self.answers.side(0, place, questions);
                 self.answers.side(1, place, people);
             }
-            Question::Count {
+            Lookup::Count {
                 kind,
-                of: Key::Id(of, id),
+                of: LookupKey::Id(of, id),
             } => self.total(*kind, *of, id.uuid(), place),
-            Question::Sum(Key::Id(of, id)) => {
+            Lookup::Sum(LookupKey::Id(of, id)) => {
                 if let Some(members) = layout(*of).table.counts {
                     self.total(members, *of, id.uuid(), place);
                 }
             }
-            Question::Parts(Key::Id(_, id)) => self.parts.extend(id.uuid().map(|id| (id, place))),
-            Question::Holdings(person) => self.holdings.extend(person.uuid().map(|id| (id, place))),
-            Question::Kept(key) => self.kept.push((key.to_string(), place)),
+            Lookup::Parts(LookupKey::Id(_, id)) => {
+                self.parts.extend(id.uuid().map(|id| (id, place)))
+            }
+            Lookup::Holdings(person) => self.holdings.extend(person.uuid().map(|id| (id, place))),
+            Lookup::Kept(key) => self.kept.push((key.to_string(), place)),
             // Asked again by its id, once that is known.
             _ => {}
         }
     }
 
-    fn key(&mut self, key: &Key, place: i32) {
+    fn key(&mut self, key: &LookupKey, place: i32) {
         match key {
-            Key::Id(kind, id) => self
+            LookupKey::Id(kind, id) => self
                 .ids
                 .extend(id.uuid().map(|id| (code(*kind), id, place))),
-            Key::Name(kind, name) => self.names.push((code(*kind), name.clone(), place)),
-            Key::Identifier(kind, it) => {
+            LookupKey::Name(kind, name) => self.names.push((code(*kind), name.clone(), place)),
+            LookupKey::Identifier(kind, it) => {
                 self.identifiers.push((code(*kind), identifier(it), place));
             }
-            Key::Email(address) => self.emails.push((email(address), place)),
-            Key::Link(kind, id, link) => {
+            LookupKey::Email(address) => self.emails.push((email(address), place)),
+            LookupKey::Link(kind, id, link) => {
                 if let (Some(id), Some((reference, column))) =
                     (id.uuid(), layout(*kind).column(link))
                 {
@@ -227,7 +234,7 @@ impl Sorted {
                         .position(|slot| *slot == column)
                         .map_or(0, |slot| slot.saturating_add(1));
                     let slot = i16::try_from(slot).unwrap_or_default();
-                    self.links.push(Link {
+                    self.links.push(LinkLookup {
                         kind: code(*kind),
                         id,
                         target: code(reference.kind),
@@ -245,122 +252,126 @@ impl Sorted {
     }
 
     /// The statements for what is asked, and only for that.
-    fn queries(mut self, texts: &Texts, tenant: i64) -> Vec<(Gives, Query<'_>)> {
+    fn queries(mut self, texts: &Texts, tenant: i64) -> Vec<(ResultKind, SqlQuery<'_>)> {
         let asked = [
             (
                 self.ids.len(),
-                Gives::Record,
+                ResultKind::Record,
                 &texts.by_id,
                 columns!(self.ids; 0, 1, 2),
             ),
             (
                 self.identifiers.len(),
-                Gives::Record,
+                ResultKind::Record,
                 &texts.by_identifier,
                 columns!(self.identifiers; 0, 1, 2),
             ),
             (
                 self.emails.len(),
-                Gives::Record,
+                ResultKind::Record,
                 &texts.by_email,
                 columns!(self.emails; 0, 1),
             ),
             (
                 self.names.len(),
-                Gives::Record,
+                ResultKind::Record,
                 &texts.by_name,
                 columns!(self.names; 0, 1, 2),
             ),
             (
                 self.links.len(),
-                Gives::Record,
+                ResultKind::Record,
                 &texts.by_link,
                 columns!(self.links; kind, id, target, slot, place),
             ),
             (
                 self.memberships.asked,
-                Gives::Ties,
+                ResultKind::Ties,
                 &texts.memberships,
                 self.memberships.values(),
             ),
             (
                 self.answers.asked,
-                Gives::Ties,
+                ResultKind::Ties,
                 &texts.answers,
                 self.answers.values(),
             ),
             (
                 self.totals.len(),
-                Gives::Totals,
+                ResultKind::Totals,
                 &texts.totals,
                 columns!(self.totals; 0, 1, 2, 3),
             ),
             (
                 self.parts.len(),
-                Gives::Parts,
+                ResultKind::Parts,
                 &texts.parts,
                 columns!(self.parts; 0, 1),
             ),
             (
                 self.holdings.len(),
-                Gives::Holdings,
+                ResultKind::Holdings,
                 &texts.holdings,
                 columns!(self.holdings; 0, 1),
             ),
             (
                 self.kept.len(),
-                Gives::Kept,
+                ResultKind::Kept,
                 &texts.kept,
                 columns!(self.kept; 0, 1),
             ),
         ];
         let asked = asked.into_iter().filter(|(questions, ..)| *questions > 0);
         asked
-            .map(|(_, gives, text, values)| (gives, Query::new(text, of_tenant(tenant, [values]))))
+            .map(|(_, gives, text, values)| {
+                (gives, SqlQuery::new(text, of_tenant(tenant, [values])))
+            })
             .collect()
     }
 }
 
 /// What the rows of a fetch say, by the place of the question.
 #[derive(Default)]
-struct Read {
-    records: HashMap<usize, Stored>,
-    ties: HashMap<usize, Vec<Stored>>,
-    sums: HashMap<usize, (i64, Sum)>,
-    parts: HashMap<usize, Vec<(String, Sum)>>,
-    holdings: HashMap<usize, Vec<Holding>>,
-    kept: HashMap<usize, Kept>,
+struct DecodedRows {
+    records: HashMap<usize, StoredRecord>,
+    ties: HashMap<usize, Vec<StoredRecord>>,
+    sums: HashMap<usize, (i64, Totals)>,
+    parts: HashMap<usize, Vec<(String, Totals)>>,
+    holdings: HashMap<usize, Vec<HeldTickets>>,
+    kept: HashMap<usize, StoredResponse>,
 }
 
-impl Read {
-    fn take(&mut self, gives: Gives, row: &Row) -> Result<()> {
+impl DecodedRows {
+    fn take(&mut self, gives: ResultKind, row: &Row) -> Result<()> {
         let place = usize::try_from(row.try_get::<_, i32>(0)?).unwrap_or(usize::MAX);
         match gives {
-            Gives::Record => {
+            ResultKind::Record => {
                 self.records.insert(place, stored(row, 1)?);
             }
-            Gives::Ties => self.ties.entry(place).or_default().push(stored(row, 1)?),
-            Gives::Totals => {
-                let sum = Sum::new(row.try_get(2)?, row.try_get(3)?, amount(row.try_get(4)?)?);
+            ResultKind::Ties => self.ties.entry(place).or_default().push(stored(row, 1)?),
+            ResultKind::Totals => {
+                let sum = Totals::new(row.try_get(2)?, row.try_get(3)?, amount(row.try_get(4)?)?);
                 self.sums.insert(place, (row.try_get(1)?, sum));
             }
-            Gives::Parts => {
-                let sum = Sum::new(0, row.try_get(2)?, amount(row.try_get(3)?)?);
+            ResultKind::Parts => {
+                let sum = Totals::new(0, row.try_get(2)?, amount(row.try_get(3)?)?);
                 self.parts
                     .entry(place)
                     .or_default()
                     .push((row.try_get(1)?, sum));
             }
-            Gives::Kept => {
+            ResultKind::Kept => {
                 let (key, at) = (
                     row.try_get::<_, &str>(1)?.into(),
                     Timestamp::from_micros(row.try_get(2)?),
                 );
                 let answer: Vec<u8> = row.try_get(3)?;
-                self.kept
-                    .insert(place, Kept::new(key, at, Vec::new(), answer.into()));
+                self.kept.insert(
+                    place,
+                    StoredResponse::new(key, at, Vec::new(), answer.into()),
+                );
             }
-            Gives::Holdings => {
+            ResultKind::Holdings => {
                 let ticket: i64 = row.try_get(COLUMNS.saturating_add(1))?;
                 let ticket = (ticket != ANY).then_some(ticket);
                 let attendance = stored(row, 1)?;
@@ -374,32 +385,35 @@ impl Read {
         Ok(())
     }
 
-    fn answer(&mut self, at: usize, question: &Question) -> Option<Answer> {
+    fn answer(&mut self, at: usize, question: &Lookup) -> Option<LookupResult> {
         Some(match question {
-            Question::Find(_) => Answer::Found(self.records.get(&at).map(Stored::found)),
-            Question::Record(_) => Answer::Record(self.records.remove(&at)),
-            Question::Members { kind, .. } => {
+            Lookup::Find(_) => LookupResult::Found(self.records.get(&at).map(StoredRecord::found)),
+            Lookup::Record(_) => LookupResult::Record(self.records.remove(&at)),
+            Lookup::Members { kind, .. } => {
                 let mut ties = self.ties.remove(&at).unwrap_or_default();
                 ties.retain(|tie| tie.record.kind() == *kind);
-                Answer::Records(ties)
+                LookupResult::Records(ties)
             }
-            Question::Answered { .. } => Answer::Records(self.ties.remove(&at).unwrap_or_default()),
-            Question::Count {
-                of: Key::Id(..), ..
+            Lookup::Answered { .. } => {
+                LookupResult::Records(self.ties.remove(&at).unwrap_or_default())
+            }
+            Lookup::Count {
+                of: LookupKey::Id(..),
+                ..
             } => {
                 let records = self.sums.get(&at).map_or(0, |(records, _)| *records);
-                Answer::Number(u64::try_from(records).unwrap_or_default())
+                LookupResult::Number(u64::try_from(records).unwrap_or_default())
             }
-            Question::Sum(Key::Id(..)) => {
-                Answer::Sum(self.sums.get(&at).map(|(_, sum)| *sum).unwrap_or_default())
+            Lookup::Sum(LookupKey::Id(..)) => {
+                LookupResult::Sum(self.sums.get(&at).map(|(_, sum)| *sum).unwrap_or_default())
             }
-            Question::Parts(Key::Id(..)) => {
-                Answer::Parts(self.parts.remove(&at).unwrap_or_default())
+            Lookup::Parts(LookupKey::Id(..)) => {
+                LookupResult::Parts(self.parts.remove(&at).unwrap_or_default())
             }
-            Question::Holdings(_) => {
-                Answer::Holdings(self.holdings.remove(&at).unwrap_or_default())
+            Lookup::Holdings(_) => {
+                LookupResult::Holdings(self.holdings.remove(&at).unwrap_or_default())
             }
-            Question::Kept(_) => Answer::Kept(self.kept.remove(&at)),
+            Lookup::Kept(_) => LookupResult::Kept(self.kept.remove(&at)),
             _ => return None,
         })
     }

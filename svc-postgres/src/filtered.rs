@@ -3,38 +3,38 @@
 
 use svc_core::{
     Error,
-    filter::{Filterable, MOST_FOUND, Plan, Point, Range},
+    filter::{DateRange, FilterField, IndexKey, MOST_FOUND, QueryPlan},
     link::Scope,
     model::Kind,
     raw::RawPage,
-    store::{Answer, Key, Question},
+    store::{Lookup, LookupKey, LookupResult},
 };
-use svc_store::{cursor::OrderedStart, filtered::Ordered, lookup};
+use svc_store::{cursor::OrderedPageStart, filtered::OrderedPages, lookup};
 use uuid::Uuid;
 
 use crate::{
-    database::Database,
+    database::DatabaseHandle,
     error::{Result, StoreError},
-    fetch::Fetch,
+    fetch::LookupBatch,
     page::behind,
-    pipeline::{Query, values},
+    pipeline::{SqlQuery, values},
     rows::{code, stored},
 };
 
-impl Database {
+impl DatabaseHandle {
     /// What this store answers of a filter: the collection of all records of a kind.
     pub(crate) async fn filtered(
         &self,
         kind: Kind,
-        ordered: Ordered<'_>,
-        plan: &Plan,
+        ordered: OrderedPages<'_>,
+        plan: &QueryPlan,
     ) -> Result<RawPage> {
         if ordered.request.scope != Scope::All {
             return Err(Error::not_found().into());
         }
         match plan {
-            Plan::Points(points) => self.of_points(kind, ordered, points).await,
-            Plan::Range(range) => self.of_range(kind, ordered, range).await,
+            QueryPlan::Points(points) => self.of_points(kind, ordered, points).await,
+            QueryPlan::Range(range) => self.of_range(kind, ordered, range).await,
             _ => Err(StoreError::unexpected(
                 "a plan that this store does not know",
             )),
@@ -44,23 +44,23 @@ impl Database {
     async fn of_points(
         &self,
         kind: Kind,
-        ordered: Ordered<'_>,
-        points: &[Point],
+        ordered: OrderedPages<'_>,
+        points: &[IndexKey],
     ) -> Result<RawPage> {
         let (mut questions, mut emails) = (Vec::new(), Vec::new());
         for point in points {
             match point {
-                Point::Email(address) => emails.push(Uuid::from_bytes(lookup::email(address))),
-                point => questions.push(Question::Record(Key::of_point(kind, point))),
+                IndexKey::Email(address) => emails.push(Uuid::from_bytes(lookup::email(address))),
+                point => questions.push(Lookup::Record(LookupKey::of_point(kind, point))),
             }
         }
-        let mut fetch = Fetch::new(&self.texts, ordered.tenant, questions);
+        let mut fetch = LookupBatch::new(&self.texts, ordered.tenant, questions);
         let mut queries = fetch.take_queries();
         let asked = queries.len();
         if !emails.is_empty() {
             // One more than may be found says that there are too many.
             let most = i64::try_from(MOST_FOUND.saturating_add(1)).unwrap_or(i64::MAX);
-            queries.push(Query::new(
+            queries.push(SqlQuery::new(
                 &*self.texts.by_emails,
                 values![ordered.tenant, emails, most],
             ));
@@ -72,7 +72,7 @@ impl Database {
         let (one_by_one, people) = given.split_at_checked(asked).unwrap_or((&given, &[]));
         let mut found = Vec::new();
         for (_, answer) in fetch.answers(one_by_one)? {
-            if let Answer::Record(record) = answer {
+            if let LookupResult::Record(record) = answer {
                 found.extend(record);
             }
         }
@@ -82,24 +82,29 @@ impl Database {
         Ok(ordered.of_points(found)?)
     }
 
-    async fn of_range(&self, kind: Kind, ordered: Ordered<'_>, range: &Range) -> Result<RawPage> {
+    async fn of_range(
+        &self,
+        kind: Kind,
+        ordered: OrderedPages<'_>,
+        range: &DateRange,
+    ) -> Result<RawPage> {
         let (tenant, kind, whole) = (ordered.tenant, code(kind), range.is_whole());
         let date = match range.field {
-            Filterable::CreatedDate => 0,
-            Filterable::ModifiedDate => 1,
+            FilterField::CreatedDate => 0,
+            FilterField::ModifiedDate => 1,
             _ => return Err(StoreError::unexpected("a range of what is no date")),
         };
         let text = |texts: &'_ [String; 2]| texts.get(date).cloned().unwrap_or_default();
         let limit = i64::from(ordered.request.page.size).saturating_add(1);
         let (known, query) = match ordered.start() {
-            OrderedStart::After(mark) => {
+            OrderedPageStart::After(mark) => {
                 let values = values![tenant, kind, mark.time, mark.row, range.to, limit];
                 (
                     Some(mark.total),
-                    Query::new(text(&self.texts.dated_after), values),
+                    SqlQuery::new(text(&self.texts.dated_after), values),
                 )
             }
-            OrderedStart::At(position) => {
+            OrderedPageStart::At(position) => {
                 let texts = if position == 0 {
                     &self.texts.dated_first
                 } else {
@@ -108,7 +113,7 @@ impl Database {
                 let position = i64::try_from(position).unwrap_or(i64::MAX);
                 (
                     None,
-                    Query::new(
+                    SqlQuery::new(
                         text(texts),
                         values![tenant, kind, range.from, position, range.to, limit, whole],
                     ),

@@ -10,13 +10,13 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use svc_store::offset_index::{Move, OffsetIndex};
+use svc_store::offset_index::{MembershipChange, OffsetIndex};
 use tokio_postgres::Row;
 
 use crate::{
-    database::Database,
+    database::DatabaseHandle,
     error::{Result, StoreError},
-    place::Place,
+    place::CollectionQuery,
 };
 
 /// Collections whose last known member is remembered at most.
@@ -24,21 +24,21 @@ const COLLECTIONS: usize = 1_024;
 
 /// The collections that were jumped into.
 #[derive(Default)]
-pub(crate) struct Jumps {
+pub(crate) struct PageJumps {
     index: Arc<OffsetIndex>,
     /// How far the index knows a collection.
-    known: Mutex<HashMap<Box<[u8]>, Known>>,
+    known: Mutex<HashMap<Box<[u8]>, IndexedState>>,
 }
 
 /// What is known of a collection: when something last left it, and its youngest member.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Known {
+struct IndexedState {
     moved: i64,
     last: i64,
 }
 
-impl Jumps {
-    fn known(&self, collection: &[u8]) -> Known {
+impl PageJumps {
+    fn known(&self, collection: &[u8]) -> IndexedState {
         self.known
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -47,7 +47,7 @@ impl Jumps {
             .unwrap_or_default()
     }
 
-    fn learn(&self, collection: &[u8], learned: Known) {
+    fn learn(&self, collection: &[u8], learned: IndexedState) {
         let mut all = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if all.len() >= COLLECTIONS {
             // What is forgotten is only told once more.
@@ -60,13 +60,13 @@ impl Jumps {
     }
 }
 
-impl Jumps {
+impl PageJumps {
     /// The row behind which a page begins that has so many records before it; `None` behind the
     /// last one.
     pub(crate) async fn to(
         &self,
-        database: &Database,
-        place: &Place,
+        database: &DatabaseHandle,
+        place: &CollectionQuery,
         position: u64,
     ) -> Result<Option<i64>> {
         let name = place.collection();
@@ -84,18 +84,18 @@ impl Jumps {
         let mut news = numbers(&given.next().unwrap_or_default())?;
         if moved != known.moved {
             news = members(database, place, 0).await?;
-            known = Known { moved, last: 0 };
+            known = IndexedState { moved, last: 0 };
         }
         // A collection that was changed otherwise than by new members is another one for the index.
         let collection = [&*name, &moved.to_be_bytes()].concat();
-        let joined: Vec<Move> = news
+        let joined: Vec<MembershipChange> = news
             .iter()
-            .map(|row| Move::new(collection.as_slice().into(), *row, true))
+            .map(|row| MembershipChange::new(collection.as_slice().into(), *row, true))
             .collect();
         self.index.follow(&joined);
         self.learn(
             &name,
-            Known {
+            IndexedState {
                 moved,
                 last: news.last().copied().unwrap_or(known.last),
             },
@@ -117,7 +117,11 @@ impl Jumps {
 }
 
 /// The rows of a collection behind this one.
-async fn members(database: &Database, place: &Place, after: i64) -> Result<Vec<i64>> {
+async fn members(
+    database: &DatabaseHandle,
+    place: &CollectionQuery,
+    after: i64,
+) -> Result<Vec<i64>> {
     let rows = database
         .read(place.tenant, vec![place.members(&database.texts, after)])
         .await?;

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use svc_core::{
     model::{Kind, PerKind},
-    schema::Reference,
+    schema::ReferenceSpec,
 };
 use svc_store::KindTable;
 use uuid::Uuid;
@@ -18,7 +18,7 @@ pub(crate) const ALL: Uuid = Uuid::nil();
 
 /// How a kind lies in the table `record`.
 #[derive(Debug)]
-pub(crate) struct Layout {
+pub(crate) struct RecordLayout {
     pub(crate) table: KindTable,
     /// Stands for the kind in every key.
     pub(crate) code: i16,
@@ -27,8 +27,9 @@ pub(crate) struct Layout {
 }
 
 /// The layout of a kind.
-pub(crate) fn layout(kind: Kind) -> &'static Layout {
-    static LAYOUTS: LazyLock<PerKind<Layout>> = LazyLock::new(|| PerKind::new(Layout::of));
+pub(crate) fn layout(kind: Kind) -> &'static RecordLayout {
+    static LAYOUTS: LazyLock<PerKind<RecordLayout>> =
+        LazyLock::new(|| PerKind::new(RecordLayout::of));
     LAYOUTS.get(kind)
 }
 
@@ -40,11 +41,11 @@ pub(crate) fn kind_of(code: i16) -> Option<Kind> {
         .find(|kind| layout(*kind).code == code)
 }
 
-impl Layout {
+impl RecordLayout {
     fn of(kind: Kind) -> Self {
         let table = KindTable::of(kind);
         let mut slots = SLOTS.iter();
-        let place = |reference: &Reference| match reference.name {
+        let place = |reference: &ReferenceSpec| match reference.name {
             "modified_by" => "modified_by",
             // More links than places would be a test that fails, below.
             _ => slots.next().copied().unwrap_or_default(),
@@ -59,12 +60,12 @@ impl Layout {
     }
 
     /// Each link with its column.
-    pub(crate) fn columns(&self) -> impl Iterator<Item = (&'static Reference, &'static str)> {
+    pub(crate) fn columns(&self) -> impl Iterator<Item = (&'static ReferenceSpec, &'static str)> {
         self.table.columns.iter().zip(self.columns.iter().copied())
     }
 
     /// The column of a link.
-    pub(crate) fn column(&self, link: &str) -> Option<(&'static Reference, &'static str)> {
+    pub(crate) fn column(&self, link: &str) -> Option<(&'static ReferenceSpec, &'static str)> {
         self.columns().find(|(reference, _)| reference.name == link)
     }
 
@@ -76,7 +77,7 @@ impl Layout {
     }
 
     /// The links whose collections list records of this kind.
-    pub(crate) fn scopes(&self) -> impl Iterator<Item = (&'static Reference, &'static str)> {
+    pub(crate) fn scopes(&self) -> impl Iterator<Item = (&'static ReferenceSpec, &'static str)> {
         self.columns().filter(|(reference, _)| reference.is_scope)
     }
 

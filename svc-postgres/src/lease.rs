@@ -14,9 +14,9 @@ use uuid::Uuid;
 
 use crate::{
     cluster::Topology,
-    database::Database,
+    database::DatabaseHandle,
     error::Result,
-    pipeline::{Query, values},
+    pipeline::{SqlQuery, values},
 };
 
 /// The time of the lease of a process that looks. The process renews it when half of the time has
@@ -32,7 +32,7 @@ const GATHER: Duration = Duration::from_millis(200);
 /// time.
 const SKEW: u32 = 4;
 
-impl Database {
+impl DatabaseHandle {
     /// Takes or renews a lease. `false` if another process has it.
     pub(crate) async fn take_lease(
         &self,
@@ -49,7 +49,7 @@ impl Database {
             latest
         ];
         Ok(!self
-            .ask(None, Query::new(&*self.texts.take_lease, values))
+            .ask(None, SqlQuery::new(&*self.texts.take_lease, values))
             .await?
             .is_empty())
     }
@@ -57,7 +57,7 @@ impl Database {
     /// Ends a lease, if this process has it.
     pub(crate) async fn end_lease(&self, name: &str) -> Result<()> {
         let values = values![name.to_owned(), self.process];
-        self.ask(None, Query::new(&*self.texts.end_lease, values))
+        self.ask(None, SqlQuery::new(&*self.texts.end_lease, values))
             .await?;
         Ok(())
     }
@@ -67,7 +67,7 @@ impl Database {
         let rows = self
             .ask(
                 None,
-                Query::new(&*self.texts.lease, values![name.to_owned()]),
+                SqlQuery::new(&*self.texts.lease, values![name.to_owned()]),
             )
             .await?;
         let row = rows.first().map(|row| {
@@ -126,7 +126,7 @@ impl Lookout {
     }
 
     /// Whether this process looks now.
-    pub(crate) async fn may_look(&self, database: &Database, now: Timestamp) -> Result<Look> {
+    pub(crate) async fn may_look(&self, database: &DatabaseHandle, now: Timestamp) -> Result<Look> {
         if database.topology == Topology::Server {
             return Ok(Look::Now);
         }
@@ -161,7 +161,7 @@ impl Lookout {
     }
 
     /// Asks the process that looks to do so: something new may be due. Returns before it was asked.
-    pub(crate) fn ask(self: &Arc<Self>, database: &Arc<Database>) {
+    pub(crate) fn ask(self: &Arc<Self>, database: &Arc<DatabaseHandle>) {
         self.asks.fetch_add(1, Ordering::AcqRel);
         if database.topology == Topology::Server
             || self.is_here(database)
@@ -187,7 +187,7 @@ impl Lookout {
     }
 
     /// The same, and returns when it was asked.
-    pub(crate) async fn ask_now(&self, database: &Database) {
+    pub(crate) async fn ask_now(&self, database: &DatabaseHandle) {
         self.asks.fetch_add(1, Ordering::AcqRel);
         if database.topology == Topology::Cluster && !self.is_here(database) {
             self.ask_others(database).await;
@@ -195,14 +195,14 @@ impl Lookout {
     }
 
     /// Whether this process looks, as far as it knows.
-    fn is_here(&self, database: &Database) -> bool {
+    fn is_here(&self, database: &DatabaseHandle) -> bool {
         self.state
             .try_lock()
             .is_ok_and(|state| state.held > (database.options.now)().micros())
     }
 
-    async fn ask_others(&self, database: &Database) {
-        let asked = Query::new(&*database.texts.ask_lease, values![self.name.to_owned()]);
+    async fn ask_others(&self, database: &DatabaseHandle) {
+        let asked = SqlQuery::new(&*database.texts.ask_lease, values![self.name.to_owned()]);
         if let Err(error) = database.ask(None, asked).await {
             tracing::warn!(
                 ?error,

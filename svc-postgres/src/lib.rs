@@ -1,7 +1,7 @@
 //! The Activist Data Exchange API on PostgreSQL: for people who do not fit one file, and for
 //! several processes.
 //!
-//! [`Store::connect`] makes the tables and gives a store that registers every kind and all eight
+//! [`PostgresStore::connect`] makes the tables and gives a store that registers every kind and all eight
 //! helpers; the [`guide`] says what is to be thought of on one machine, behind a pooler, with a
 //! replica, and on a cluster.
 //!
@@ -73,11 +73,11 @@ pub mod operations {}
 pub use dialect::DIALECT;
 pub use error::ConnectError;
 #[cfg(feature = "mapped")]
-pub use mapped::Mapped;
-pub use options::{Options, Statements, read_url};
-pub use stats::Stats;
-pub use store::Store;
-pub use svc_store::keys::{KeyError, KeyInfo, KeyOptions, KeyWebhooks, NewKey, Revocation};
+pub use mapped::PostgresDatabase;
+pub use options::{PostgresOptions, StatementMode, read_url};
+pub use stats::PostgresStats;
+pub use store::PostgresStore;
+pub use svc_store::keys::{CreatedKey, KeyError, KeyInfo, KeyOptions, KeyWebhooks, Revocation};
 
 /// Every statement for the tables of a schema, by name: for tests of how a server plans them.
 #[doc(hidden)]

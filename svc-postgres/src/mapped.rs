@@ -4,37 +4,37 @@
 use std::{fmt, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
-use svc_sql::{Database, Dialect, Row, Statement, Transaction, Trouble};
+use svc_sql::{Database, DatabaseError, Dialect, Statement, TextRow, Transaction};
 use tokio_postgres::error::SqlState;
 
 use crate::{
     dialect::DIALECT,
     error::StoreError,
-    options::Options,
-    pipeline::{Query, Value},
-    pool::{For, Lent, Pool},
+    options::PostgresOptions,
+    pipeline::{SqlQuery, SqlValue},
+    pool::{ConnectionPool, Lease, LeasePurpose},
 };
 
 /// A PostgreSQL database whose tables are a vendor's own: for
 /// [`MappedStore::connect`](svc_sql::MappedStore::connect).
-pub struct Mapped {
-    pool: Arc<Pool>,
+pub struct PostgresDatabase {
+    pool: Arc<ConnectionPool>,
     patience: Duration,
 }
 
-impl Mapped {
+impl PostgresDatabase {
     /// The database of these options; of them the URL, the connections, the patience and the
     /// statements count.
     #[must_use]
-    pub fn new(options: &Options) -> Self {
-        let Options {
+    pub fn new(options: &PostgresOptions) -> Self {
+        let PostgresOptions {
             primary,
             connections,
             patience,
             statements,
             ..
         } = options;
-        let pool = Pool::new(
+        let pool = ConnectionPool::new(
             primary.within(*patience),
             *connections,
             *patience,
@@ -47,7 +47,7 @@ impl Mapped {
     }
 }
 
-impl fmt::Debug for Mapped {
+impl fmt::Debug for PostgresDatabase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Mapped").finish_non_exhaustive()
     }
@@ -55,33 +55,33 @@ impl fmt::Debug for Mapped {
 
 /// A transaction; dropped in the middle of a call its connection is closed, and the server undoes
 /// it.
-struct Open {
-    lent: Lent,
+struct TransactionHandle {
+    lent: Lease,
     patience: Duration,
 }
 
 #[async_trait]
-impl Database for Mapped {
+impl Database for PostgresDatabase {
     fn dialect(&self) -> &'static dyn Dialect {
         DIALECT
     }
 
-    async fn read(&self, statements: Vec<Statement>) -> Result<Vec<Vec<Row>>, Trouble> {
-        let mut lent = self.pool.get(For::Reads).await.map_err(trouble)?;
+    async fn read(&self, statements: Vec<Statement>) -> Result<Vec<Vec<TextRow>>, DatabaseError> {
+        let mut lent = self.pool.get(LeasePurpose::Reads).await.map_err(trouble)?;
         run(&mut lent, &queries(&statements), self.patience).await
     }
 
     async fn begin(
         &self,
         statements: Vec<Statement>,
-    ) -> Result<(Box<dyn Transaction>, Vec<Vec<Row>>), Trouble> {
-        let mut lent = self.pool.get(For::Writes).await.map_err(trouble)?;
+    ) -> Result<(Box<dyn Transaction>, Vec<Vec<TextRow>>), DatabaseError> {
+        let mut lent = self.pool.get(LeasePurpose::Writes).await.map_err(trouble)?;
         lent.begins();
-        let mut all = vec![Query::control("BEGIN")];
+        let mut all = vec![SqlQuery::control("BEGIN")];
         all.extend(queries(&statements));
         let given = run(&mut lent, &all, self.patience).await?;
         Ok((
-            Box::new(Open {
+            Box::new(TransactionHandle {
                 lent,
                 patience: self.patience,
             }),
@@ -91,17 +91,20 @@ impl Database for Mapped {
 }
 
 #[async_trait]
-impl Transaction for Open {
-    async fn run(&mut self, statements: Vec<Statement>) -> Result<Vec<Vec<Row>>, Trouble> {
+impl Transaction for TransactionHandle {
+    async fn run(
+        &mut self,
+        statements: Vec<Statement>,
+    ) -> Result<Vec<Vec<TextRow>>, DatabaseError> {
         run(&mut self.lent, &queries(&statements), self.patience).await
     }
 
     async fn commit(
         mut self: Box<Self>,
         statements: Vec<Statement>,
-    ) -> Result<Vec<Vec<Row>>, Trouble> {
+    ) -> Result<Vec<Vec<TextRow>>, DatabaseError> {
         let mut all = queries(&statements);
-        all.push(Query::control("COMMIT"));
+        all.push(SqlQuery::control("COMMIT"));
         let given = run(&mut self.lent, &all, self.patience).await?;
         self.lent.is_clean_again();
         Ok(given)
@@ -110,7 +113,7 @@ impl Transaction for Open {
     async fn roll_back(mut self: Box<Self>) {
         if self
             .lent
-            .run(&[Query::control("ROLLBACK")], self.patience)
+            .run(&[SqlQuery::control("ROLLBACK")], self.patience)
             .await
             .is_ok()
         {
@@ -119,22 +122,27 @@ impl Transaction for Open {
     }
 }
 
-fn queries(statements: &[Statement]) -> Vec<Query<'_>> {
-    let query = |statement: &'_ Statement| -> Vec<Value> {
-        statement.values.iter().cloned().map(Value::from).collect()
+fn queries(statements: &[Statement]) -> Vec<SqlQuery<'_>> {
+    let query = |statement: &'_ Statement| -> Vec<SqlValue> {
+        statement
+            .values
+            .iter()
+            .cloned()
+            .map(SqlValue::from)
+            .collect()
     };
     statements
         .iter()
-        .map(|statement| Query::new(&*statement.text, query(statement)))
+        .map(|statement| SqlQuery::new(&*statement.text, query(statement)))
         .collect()
 }
 
 /// The rows of each statement; all their columns are texts.
 async fn run(
-    lent: &mut Lent,
-    queries: &[Query<'_>],
+    lent: &mut Lease,
+    queries: &[SqlQuery<'_>],
     patience: Duration,
-) -> Result<Vec<Vec<Row>>, Trouble> {
+) -> Result<Vec<Vec<TextRow>>, DatabaseError> {
     let given = lent
         .run(queries, patience)
         .await
@@ -142,19 +150,19 @@ async fn run(
     let row = |row: &tokio_postgres::Row| {
         (0..row.len())
             .map(|column| row.try_get(column))
-            .collect::<Result<Row, _>>()
+            .collect::<Result<TextRow, _>>()
     };
     let rows =
-        |rows: Vec<tokio_postgres::Row>| rows.iter().map(row).collect::<Result<Vec<Row>, _>>();
+        |rows: Vec<tokio_postgres::Row>| rows.iter().map(row).collect::<Result<Vec<TextRow>, _>>();
     given
         .into_iter()
         .map(rows)
         .collect::<Result<_, _>>()
-        .map_err(|error| Trouble::Other(format!("a column that is no text: {error}").into()))
+        .map_err(|error| DatabaseError::Other(format!("a column that is no text: {error}").into()))
 }
 
 /// Whether a call is run again, its client tries again, or nothing helps.
-fn trouble(error: StoreError) -> Trouble {
+fn trouble(error: StoreError) -> DatabaseError {
     let state = error.state().cloned();
     let error = svc_core::Error::from(error);
     let (passes, cause) = (error.is_unavailable(), format!("{error:#}").into());
@@ -163,14 +171,16 @@ fn trouble(error: StoreError) -> Trouble {
             SqlState::UNIQUE_VIOLATION
             | SqlState::EXCLUSION_VIOLATION
             | SqlState::FOREIGN_KEY_VIOLATION,
-        ) => Trouble::Taken(cause),
+        ) => DatabaseError::Taken(cause),
         Some(SqlState::T_R_SERIALIZATION_FAILURE | SqlState::T_R_DEADLOCK_DETECTED) => {
-            Trouble::Conflict(cause)
+            DatabaseError::Conflict(cause)
         }
-        Some(SqlState::CHECK_VIOLATION | SqlState::NOT_NULL_VIOLATION) => Trouble::Refused(cause),
+        Some(SqlState::CHECK_VIOLATION | SqlState::NOT_NULL_VIOLATION) => {
+            DatabaseError::Refused(cause)
+        }
         // Data exceptions: too long, out of range, of another form.
-        Some(state) if state.code().starts_with("22") => Trouble::Refused(cause),
-        _ if passes => Trouble::Away(cause),
-        _ => Trouble::Other(cause),
+        Some(state) if state.code().starts_with("22") => DatabaseError::Refused(cause),
+        _ if passes => DatabaseError::Away(cause),
+        _ => DatabaseError::Other(cause),
     }
 }

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use svc_core::value::Timestamp;
-use svc_store::migration::{Migration, Mismatch, missing};
+use svc_store::migration::{Migration, MigrationError, missing};
 use tokio_postgres::{Client, SimpleQueryMessage, error::SqlState};
 
-use crate::{cluster::Topology, error::ConnectError, options::Options, texts::containers};
+use crate::{cluster::Topology, error::ConnectError, options::PostgresOptions, texts::containers};
 
 /// How long a server may take to be reached before anything is made.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -70,7 +70,7 @@ pub(crate) fn ddl(migration: &Migration, schema: &str) -> String {
 /// Tables that are missing are not judged.
 async fn check_topology(
     client: &Client,
-    options: &Options,
+    options: &PostgresOptions,
     schema: &str,
 ) -> Result<(), ConnectError> {
     let is_cluster = is_cluster(client).await?;
@@ -132,7 +132,7 @@ async fn parted(
 
 /// Removes the tables of these options with all that is in them; only where the first of the
 /// changes is recorded.
-pub(crate) async fn remove(options: &Options) -> Result<(), ConnectError> {
+pub(crate) async fn remove(options: &PostgresOptions) -> Result<(), ConnectError> {
     let schema = checked(options)?;
     let mut client = options.primary.within(PATIENCE).connect().await?;
     if !is_ours(&found(&client, schema).await?) {
@@ -149,7 +149,7 @@ pub(crate) async fn remove(options: &Options) -> Result<(), ConnectError> {
 }
 
 /// Whether the schema has tables of this crate.
-pub(crate) async fn is_there(options: &Options) -> Result<bool, ConnectError> {
+pub(crate) async fn is_there(options: &PostgresOptions) -> Result<bool, ConnectError> {
     let schema = checked(options)?;
     let client = options.primary.within(PATIENCE).connect().await?;
     Ok(is_ours(&found(&client, schema).await?))
@@ -160,7 +160,7 @@ fn is_ours(found: &[(u32, String)]) -> bool {
     found.first().map(|(_, checksum)| checksum) == first.as_ref()
 }
 
-fn checked(options: &Options) -> Result<&str, ConnectError> {
+fn checked(options: &PostgresOptions) -> Result<&str, ConnectError> {
     if is_schema(&options.schema) {
         Ok(&options.schema)
     } else {
@@ -214,7 +214,7 @@ async fn is_fenced(client: &Client, schema: &str) -> Result<bool, ConnectError> 
 /// Brings the tables up to date in one transaction; a second process waits and finds them so.
 /// Nothing is changed, and no right to change anything is needed, where nothing is missing. On a
 /// cluster, new tables are distributed in the same transaction.
-pub(crate) async fn migrate(options: &Options) -> Result<(), ConnectError> {
+pub(crate) async fn migrate(options: &PostgresOptions) -> Result<(), ConnectError> {
     let schema = checked(options)?;
     let mut client = options.primary.within(PATIENCE).connect().await?;
     check_topology(&client, options, schema).await?;
@@ -336,17 +336,17 @@ async fn pairs(
 
 fn lacks(found: &[(u32, String)]) -> Result<&'static [Migration], ConnectError> {
     missing(MIGRATIONS, found).map_err(|mismatch| match mismatch {
-        Mismatch::Newer(found) => ConnectError::Newer {
+        MigrationError::Newer(found) => ConnectError::Newer {
             found,
             known: u32::try_from(MIGRATIONS.len()).unwrap_or(u32::MAX),
         },
-        Mismatch::Damaged(number) => ConnectError::Damaged(number),
+        MigrationError::Damaged(number) => ConnectError::Damaged(number),
     })
 }
 
 /// The statements that make the tables on a cluster of Citus, to be run there by somebody who may:
 /// directories on every node, everything else by tenant.
-pub(crate) fn on_citus(options: &Options) -> Result<String, ConnectError> {
+pub(crate) fn on_citus(options: &PostgresOptions) -> Result<String, ConnectError> {
     let schema = checked(options)?;
     let made = MIGRATIONS.iter().map(|migration| {
         format!(

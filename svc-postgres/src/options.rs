@@ -3,7 +3,7 @@
 use std::{fmt, sync::Arc, time::Duration};
 
 use svc_core::{
-    helper::{PersonMatching, StockMatching},
+    helper::{DefaultMatching, PersonMatching},
     link::ShareNames,
     value::Timestamp,
 };
@@ -12,7 +12,7 @@ use tokio_postgres::Config;
 use crate::{connect::Connector, error::ConnectError};
 
 /// Tells the time.
-pub(crate) type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+pub(crate) type ClockFn = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
 /// How long what was sent may stay without a sign that it has arrived, before a connection counts
 /// as lost.
@@ -21,7 +21,7 @@ const SILENCE: Duration = Duration::from_secs(10);
 /// How statements reach the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
-pub enum Statements {
+pub enum StatementMode {
     /// Prepared once a connection, by name: the fastest. Needs a connection that stays the same
     /// server session, or a pooler that knows names (pgbouncer 1.21 and later with
     /// `max_prepared_statements`).
@@ -35,11 +35,11 @@ pub enum Statements {
 /// How a store is opened. Everything but where the database is has a default.
 ///
 /// ```
-/// let options = svc_postgres::Options::new("postgres://svc@localhost/crm")?.schema("svc").connections(16);
+/// let options = svc_postgres::PostgresOptions::new("postgres://svc@localhost/crm")?.schema("svc").connections(16);
 /// # Ok::<(), svc_postgres::ConnectError>(())
 /// ```
 #[derive(Clone)]
-pub struct Options {
+pub struct PostgresOptions {
     pub(crate) primary: Connector,
     pub(crate) replica: Option<Connector>,
     pub(crate) schema: String,
@@ -48,16 +48,16 @@ pub struct Options {
     pub(crate) queue: usize,
     pub(crate) batch: usize,
     pub(crate) key_cache: Duration,
-    pub(crate) statements: Statements,
+    pub(crate) statements: StatementMode,
     pub(crate) cluster: bool,
     pub(crate) row_level_security: bool,
     pub(crate) share_names: ShareNames,
     pub(crate) matching: Arc<dyn PersonMatching>,
     pub(crate) keep_changes: Option<Duration>,
-    pub(crate) now: Clock,
+    pub(crate) now: ClockFn,
 }
 
-impl Options {
+impl PostgresOptions {
     /// The database that a URL names, such as `postgres://user@localhost/crm`.
     ///
     /// With the feature `tls` the way is encrypted unless the URL says `sslmode=disable`, and the
@@ -78,11 +78,11 @@ impl Options {
             queue: 8192,
             batch: 64,
             key_cache: Duration::ZERO,
-            statements: Statements::default(),
+            statements: StatementMode::default(),
             cluster: false,
             row_level_security: false,
             share_names: ShareNames::default(),
-            matching: Arc::new(StockMatching),
+            matching: Arc::new(DefaultMatching),
             keep_changes: None,
             now: Arc::new(Timestamp::now),
         })
@@ -169,7 +169,7 @@ impl Options {
 
     /// How statements reach the server.
     #[must_use]
-    pub fn statements(mut self, how: Statements) -> Self {
+    pub fn statements(mut self, how: StatementMode) -> Self {
         self.statements = how;
         self
     }
@@ -179,9 +179,9 @@ impl Options {
     /// not distributed are refused then; without this option, distributed tables are.
     ///
     /// The statements of a tenant go directly to the worker that has its shard, over
-    /// [`Options::connections`] to each worker. The cluster must name its workers as this machine
+    /// [`PostgresOptions::connections`] to each worker. The cluster must name its workers as this machine
     /// reaches them. If a worker cannot be reached, and for everything that belongs to no tenant,
-    /// the coordinator is asked. Statements are always [`Statements::Unnamed`]. A record that is
+    /// the coordinator is asked. Statements are always [`StatementMode::Unnamed`]. A record that is
     /// committed while a page is read may be on a page whose total does not count it yet.
     #[must_use]
     pub fn cluster(mut self) -> Self {
@@ -207,7 +207,7 @@ impl Options {
         self
     }
 
-    /// How it is decided whether a posted person is known already (HLP-04); [`StockMatching`]
+    /// How it is decided whether a posted person is known already (HLP-04); [`DefaultMatching`]
     /// unless set. It must have no effects of its own: it is asked again when the transaction of a
     /// call is done again.
     #[must_use]
@@ -255,7 +255,7 @@ fn verified(url: &str) -> String {
     }
 }
 
-/// Reads a URL as [`Options::new`] does.
+/// Reads a URL as [`PostgresOptions::new`] does.
 ///
 /// # Errors
 ///
@@ -275,7 +275,7 @@ fn connector(url: &str) -> Result<Connector, ConnectError> {
     Connector::new(config)
 }
 
-impl fmt::Debug for Options {
+impl fmt::Debug for PostgresOptions {
     /// Without the configuration: it may hold a password.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Options")
@@ -295,18 +295,20 @@ mod tests {
     fn the_words_of_libpq_for_verified_tls_are_known() {
         for mode in ["require", "verify-ca", "verify-full"] {
             let options =
-                Options::new(&format!("postgres://svc@localhost/crm?sslmode={mode}")).unwrap();
+                PostgresOptions::new(&format!("postgres://svc@localhost/crm?sslmode={mode}"))
+                    .unwrap();
             assert_eq!(
                 options.primary.config.get_ssl_mode(),
                 SslMode::Require,
                 "{mode}"
             );
         }
-        let words = Options::new("host=localhost user=svc sslmode=verify-full dbname=crm").unwrap();
+        let words =
+            PostgresOptions::new("host=localhost user=svc sslmode=verify-full dbname=crm").unwrap();
         assert_eq!(words.primary.config.get_ssl_mode(), SslMode::Require);
         let password =
             "postgres://svc:sslmode=verify-ca@localhost/crm?connect_timeout=1&sslmode=verify-ca";
-        let config = Options::new(password).unwrap().primary.config;
+        let config = PostgresOptions::new(password).unwrap().primary.config;
         assert_eq!(config.get_password(), Some(&b"sslmode=verify-ca"[..]));
         assert_eq!(config.get_ssl_mode(), SslMode::Require);
     }
@@ -316,10 +318,11 @@ mod tests {
     fn verified_tls_is_refused_without_the_feature() {
         for mode in ["require", "verify-ca", "verify-full"] {
             let refused =
-                Options::new(&format!("postgres://svc@localhost/crm?sslmode={mode}")).unwrap_err();
+                PostgresOptions::new(&format!("postgres://svc@localhost/crm?sslmode={mode}"))
+                    .unwrap_err();
             assert!(matches!(refused, ConnectError::NoTls), "{mode}: {refused}");
         }
-        let options = Options::new("postgres://svc@localhost/crm").unwrap();
+        let options = PostgresOptions::new("postgres://svc@localhost/crm").unwrap();
         assert_eq!(options.primary.config.get_ssl_mode(), SslMode::Prefer);
     }
 }

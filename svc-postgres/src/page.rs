@@ -4,40 +4,40 @@ use svc_core::{
     Error, ListRequest,
     model::Kind,
     raw::{RawPage, RawRecord},
-    store::Stored,
+    store::StoredRecord,
 };
 use svc_store::{
-    cursor::{Cursors, REREADS, Start},
-    filtered::Ordered,
+    cursor::{CursorCodec, PageStart, REREADS},
+    filtered::OrderedPages,
 };
 use tokio_postgres::Row;
 use uuid::Uuid;
 
 use crate::{
-    database::Database,
+    database::DatabaseHandle,
     error::{Result, StoreError},
-    jumps::Jumps,
-    place::Place,
+    jumps::PageJumps,
+    place::CollectionQuery,
     rows::stored,
 };
 
-impl Database {
+impl DatabaseHandle {
     /// A page of a collection.
     pub(crate) async fn page(
         &self,
-        (jumps, cursors): (&Jumps, &Cursors),
+        (jumps, cursors): (&PageJumps, &CursorCodec),
         tenant: i64,
         kind: Kind,
         request: &ListRequest,
     ) -> Result<RawPage> {
         let ListRequest { scope, page, .. } = request;
-        let place = Place::of(tenant, kind, scope)?;
+        let place = CollectionQuery::of(tenant, kind, scope)?;
         let collection = place.collection();
         if let Some(plan) = request.plan()? {
             return self
                 .filtered(
                     kind,
-                    Ordered {
+                    OrderedPages {
                         cursors,
                         tenant,
                         collection: &collection,
@@ -53,8 +53,10 @@ impl Database {
         let mut rereads = REREADS;
         loop {
             let after = match start {
-                Start::After(row) => row,
-                Start::At(position) => jumps.to(self, &place, position).await?.unwrap_or(i64::MAX),
+                PageStart::After(row) => row,
+                PageStart::At(position) => {
+                    jumps.to(self, &place, position).await?.unwrap_or(i64::MAX)
+                }
             };
             let (queries, first) = if self.topology.splits_pages() {
                 (place.routed(&self.texts, after, limit).into(), 0)
@@ -71,7 +73,7 @@ impl Database {
                 return Ok(page_found);
             }
             // The start is of another moment than the records: one statement finds both.
-            if let Start::At(position) = start
+            if let PageStart::At(position) = start
                 && !self.topology.splits_pages()
             {
                 let query = place.whole_at(&self.texts, position, limit);
@@ -91,7 +93,7 @@ struct Read {
     total: u64,
 }
 
-fn read(given: &[Vec<Row>], place: &Place, first: usize, size: u32) -> Result<Read> {
+fn read(given: &[Vec<Row>], place: &CollectionQuery, first: usize, size: u32) -> Result<Read> {
     let total = given.first().and_then(|rows| rows.first());
     let total = total.ok_or_else(|| StoreError::unexpected("a page without a total"))?;
     if !place.has_owner(total.try_get::<_, Option<Vec<Option<Uuid>>>>(1)?.as_deref()) {
@@ -108,7 +110,7 @@ fn read(given: &[Vec<Row>], place: &Place, first: usize, size: u32) -> Result<Re
 }
 
 /// The records in the rows of a page, whose columns begin at `first`.
-pub(crate) fn behind(rows: &[Row], first: usize) -> Result<Vec<Stored>> {
+pub(crate) fn behind(rows: &[Row], first: usize) -> Result<Vec<StoredRecord>> {
     let mut records = Vec::with_capacity(rows.len());
     for row in rows {
         // A page without records has one row, for the total.

@@ -13,23 +13,23 @@ use uuid::Uuid;
 
 /// A value of a statement with its type: an unnamed statement is planned before the server knows
 /// what comes.
-pub(crate) struct Value {
+pub(crate) struct SqlValue {
     pub(crate) value: Box<dyn ToSql + Sync + Send>,
     pub(crate) type_: Type,
 }
 
 /// What a value of a statement can be.
-pub(crate) trait Typed: ToSql + Sync + Send + 'static {
+pub(crate) trait HasSqlType: ToSql + Sync + Send + 'static {
     /// Its type in the database.
     const TYPE: Type;
 }
 
 macro_rules! typed {
     ($($rust:ty => $one:ident, $many:ident;)+) => { $(
-        impl Typed for $rust { const TYPE: Type = Type::$one; }
-        impl Typed for Option<$rust> { const TYPE: Type = Type::$one; }
-        impl Typed for Vec<$rust> { const TYPE: Type = Type::$many; }
-        impl Typed for Vec<Option<$rust>> { const TYPE: Type = Type::$many; }
+        impl HasSqlType for $rust { const TYPE: Type = Type::$one; }
+        impl HasSqlType for Option<$rust> { const TYPE: Type = Type::$one; }
+        impl HasSqlType for Vec<$rust> { const TYPE: Type = Type::$many; }
+        impl HasSqlType for Vec<Option<$rust>> { const TYPE: Type = Type::$many; }
     )+ };
 }
 
@@ -43,7 +43,7 @@ typed! {
     Vec<u8> => BYTEA, BYTEA_ARRAY;
 }
 
-impl<T: Typed> From<T> for Value {
+impl<T: HasSqlType> From<T> for SqlValue {
     fn from(value: T) -> Self {
         Self {
             value: Box::new(value),
@@ -54,7 +54,7 @@ impl<T: Typed> From<T> for Value {
 
 /// The values of a statement.
 macro_rules! values {
-    ($($value:expr),* $(,)?) => { vec![$($crate::pipeline::Value::from($value)),*] };
+    ($($value:expr),* $(,)?) => { vec![$($crate::pipeline::SqlValue::from($value)),*] };
 }
 pub(crate) use values;
 
@@ -62,7 +62,7 @@ pub(crate) use values;
 /// rows are structs or tuples, and lose their fields.
 macro_rules! columns {
     ($rows:expr; $($field:tt),+ $(,)?) => {
-        vec![$($crate::pipeline::Value::from(
+        vec![$($crate::pipeline::SqlValue::from(
             $rows.iter_mut().map(|row| std::mem::take(&mut row.$field)).collect::<Vec<_>>()
         )),+]
     };
@@ -70,23 +70,23 @@ macro_rules! columns {
 pub(crate) use columns;
 
 /// The values of a statement in parts; the tenant comes first.
-pub(crate) fn of_tenant<const N: usize>(tenant: i64, parts: [Vec<Value>; N]) -> Vec<Value> {
-    std::iter::once(Value::from(tenant))
+pub(crate) fn of_tenant<const N: usize>(tenant: i64, parts: [Vec<SqlValue>; N]) -> Vec<SqlValue> {
+    std::iter::once(SqlValue::from(tenant))
         .chain(parts.into_iter().flatten())
         .collect()
 }
 
 /// One statement to run.
-pub(crate) struct Query<'a> {
+pub(crate) struct SqlQuery<'a> {
     pub(crate) text: Cow<'a, str>,
     /// `None`: it has no values and gives no rows, and may be several at once, such as
     /// `BEGIN; SET LOCAL …`.
-    pub(crate) values: Option<Vec<Value>>,
+    pub(crate) values: Option<Vec<SqlValue>>,
 }
 
-impl<'a> Query<'a> {
+impl<'a> SqlQuery<'a> {
     /// A statement with its values.
-    pub(crate) fn new(text: impl Into<Cow<'a, str>>, values: Vec<Value>) -> Self {
+    pub(crate) fn new(text: impl Into<Cow<'a, str>>, values: Vec<SqlValue>) -> Self {
         Self {
             text: text.into(),
             values: Some(values),

@@ -2,35 +2,35 @@
 
 use svc_core::{
     Error,
-    link::{Address, Scope},
+    link::{RecordAddress, Scope},
     model::Kind,
 };
-use svc_store::offset_index::{self, Collection};
+use svc_store::offset_index::{self, CollectionKey};
 use uuid::Uuid;
 
 use crate::{
     error::Result,
     layout::{ALL, SLOTS, layout},
-    pipeline::{Query, Value, values},
+    pipeline::{SqlQuery, SqlValue, values},
     rows::code,
     texts::Texts,
 };
 
 /// A collection of a tenant: all records of a kind, or those under one record.
-pub(crate) struct Place {
+pub(crate) struct CollectionQuery {
     pub(crate) tenant: i64,
     kind: Kind,
-    under: Option<Under>,
+    under: Option<CollectionOwner>,
 }
 
-struct Under {
-    address: Address,
+struct CollectionOwner {
+    address: RecordAddress,
     owner: Uuid,
     /// Which of [`SLOTS`] leads to the owner.
     slot: usize,
 }
 
-impl Place {
+impl CollectionQuery {
     /// The collection that a request names.
     pub(crate) fn of(tenant: i64, kind: Kind, scope: &Scope) -> Result<Self> {
         let under = match scope {
@@ -43,7 +43,7 @@ impl Place {
                     .iter()
                     .position(|slot| *slot == column)
                     .ok_or_else(Error::not_found)?;
-                Some(Under {
+                Some(CollectionOwner {
                     address: address.clone(),
                     owner: address.id.uuid().ok_or_else(Error::not_found)?,
                     slot,
@@ -58,7 +58,7 @@ impl Place {
     }
 
     /// What names the collection in cursors and in memory.
-    pub(crate) fn collection(&self) -> Collection {
+    pub(crate) fn collection(&self) -> CollectionKey {
         let owner = self
             .under
             .as_ref()
@@ -79,55 +79,55 @@ impl Place {
     }
 
     /// The values of a statement, with the owner behind the others where there is one.
-    fn with_owner(&self, mut values: Vec<Value>) -> Vec<Value> {
-        values.extend(self.under.as_ref().map(|under| Value::from(under.owner)));
+    fn with_owner(&self, mut values: Vec<SqlValue>) -> Vec<SqlValue> {
+        values.extend(self.under.as_ref().map(|under| SqlValue::from(under.owner)));
         values
     }
 
     /// Total, owner and records at once.
-    pub(crate) fn whole<'a>(&self, texts: &'a Texts, after: i64, limit: i64) -> Query<'a> {
+    pub(crate) fn whole<'a>(&self, texts: &'a Texts, after: i64, limit: i64) -> SqlQuery<'a> {
         let (scope, owner) = self.owner();
         let values = values![self.tenant, code(self.kind), after, limit, scope, owner];
-        Query::new(self.text(&texts.page, &texts.page_under), values)
+        SqlQuery::new(self.text(&texts.page, &texts.page_under), values)
     }
 
     /// The same, from the record with `position` records before it.
-    pub(crate) fn whole_at<'a>(&self, texts: &'a Texts, position: u64, limit: i64) -> Query<'a> {
+    pub(crate) fn whole_at<'a>(&self, texts: &'a Texts, position: u64, limit: i64) -> SqlQuery<'a> {
         let (scope, owner) = self.owner();
         // The statement adds one to it.
         let position = i64::try_from(position)
             .unwrap_or(i64::MAX)
             .min(i64::MAX.saturating_sub(1));
         let values = values![self.tenant, code(self.kind), position, limit, scope, owner];
-        Query::new(self.text(&texts.page_at, &texts.page_at_under), values)
+        SqlQuery::new(self.text(&texts.page_at, &texts.page_at_under), values)
     }
 
     /// Total and owner; records.
-    pub(crate) fn routed<'a>(&self, texts: &'a Texts, after: i64, limit: i64) -> [Query<'a>; 2] {
+    pub(crate) fn routed<'a>(&self, texts: &'a Texts, after: i64, limit: i64) -> [SqlQuery<'a>; 2] {
         let (scope, owner) = self.owner();
         let rows = self.with_owner(values![self.tenant, code(self.kind), after, limit]);
         [
-            Query::new(
+            SqlQuery::new(
                 &*texts.total_of,
                 values![self.tenant, code(self.kind), scope, owner],
             ),
-            Query::new(self.text(&texts.rows_of_all, &texts.rows_under), rows),
+            SqlQuery::new(self.text(&texts.rows_of_all, &texts.rows_under), rows),
         ]
     }
 
     /// The rows of the collection behind one.
-    pub(crate) fn members<'a>(&self, texts: &'a Texts, after: i64) -> Query<'a> {
+    pub(crate) fn members<'a>(&self, texts: &'a Texts, after: i64) -> SqlQuery<'a> {
         let values = self.with_owner(values![self.tenant, code(self.kind), after]);
-        Query::new(
+        SqlQuery::new(
             self.text(&texts.members_of_all, &texts.members_under),
             values,
         )
     }
 
     /// When something last left the collection.
-    pub(crate) fn moved<'a>(&self, texts: &'a Texts) -> Query<'a> {
+    pub(crate) fn moved<'a>(&self, texts: &'a Texts) -> SqlQuery<'a> {
         let (scope, owner) = self.owner();
-        Query::new(
+        SqlQuery::new(
             &*texts.moved,
             values![self.tenant, code(self.kind), scope, owner],
         )
@@ -135,7 +135,7 @@ impl Place {
 
     /// Whether the owner is where its address says.
     pub(crate) fn has_owner(&self, links: Option<&[Option<Uuid>]>) -> bool {
-        let Some(Under { address, .. }) = &self.under else {
+        let Some(CollectionOwner { address, .. }) = &self.under else {
             return true;
         };
         let parent = layout(address.kind)

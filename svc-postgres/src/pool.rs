@@ -14,10 +14,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_postgres::{Client, Row, Statement, types::ToSql};
 
 use crate::{
-    connect::{Connector, Wire},
+    connect::{ConnectionIo, Connector},
     error::{Result, StoreError},
-    options::Statements,
-    pipeline::{Query, Value, in_order},
+    options::StatementMode,
+    pipeline::{SqlQuery, SqlValue, in_order},
     texts::Texts,
 };
 
@@ -25,9 +25,9 @@ use crate::{
 const MOST_PREPARED: usize = 1024;
 
 /// The connections of a store to one server.
-pub(crate) struct Pool {
+pub(crate) struct ConnectionPool {
     connector: Connector,
-    idle: Mutex<Vec<Connection>>,
+    idle: Mutex<Vec<PooledConnection>>,
     places: Arc<Semaphore>,
     /// Writes leave some places to reads, however long they wait for each other.
     writers: Arc<Semaphore>,
@@ -35,46 +35,46 @@ pub(crate) struct Pool {
     /// Each caller who waits has a clone.
     waiting: Arc<()>,
     patience: Duration,
-    statements: Statements,
+    statements: StatementMode,
     /// The statements that errors name.
     texts: Option<Arc<Texts>>,
 }
 
 /// A connection. Whoever uses it polls its wire: a task of its own would have to be woken for each
 /// question and each answer.
-struct Connection {
-    session: Session,
-    wire: Fuse<Wire>,
+struct PooledConnection {
+    session: ClientSession,
+    wire: Fuse<ConnectionIo>,
 }
 
 /// What a connection is asked through, with the statements that it has prepared.
-struct Session {
+struct ClientSession {
     client: Client,
     prepared: HashMap<String, Statement>,
 }
 
 /// A connection that somebody uses. It goes back to the pool when it is dropped, unless something
 /// may be open on it: then it is closed, and the server undoes what was begun.
-pub(crate) struct Lent {
-    pool: Arc<Pool>,
-    connection: Option<Connection>,
+pub(crate) struct Lease {
+    pool: Arc<ConnectionPool>,
+    connection: Option<PooledConnection>,
     is_clean: bool,
     _places: (OwnedSemaphorePermit, Option<OwnedSemaphorePermit>),
 }
 
 /// Whether a connection is lent for writes or for reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum For {
+pub(crate) enum LeasePurpose {
     Reads,
     Writes,
 }
 
-impl Pool {
+impl ConnectionPool {
     pub(crate) fn new(
         connector: Connector,
         size: usize,
         patience: Duration,
-        statements: Statements,
+        statements: StatementMode,
     ) -> Self {
         let writers = size
             .saturating_mul(3)
@@ -102,26 +102,26 @@ impl Pool {
     }
 
     /// A connection, as soon as one is free; [`StoreError::Busy`] when that takes too long.
-    pub(crate) async fn get(self: &Arc<Self>, purpose: For) -> Result<Lent> {
+    pub(crate) async fn get(self: &Arc<Self>, purpose: LeasePurpose) -> Result<Lease> {
         let _waits = Arc::clone(&self.waiting);
         tokio::time::timeout(self.patience, self.wait(purpose))
             .await
             .unwrap_or(Err(StoreError::Busy))
     }
 
-    async fn wait(self: &Arc<Self>, purpose: For) -> Result<Lent> {
+    async fn wait(self: &Arc<Self>, purpose: LeasePurpose) -> Result<Lease> {
         let place = |of: &Arc<Semaphore>| Arc::clone(of).acquire_owned();
         let writer = match purpose {
-            For::Writes => Some(place(&self.writers).await.map_err(|_| StoreError::Busy)?),
-            For::Reads => None,
+            LeasePurpose::Writes => Some(place(&self.writers).await.map_err(|_| StoreError::Busy)?),
+            LeasePurpose::Reads => None,
         };
         let place = place(&self.places).await.map_err(|_| StoreError::Busy)?;
         let idle = || self.idle().pop();
-        let connection = match std::iter::from_fn(idle).find_map(Connection::if_open) {
+        let connection = match std::iter::from_fn(idle).find_map(PooledConnection::if_open) {
             Some(connection) => connection,
-            None => Connection::new(self.connector.open().await?),
+            None => PooledConnection::new(self.connector.open().await?),
         };
-        Ok(Lent {
+        Ok(Lease {
             pool: Arc::clone(self),
             connection: Some(connection),
             is_clean: true,
@@ -129,7 +129,7 @@ impl Pool {
         })
     }
 
-    fn idle(&self) -> MutexGuard<'_, Vec<Connection>> {
+    fn idle(&self) -> MutexGuard<'_, Vec<PooledConnection>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -145,8 +145,8 @@ impl Pool {
     }
 }
 
-impl Lent {
-    /// From here on something may be open on the connection, until [`Lent::is_clean_again`].
+impl Lease {
+    /// From here on something may be open on the connection, until [`Lease::is_clean_again`].
     pub(crate) fn begins(&mut self) {
         self.is_clean = false;
     }
@@ -167,7 +167,7 @@ impl Lent {
     /// [`StoreError::Silent`] when the server does not answer `within` this time.
     pub(crate) async fn run(
         &mut self,
-        queries: &[Query<'_>],
+        queries: &[SqlQuery<'_>],
         within: Duration,
     ) -> Result<Vec<Vec<Row>>, (usize, StoreError)> {
         // Whoever stops waiting leaves answers behind: then nobody takes this connection any more.
@@ -177,7 +177,10 @@ impl Lent {
             self.pool.idle().clear();
             return Err((usize::MAX, StoreError::Silent));
         };
-        let is_closed = self.connection.as_ref().is_none_or(Connection::is_closed);
+        let is_closed = self
+            .connection
+            .as_ref()
+            .is_none_or(PooledConnection::is_closed);
         let is_at_fault =
             matches!(&done, Err((_, error)) if is_closed || error.is_of_the_connection());
         if matches!(&done, Err((_, error)) if error.is_retried_once()) {
@@ -190,9 +193,9 @@ impl Lent {
 
     async fn run_all(
         &mut self,
-        queries: &[Query<'_>],
+        queries: &[SqlQuery<'_>],
     ) -> Result<Vec<Vec<Row>>, (usize, StoreError)> {
-        let by_name = self.pool.statements == Statements::Named;
+        let by_name = self.pool.statements == StatementMode::Named;
         let gone = || {
             (
                 0,
@@ -223,7 +226,7 @@ impl Lent {
     }
 }
 
-impl Drop for Lent {
+impl Drop for Lease {
     fn drop(&mut self) {
         if let Some(connection) = self.connection.take()
             && self.is_clean
@@ -234,10 +237,10 @@ impl Drop for Lent {
     }
 }
 
-impl Connection {
-    fn new((client, wire): (Client, Wire)) -> Self {
+impl PooledConnection {
+    fn new((client, wire): (Client, ConnectionIo)) -> Self {
         Self {
-            session: Session {
+            session: ClientSession {
                 client,
                 prepared: HashMap::new(),
             },
@@ -259,7 +262,11 @@ impl Connection {
     }
 
     /// What each statement gives.
-    async fn run(&mut self, queries: &[Query<'_>], by_name: bool) -> Result<Vec<Result<Vec<Row>>>> {
+    async fn run(
+        &mut self,
+        queries: &[SqlQuery<'_>],
+        by_name: bool,
+    ) -> Result<Vec<Result<Vec<Row>>>> {
         let Self { session, wire } = self;
         let mut work = pin!(async {
             if by_name {
@@ -282,14 +289,14 @@ impl Connection {
     }
 }
 
-impl Session {
+impl ClientSession {
     /// Prepares what this connection has not met yet, all of it in one round trip.
-    async fn prepare(&mut self, queries: &[Query<'_>]) -> Result<()> {
+    async fn prepare(&mut self, queries: &[SqlQuery<'_>]) -> Result<()> {
         // Those of a mapping are many; the server forgets a statement that is dropped.
         if self.prepared.len() > MOST_PREPARED {
             self.prepared.clear();
         }
-        let mut missing: Vec<(&str, &[Value])> = Vec::new();
+        let mut missing: Vec<(&str, &[SqlValue])> = Vec::new();
         for query in queries {
             if let Some(values) = &query.values
                 && !self.prepared.contains_key(&*query.text)
@@ -311,7 +318,7 @@ impl Session {
         Ok(())
     }
 
-    async fn one(&self, query: &Query<'_>, by_name: bool) -> Result<Vec<Row>> {
+    async fn one(&self, query: &SqlQuery<'_>, by_name: bool) -> Result<Vec<Row>> {
         let Some(values) = &query.values else {
             self.client.batch_execute(&query.text).await?;
             return Ok(Vec::new());

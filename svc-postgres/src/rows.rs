@@ -2,12 +2,12 @@
 
 use bytes::Bytes;
 use svc_core::{
-    link::Address,
+    link::RecordAddress,
     model::Kind,
     raw::RawRecord,
-    record::{Computed, Identifiers, Meta},
-    schema::Source,
-    store::Stored,
+    record::{ComputedValue, Identifiers, Meta},
+    schema::ComputedSource,
+    store::StoredRecord,
     value::{Amount, Id, Timestamp},
 };
 use tokio_postgres::Row;
@@ -28,7 +28,7 @@ pub(crate) fn known(id: &Id) -> Result<Uuid> {
 }
 
 /// The record whose columns begin at `first`, as [`columns`](crate::texts) names them.
-pub(crate) fn stored(row: &Row, first: usize) -> Result<Stored> {
+pub(crate) fn stored(row: &Row, first: usize) -> Result<StoredRecord> {
     let at = |offset: usize| first.saturating_add(offset);
     let kind = kind_of(row.try_get(at(0))?)
         .ok_or_else(|| StoreError::unexpected("a stored record of no kind"))?;
@@ -54,7 +54,7 @@ pub(crate) fn stored(row: &Row, first: usize) -> Result<Stored> {
         };
         record.add_link(
             reference.name,
-            Address::new(reference.kind, to.into(), home.map(Id::from)).into(),
+            RecordAddress::new(reference.kind, to.into(), home.map(Id::from)).into(),
         );
     }
     for (name, source) in &layout.table.computed {
@@ -62,10 +62,10 @@ pub(crate) fn stored(row: &Row, first: usize) -> Result<Stored> {
             record.add_computed(name, value);
         }
     }
-    Ok(Stored::new(row.try_get(at(1))?, record))
+    Ok(StoredRecord::new(row.try_get(at(1))?, record))
 }
 
-fn computed(row: &Row, first: usize, source: Source) -> Result<Option<Computed>> {
+fn computed(row: &Row, first: usize, source: ComputedSource) -> Result<Option<ComputedValue>> {
     let at = |offset: usize| first.saturating_add(offset);
     let count = |offset| {
         Ok::<_, StoreError>(
@@ -80,21 +80,21 @@ fn computed(row: &Row, first: usize, source: Source) -> Result<Option<Computed>>
         )
     };
     Ok(match source {
-        Source::Outside => Some(Computed::Count(0)),
-        Source::Relation(kind) => Some(Computed::Relation(kind)),
-        Source::Count(_) => Some(Computed::Count(count(14)?)),
-        Source::Accepted(_) => Some(Computed::Count(count(15)?)),
-        Source::Number(_) => Some(Computed::Count(count(16)?)),
-        Source::Sum(_) => {
+        ComputedSource::Outside => Some(ComputedValue::Count(0)),
+        ComputedSource::Relation(kind) => Some(ComputedValue::Relation(kind)),
+        ComputedSource::Count(_) => Some(ComputedValue::Count(count(14)?)),
+        ComputedSource::Accepted(_) => Some(ComputedValue::Count(count(15)?)),
+        ComputedSource::Number(_) => Some(ComputedValue::Count(count(16)?)),
+        ComputedSource::Sum(_) => {
             let text: Option<&str> = row.try_get(at(17))?;
-            Some(Computed::Amount(
+            Some(ComputedValue::Amount(
                 text.and_then(Amount::parse).unwrap_or_default(),
             ))
         }
-        Source::ScheduledStart => moment(12)?.map(Computed::Timestamp),
-        Source::ScheduledStop => moment(13)?.map(Computed::Timestamp),
+        ComputedSource::ScheduledStart => moment(12)?.map(ComputedValue::Timestamp),
+        ComputedSource::ScheduledStop => moment(13)?.map(ComputedValue::Timestamp),
         // Sent with every record, from its own columns.
-        Source::Clock => None,
+        ComputedSource::Clock => None,
     })
 }
 

@@ -6,12 +6,12 @@
 
 use svc_core::{
     model::Kind,
-    ops::What,
-    schema::Source,
-    store::{At, Change, Set},
+    ops::ChangeKind,
+    schema::ComputedSource,
+    store::{Change, ChangeTarget, RecordSet},
 };
 
-use crate::layout::{ALL, Layout, SLOTS, layout};
+use crate::layout::{ALL, RecordLayout, SLOTS, layout};
 
 /// Records that are deleted together, and links to them that are emptied. All of it begins with one
 /// record.
@@ -36,20 +36,20 @@ enum Condition {
 }
 
 impl Condition {
-    fn of(set: &Set) -> Self {
+    fn of(set: &RecordSet) -> Self {
         match set {
-            Set::Under(kind, link, inner) => {
+            RecordSet::Under(kind, link, inner) => {
                 let column = layout(*kind)
                     .column(link)
                     .map(|(_, column)| column)
                     .unwrap_or_default();
                 Self::leading_to(column, inner)
             }
-            Set::One(..) => Self::Itself,
+            RecordSet::One(..) => Self::Itself,
         }
     }
 
-    fn leading_to(column: &'static str, set: &Set) -> Self {
+    fn leading_to(column: &'static str, set: &RecordSet) -> Self {
         Self::LeadsTo(column, set.kind(), Box::new(Self::of(set)))
     }
 
@@ -74,7 +74,7 @@ impl Condition {
 
 impl Removal {
     /// Adds records that are deleted.
-    pub(crate) fn delete(&mut self, set: &Set) {
+    pub(crate) fn delete(&mut self, set: &RecordSet) {
         let condition = Condition::of(set);
         match self
             .deleted
@@ -87,7 +87,7 @@ impl Removal {
     }
 
     /// Adds a link that is emptied where it leads to a record of a set.
-    pub(crate) fn clear(&mut self, kind: Kind, column: &'static str, to: &Set) {
+    pub(crate) fn clear(&mut self, kind: Kind, column: &'static str, to: &RecordSet) {
         let condition = Condition::leading_to(column, to);
         match self
             .cleared
@@ -112,7 +112,7 @@ impl Removal {
     /// Writes to the feed that each record is deleted: under numbers from `$3` on, at this moment
     /// (`$4`). What goes with a record comes before it.
     pub(crate) fn telling(&self, schema: &str) -> Option<String> {
-        let what = What::Deleted as i16;
+        let what = ChangeKind::Deleted as i16;
         let parents = self.cases(|of, kind| {
             Some(format!(
                 "d.{}",
@@ -297,7 +297,7 @@ impl Removal {
     }
 
     /// The branches of a `CASE` by the kind, for those kinds that have one.
-    fn cases(&self, branch: impl Fn(&Layout, Kind) -> Option<String>) -> Option<String> {
+    fn cases(&self, branch: impl Fn(&RecordLayout, Kind) -> Option<String>) -> Option<String> {
         let case = |kind: Kind| {
             Some(format!(
                 " WHEN {} THEN {}",
@@ -356,12 +356,12 @@ fn codes(kinds: &[Kind]) -> String {
     codes.join(", ")
 }
 
-fn has_parts(layout: &Layout) -> bool {
+fn has_parts(layout: &RecordLayout) -> bool {
     layout
         .table
         .computed
         .iter()
-        .any(|(_, source)| matches!(source, Source::Number(_) | Source::Sum(_)))
+        .any(|(_, source)| matches!(source, ComputedSource::Number(_) | ComputedSource::Sum(_)))
 }
 
 /// Every text with a name, of the removal of a record of each kind: for tests.
@@ -389,7 +389,10 @@ fn removal_of(kind: Kind) -> Removal {
     if kind == Kind::Person {
         removal.forget();
     }
-    for change in svc_core::rules::removal(Set::One(At::new(kind, ALL.into(), 1), Vec::new())) {
+    for change in svc_core::rules::removal(RecordSet::One(
+        ChangeTarget::new(kind, ALL.into(), 1),
+        Vec::new(),
+    )) {
         match change {
             Change::Delete(set) => removal.delete(&set),
             Change::ClearLink { kind, link, to } => {

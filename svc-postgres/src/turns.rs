@@ -12,30 +12,30 @@ use std::{
 };
 
 use futures_util::FutureExt as _;
-use svc_core::store::{Call, Outcome};
+use svc_core::store::{WriteOutcome, WriteRequest};
 use tokio::sync::oneshot;
 
 use crate::{
-    database::Database,
+    database::DatabaseHandle,
     error::{Result, StoreError},
     lease::Lookout,
-    turn::{Ended, LONGEST},
+    turn::{LONGEST, TransactionResult},
 };
 
 /// Calls that wait for their turn together, and who is told what they came to: several that belong
 /// together are written all or not at all.
-struct Waiting {
-    calls: Vec<Call>,
+struct QueuedWrites {
+    calls: Vec<WriteRequest>,
     deadline: Instant,
-    tell: oneshot::Sender<Result<Outcome>>,
+    tell: oneshot::Sender<Result<WriteOutcome>>,
 }
 
 /// The calls that wait, by tenant. A tenant that is in the map has somebody at work for it.
-pub(crate) struct Turns {
-    database: Arc<Database>,
+pub(crate) struct WriteQueue {
+    database: Arc<DatabaseHandle>,
     /// Who is told that something is to be sent.
     outbox: Arc<Lookout>,
-    waiting: Mutex<HashMap<i64, Vec<Waiting>>>,
+    waiting: Mutex<HashMap<i64, Vec<QueuedWrites>>>,
     number: AtomicUsize,
 }
 
@@ -43,8 +43,8 @@ pub(crate) struct Turns {
 const PAUSE: Duration = Duration::from_millis(5);
 const LONGEST_PAUSE: Duration = Duration::from_millis(250);
 
-impl Turns {
-    pub(crate) fn new(database: Arc<Database>, outbox: Arc<Lookout>) -> Self {
+impl WriteQueue {
+    pub(crate) fn new(database: Arc<DatabaseHandle>, outbox: Arc<Lookout>) -> Self {
         Self {
             database,
             outbox,
@@ -57,9 +57,9 @@ impl Turns {
     pub(crate) async fn write(
         self: &Arc<Self>,
         tenant: i64,
-        calls: Vec<Call>,
+        calls: Vec<WriteRequest>,
         deadline: Option<Instant>,
-    ) -> Result<Outcome> {
+    ) -> Result<WriteOutcome> {
         if self.waiting() >= self.database.options.queue {
             return Err(StoreError::Busy);
         }
@@ -70,7 +70,7 @@ impl Turns {
         let is_first = {
             let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
             let is_first = !waiting.contains_key(&tenant);
-            waiting.entry(tenant).or_default().push(Waiting {
+            waiting.entry(tenant).or_default().push(QueuedWrites {
                 calls,
                 deadline,
                 tell,
@@ -90,7 +90,7 @@ impl Turns {
         self.number.load(Ordering::Relaxed)
     }
 
-    fn next(&self, tenant: i64, most: usize) -> Vec<Waiting> {
+    fn next(&self, tenant: i64, most: usize) -> Vec<QueuedWrites> {
         let mut all = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         let next = match all.get_mut(&tenant) {
             Some(waiting) if !waiting.is_empty() => {
@@ -131,7 +131,7 @@ impl Turns {
 
     /// Gives calls their turn together; alone each, where one of them stands in the way of the
     /// others.
-    async fn give(&self, tenant: i64, mut batch: Vec<Waiting>) {
+    async fn give(&self, tenant: i64, mut batch: Vec<QueuedWrites>) {
         while !batch.is_empty() {
             match self.tried(tenant, &batch).await {
                 Ok(outcomes) => return tell(batch, outcomes),
@@ -151,7 +151,7 @@ impl Turns {
                     let soon = Instant::now()
                         .checked_add(LONGEST_PAUSE)
                         .filter(|_| error.passes());
-                    let goes_on = |one: &Waiting| soon.is_some_and(|soon| one.deadline > soon);
+                    let goes_on = |one: &QueuedWrites| soon.is_some_and(|soon| one.deadline > soon);
                     let (rest, over): (Vec<_>, Vec<_>) = batch.into_iter().partition(goes_on);
                     // Where nobody's time is over, it is no matter of time.
                     let (rest, over) = if over.is_empty() {
@@ -168,8 +168,12 @@ impl Turns {
     }
 
     /// Tries a turn until it is committed or refused, at most until the first of its deadlines.
-    async fn tried(&self, tenant: i64, batch: &[Waiting]) -> Result<Vec<Result<Outcome>>> {
-        let calls: Vec<&[Call]> = batch.iter().map(|one| one.calls.as_slice()).collect();
+    async fn tried(
+        &self,
+        tenant: i64,
+        batch: &[QueuedWrites],
+    ) -> Result<Vec<Result<WriteOutcome>>> {
+        let calls: Vec<&[WriteRequest]> = batch.iter().map(|one| one.calls.as_slice()).collect();
         let Some(deadline) = batch.iter().map(|one| one.deadline).min() else {
             return Ok(Vec::new());
         };
@@ -180,14 +184,14 @@ impl Turns {
             let turn =
                 AssertUnwindSafe(self.database.turn(tenant, &calls, deadline)).catch_unwind();
             let error = match turn.await.unwrap_or(Err(StoreError::Panicked)) {
-                Ok(Ended::Committed(outcomes, sends)) => {
+                Ok(TransactionResult::Committed(outcomes, sends)) => {
                     if sends {
                         self.outbox.ask(&self.database);
                         self.database.outgoing.ring(&());
                     }
                     return Ok(outcomes);
                 }
-                Ok(Ended::Undone(error)) | Err(error) => error,
+                Ok(TransactionResult::Undone(error)) | Err(error) => error,
             };
             conflicts = conflicts.saturating_add(usize::from(error.is_conflict()));
             let goes_on = error.passes() && conflicts < 2 || error.is_retried_once() && !retried;
@@ -210,7 +214,7 @@ fn jittered(pause: Duration) -> Duration {
     pause.mul_f64(0.75 + f64::from(byte) / 512.0)
 }
 
-fn tell(batch: Vec<Waiting>, outcomes: Vec<Result<Outcome>>) {
+fn tell(batch: Vec<QueuedWrites>, outcomes: Vec<Result<WriteOutcome>>) {
     for (one, outcome) in batch.into_iter().zip(outcomes) {
         // Whoever waited may have gone away.
         _ = one.tell.send(outcome);

@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::pool::Pool;
+use crate::pool::ConnectionPool;
 
 /// How long it is taken for granted where a tenant is. After a move the old place answers as well;
 /// it is only slower.
@@ -16,19 +16,19 @@ const KNOWN: Duration = Duration::from_secs(60);
 pub(crate) const DETOUR: Duration = Duration::from_secs(5);
 
 /// The host and the port of a worker.
-pub(crate) type Node = (String, u16);
+pub(crate) type WorkerAddress = (String, u16);
 
 /// The workers of a cluster, each with connections of its own.
 #[derive(Default)]
-pub(crate) struct Workers {
-    pools: Mutex<HashMap<Node, Arc<Pool>>>,
+pub(crate) struct CitusWorkers {
+    pools: Mutex<HashMap<WorkerAddress, Arc<ConnectionPool>>>,
     /// Where the statements of each tenant go, and until when.
-    homes: Mutex<HashMap<i64, (Arc<Pool>, Instant)>>,
+    homes: Mutex<HashMap<i64, (Arc<ConnectionPool>, Instant)>>,
 }
 
-impl Workers {
+impl CitusWorkers {
     /// Where the statements of a tenant go, as far as that is known.
-    pub(crate) fn known(&self, tenant: i64) -> Option<Arc<Pool>> {
+    pub(crate) fn known(&self, tenant: i64) -> Option<Arc<ConnectionPool>> {
         let homes = self.homes.lock().unwrap_or_else(PoisonError::into_inner);
         homes
             .get(&tenant)
@@ -40,9 +40,9 @@ impl Workers {
     pub(crate) fn move_in(
         &self,
         tenant: i64,
-        node: Node,
-        make: impl FnOnce(&Node) -> Pool,
-    ) -> Arc<Pool> {
+        node: WorkerAddress,
+        make: impl FnOnce(&WorkerAddress) -> ConnectionPool,
+    ) -> Arc<ConnectionPool> {
         let pool = {
             let mut pools = self.pools.lock().unwrap_or_else(PoisonError::into_inner);
             Arc::clone(
@@ -57,11 +57,11 @@ impl Workers {
 
     /// The statements of a tenant go here for a while: its own worker is not known, or cannot be
     /// reached.
-    pub(crate) fn detour(&self, tenant: i64, pool: &Arc<Pool>) {
+    pub(crate) fn detour(&self, tenant: i64, pool: &Arc<ConnectionPool>) {
         self.settle(tenant, pool, DETOUR);
     }
 
-    fn settle(&self, tenant: i64, pool: &Arc<Pool>, time: Duration) {
+    fn settle(&self, tenant: i64, pool: &Arc<ConnectionPool>, time: Duration) {
         if let Some(until) = Instant::now().checked_add(time) {
             let mut homes = self.homes.lock().unwrap_or_else(PoisonError::into_inner);
             homes.insert(tenant, (Arc::clone(pool), until));

@@ -22,7 +22,7 @@ use http_body_util::{BodyExt, Empty, Full};
 use measure::{Bound, Report, cpu_each, interleaved, is_asked_for, per_second};
 use mimalloc::MiMalloc;
 use svc_core::model::Kind;
-use svc_sqlite::Options;
+use svc_sqlite::SqliteOptions;
 use svc_tower::SvcService;
 use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
@@ -208,8 +208,9 @@ fn filter(report: &mut Report, runtime: &Runtime, server: &Server) {
 fn totals(report: &mut Report, runtime: &Runtime, server: &Server) {
     const READS: u32 = 2_000;
     for pair in data::pairs() {
-        let path =
-            |address: &svc_core::link::Address| format!("{}/{}", address.kind.plural(), address.id);
+        let path = |address: &svc_core::link::RecordAddress| {
+            format!("{}/{}", address.kind.plural(), address.id)
+        };
         let (many, few) = (path(&pair.many), path(&pair.few));
         let [few, many] = interleaved(
             ROUNDS,
@@ -227,7 +228,7 @@ fn totals(report: &mut Report, runtime: &Runtime, server: &Server) {
         );
     }
     let pair = data::pairs().swap_remove(0);
-    let path = |address: &svc_core::link::Address| {
+    let path = |address: &svc_core::link::RecordAddress| {
         format!(
             "{}/{}/{}?per_page=1",
             address.kind.plural(),
@@ -270,7 +271,8 @@ fn writes(report: &mut Report) {
         .expect("a runtime");
     let open = |name: &str, batch: usize| {
         runtime.block_on(async {
-            let server = Server::with(Options::new(folder.path().join(name)).batch(batch)).await;
+            let server =
+                Server::with(SqliteOptions::new(folder.path().join(name)).batch(batch)).await;
             server.load([data::petition(0)]).await;
             server
         })

@@ -13,11 +13,11 @@ use std::time::{Duration, Instant};
 use futures_channel::oneshot;
 use rusqlite::hooks::Wal;
 use rusqlite::{Connection, ErrorCode};
-use svc_store::Tally;
-use svc_store::commits::Commits;
+use svc_store::TenantDeltas;
+use svc_store::commits::CommitCounters;
 
 use crate::error::{Result, StoreError};
-use crate::options::{Hold, Options};
+use crate::options::{BeforeCommitFn, SqliteOptions};
 use crate::readers::Snapshots;
 use crate::tally::{store, store_counts};
 
@@ -28,17 +28,17 @@ const LONG_LOG: i32 = 1_000;
 /// Transactions with savepoints after one that had to be done again.
 const WARY: u32 = 16;
 
-type Hook = Box<dyn FnOnce() + Send>;
+type AfterCommitFn = Box<dyn FnOnce() + Send>;
 
 /// What one request may do inside the writer's transaction: everything a connection can, but end
 /// it.
-pub(crate) struct Job<'a> {
+pub(crate) struct WriteTransaction<'a> {
     pub(crate) file: &'a Connection,
-    hooks: Vec<Hook>,
-    pub(crate) tally: &'a mut Tally,
+    hooks: Vec<AfterCommitFn>,
+    pub(crate) tally: &'a mut TenantDeltas,
 }
 
-impl Job<'_> {
+impl WriteTransaction<'_> {
     /// Runs `hook` after COMMIT and before any answer of the transaction; not at all when this job
     /// is undone.
     ///
@@ -50,14 +50,14 @@ impl Job<'_> {
 }
 
 /// A job without its types, as the queue holds it.
-pub(crate) trait Task: Send {
+pub(crate) trait QueuedWrite: Send {
     /// Whether its deadline has passed.
     fn is_late(&self) -> bool;
     /// Whether its caller has gone away.
     fn is_dropped(&self) -> bool;
     /// Does the work, or does it again when the transaction had to be begun anew; whether what it
     /// wrote shall stay.
-    fn attempt(&mut self, job: &mut Job<'_>) -> bool;
+    fn attempt(&mut self, job: &mut WriteTransaction<'_>) -> bool;
     /// Whether its failure may have left a damaged page in the connection's cache.
     fn taints(&self) -> bool;
     /// What its failure means for the other jobs of the transaction.
@@ -69,14 +69,14 @@ pub(crate) trait Task: Send {
 }
 
 /// A job with its types.
-pub(crate) struct Work<T, F> {
+pub(crate) struct TypedWrite<T, F> {
     deadline: Option<Instant>,
     job: F,
     result: Option<Result<T>>,
     answer: Option<oneshot::Sender<(Result<T>, F)>>,
 }
 
-impl<T, F> Work<T, F> {
+impl<T, F> TypedWrite<T, F> {
     pub(crate) fn new(deadline: Option<Instant>, job: F) -> Self {
         Self {
             deadline,
@@ -101,10 +101,10 @@ impl<T, F> Work<T, F> {
     }
 }
 
-impl<T, F> Task for Work<T, F>
+impl<T, F> QueuedWrite for TypedWrite<T, F>
 where
     T: Send,
-    F: Fn(&mut Job<'_>) -> Result<T> + Send,
+    F: Fn(&mut WriteTransaction<'_>) -> Result<T> + Send,
 {
     fn is_late(&self) -> bool {
         self.deadline
@@ -117,7 +117,7 @@ where
             .is_some_and(oneshot::Sender::is_canceled)
     }
 
-    fn attempt(&mut self, job: &mut Job<'_>) -> bool {
+    fn attempt(&mut self, job: &mut WriteTransaction<'_>) -> bool {
         let result = catch_unwind(AssertUnwindSafe(|| (self.job)(job)))
             .unwrap_or_else(|panic| Err(panicked(&*panic)));
         let keep = result.is_ok();
@@ -164,14 +164,14 @@ fn panicked(panic: &(dyn Any + Send)) -> StoreError {
 
 /// The jobs of a transaction that stay.
 #[derive(Default)]
-struct Kept {
+struct SucceededWrites {
     any: bool,
-    hooks: Vec<Hook>,
-    tally: Tally,
+    hooks: Vec<AfterCommitFn>,
+    tally: TenantDeltas,
 }
 
 /// Why a transaction cannot be committed.
-enum Stop {
+enum GroupCommitError {
     /// Everything in it is lost.
     Lost(StoreError),
     /// A job failed after it had written, or met a damaged page, and nothing but the end of the
@@ -179,33 +179,33 @@ enum Stop {
     Stained,
 }
 
-impl<E: Into<StoreError>> From<E> for Stop {
+impl<E: Into<StoreError>> From<E> for GroupCommitError {
     fn from(error: E) -> Self {
         Self::Lost(error.into())
     }
 }
 
 /// The writing connection.
-pub(crate) struct Engine {
+pub(crate) struct WriteConnection {
     connection: Connection,
     snapshots: Snapshots,
     patience: Duration,
-    before_commit: Option<Hold>,
+    before_commit: Option<BeforeCommitFn>,
     /// Transactions whose jobs still get savepoints, because one had to be done again not long ago.
     wary: u32,
     /// Pages in the write-ahead log after the last COMMIT.
     log: Arc<AtomicI32>,
-    commits: Arc<Commits>,
+    commits: Arc<CommitCounters>,
 }
 
-impl Engine {
+impl WriteConnection {
     /// Takes the connection over, and with it the care for the length of the log: by itself SQLite
     /// would copy it into the file inside of a COMMIT, before the answer.
     pub(crate) fn new(
         mut connection: Connection,
-        options: &Options,
+        options: &SqliteOptions,
         snapshots: Snapshots,
-        commits: Arc<Commits>,
+        commits: Arc<CommitCounters>,
     ) -> rusqlite::Result<Self> {
         let log = Arc::new(AtomicI32::new(0));
         let grows = Arc::clone(&log);
@@ -263,8 +263,8 @@ impl Engine {
     }
 
     /// A whole batch of the queue.
-    pub(crate) fn run(&mut self, batch: &mut [Box<dyn Task>]) {
-        let mut live: Vec<&mut dyn Task> = Vec::with_capacity(batch.len());
+    pub(crate) fn run(&mut self, batch: &mut [Box<dyn QueuedWrite>]) {
+        let mut live: Vec<&mut dyn QueuedWrite> = Vec::with_capacity(batch.len());
         for task in batch {
             if task.is_late() {
                 task.refuse(&StoreError::UNAVAILABLE);
@@ -282,23 +282,23 @@ impl Engine {
     }
 
     /// The jobs of a transaction that has begun, and its end.
-    pub(crate) fn carry_out(&mut self, mut batch: &mut [&mut dyn Task]) {
+    pub(crate) fn carry_out(&mut self, mut batch: &mut [&mut dyn QueuedWrite]) {
         self.wary = self.wary.saturating_sub(1);
         let mut end = self.attempt(batch, self.wary > 0);
         // With savepoints only a tainted job ends it so, and each time there is one less.
-        while let Err(Stop::Stained) = end {
+        while let Err(GroupCommitError::Stained) = end {
             self.wary = WARY;
             self.roll_back();
             batch = self.without_tainted(batch);
-            let begun = self.begin_patiently().map_err(Stop::from);
+            let begun = self.begin_patiently().map_err(GroupCommitError::from);
             end = begun.and_then(|()| self.attempt(batch, true));
         }
         let tainted = batch.iter().any(|task| task.taints());
         match end.and_then(|kept| self.commit(kept, batch.len())) {
             Ok(hooks) => hooks.into_iter().for_each(run_hook),
-            Err(Stop::Lost(failure)) => refuse(batch, &failure),
+            Err(GroupCommitError::Lost(failure)) => refuse(batch, &failure),
             // Cannot be: then it was done again.
-            Err(Stop::Stained) => refuse(batch, &StoreError::UNAVAILABLE),
+            Err(GroupCommitError::Stained) => refuse(batch, &StoreError::UNAVAILABLE),
         }
         self.roll_back();
         if tainted {
@@ -310,8 +310,8 @@ impl Engine {
     /// its error, and SQLite would let nothing be committed beside it.
     fn without_tainted<'a, 'b>(
         &self,
-        batch: &'a mut [&'b mut dyn Task],
-    ) -> &'a mut [&'b mut dyn Task] {
+        batch: &'a mut [&'b mut dyn QueuedWrite],
+    ) -> &'a mut [&'b mut dyn QueuedWrite] {
         batch.sort_by_key(|task| task.taints());
         let sound = batch.partition_point(|task| !task.taints());
         if sound < batch.len() {
@@ -329,17 +329,21 @@ impl Engine {
 
     /// Each job of a transaction. Savepoints cost a copy of every page that a job changes, so they
     /// are set only where a job is likely to be undone.
-    fn attempt(&self, batch: &mut [&mut dyn Task], savepoints: bool) -> Result<Kept, Stop> {
+    fn attempt(
+        &self,
+        batch: &mut [&mut dyn QueuedWrite],
+        savepoints: bool,
+    ) -> Result<SucceededWrites, GroupCommitError> {
         let is_alone = batch.len() == 1;
         let savepoints = savepoints && !is_alone;
-        let mut kept = Kept::default();
+        let mut kept = SucceededWrites::default();
         for task in batch {
             let before = self.connection.total_changes();
             if savepoints {
                 store_counts(&self.connection, &mut kept.tally)?;
                 self.execute("SAVEPOINT job")?;
             }
-            let mut job = Job {
+            let mut job = WriteTransaction {
                 file: &self.connection,
                 hooks: Vec::new(),
                 tally: &mut kept.tally,
@@ -348,19 +352,19 @@ impl Engine {
             let hooks = job.hooks;
             // After I/O, full-disk and memory errors SQLite may have rolled back everything before.
             if self.connection.is_autocommit() {
-                return Err(Stop::Lost(task.failure()));
+                return Err(GroupCommitError::Lost(task.failure()));
             }
             if keeps {
                 kept.any = true;
                 kept.hooks.extend(hooks);
             } else if !is_alone && task.taints() {
                 // A statement that ends so may leave what it did half done, and counts no changes.
-                return Err(Stop::Stained);
+                return Err(GroupCommitError::Stained);
             } else if savepoints {
                 self.execute("ROLLBACK TO job")?;
                 kept.tally.take_counts().for_each(drop);
             } else if !is_alone && self.connection.total_changes() != before {
-                return Err(Stop::Stained);
+                return Err(GroupCommitError::Stained);
             }
             if savepoints {
                 self.execute("RELEASE job")?;
@@ -370,7 +374,11 @@ impl Engine {
     }
 
     /// Ends a transaction with COMMIT when a job of it stays; the hooks that run now.
-    fn commit(&self, mut kept: Kept, jobs: usize) -> Result<Vec<Hook>, Stop> {
+    fn commit(
+        &self,
+        mut kept: SucceededWrites,
+        jobs: usize,
+    ) -> Result<Vec<AfterCommitFn>, GroupCommitError> {
         if kept.any {
             if let Some(hold) = &self.before_commit {
                 hold();
@@ -399,14 +407,14 @@ impl Engine {
     }
 }
 
-fn refuse(batch: &mut [&mut dyn Task], failure: &StoreError) {
+fn refuse(batch: &mut [&mut dyn QueuedWrite], failure: &StoreError) {
     for task in batch {
         task.refuse(failure);
     }
 }
 
 /// What was committed stays committed and answered, whatever a hook does.
-fn run_hook(hook: Hook) {
+fn run_hook(hook: AfterCommitFn) {
     if let Err(panic) = catch_unwind(AssertUnwindSafe(hook)) {
         tracing::error!(error = ?panicked(&*panic), "a hook failed after COMMIT");
     }

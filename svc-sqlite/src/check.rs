@@ -6,7 +6,7 @@ use std::path::Path;
 use rusqlite::{Connection, ErrorCode, Row};
 use svc_core::{
     model::Kind,
-    ops::What,
+    ops::ChangeKind,
     raw::RawRecord,
     record::{Identifiers, Meta},
     value::{Id, Timestamp},
@@ -16,7 +16,7 @@ use crate::{
     file::{FileError, io, log_of, open_unserved, sqlite},
     migrate::{MIGRATIONS, migrate},
     record_id::RecordId,
-    schema::{Table, table},
+    schema::{SqliteTable, table},
     wal::unreadable_frames,
 };
 
@@ -214,7 +214,7 @@ fn integrity(file: &Connection, report: &mut dyn FnMut(Damage)) -> rusqlite::Res
 /// Checks that each body is JSON.
 fn bodies(
     file: &Connection,
-    table: &Table,
+    table: &SqliteTable,
     report: &mut dyn FnMut(Damage),
 ) -> rusqlite::Result<()> {
     let sql = format!(
@@ -267,7 +267,7 @@ fn body(kind: Kind, row: &Row<'_>) -> rusqlite::Result<(Id, Option<Damage>)> {
 /// Compares the stored totals of the collections of a kind with its rows.
 fn totals(
     file: &Connection,
-    table: &Table,
+    table: &SqliteTable,
     report: &mut dyn FnMut(Damage),
 ) -> rusqlite::Result<()> {
     let (name, code) = (table.name, table.code);
@@ -310,8 +310,12 @@ fn totals(
 }
 
 /// Compares the last entry of each record in the feed with the table.
-fn feed(file: &Connection, table: &Table, report: &mut dyn FnMut(Damage)) -> rusqlite::Result<()> {
-    let (name, code, deleted) = (table.name, table.code, What::Deleted as i64);
+fn feed(
+    file: &Connection,
+    table: &SqliteTable,
+    report: &mut dyn FnMut(Damage),
+) -> rusqlite::Result<()> {
+    let (name, code, deleted) = (table.name, table.code, ChangeKind::Deleted as i64);
     // Of the other columns SQLite gives those of the row with the maximum.
     let sql = format!(
         "SELECT coalesce(t.name, 'number ' || f.tenant), f.id, r.seq IS NOT NULL

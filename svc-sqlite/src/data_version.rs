@@ -10,7 +10,7 @@ use rusqlite::Connection;
 
 use crate::file::open_reader;
 use crate::metadata;
-use crate::options::Options;
+use crate::options::SqliteOptions;
 
 /// Looks that can be taken at the same time, each over a connection of its own.
 const WATCHES: usize = 4;
@@ -19,11 +19,11 @@ const WATCHES: usize = 4;
 const RECENT: Duration = Duration::from_millis(10);
 
 /// Counts the commits to a data file, some of them together.
-pub(crate) struct DataVersion {
+pub(crate) struct CommitCounter {
     path: PathBuf,
     patience: Duration,
     /// Two requests on two cores do not wait for each other.
-    watches: [Mutex<Watch>; WATCHES],
+    watches: [Mutex<VersionProbe>; WATCHES],
     count: AtomicU64,
     /// Of what the nanoseconds below are counted from.
     opened: Instant,
@@ -36,17 +36,17 @@ pub(crate) struct DataVersion {
 /// SQLite's `data_version` tells a connection whether any other one has committed since it last
 /// looked.
 #[derive(Default)]
-struct Watch {
+struct VersionProbe {
     file: Option<Connection>,
     version: Option<i64>,
     /// The changes to keys, as far as they were counted since the version is this one.
     keys: Option<i64>,
-    /// Whether it has looked since the last call of [`DataVersion::were_quiet`].
+    /// Whether it has looked since the last call of [`CommitCounter::were_quiet`].
     used: bool,
 }
 
-impl DataVersion {
-    pub(crate) fn new(options: &Options) -> Self {
+impl CommitCounter {
+    pub(crate) fn new(options: &SqliteOptions) -> Self {
         Self {
             path: options.path.clone(),
             patience: options.busy_timeout,
@@ -90,13 +90,13 @@ impl DataVersion {
     pub(crate) fn key_epoch(&self) -> rusqlite::Result<i64> {
         // The watch's own connection tells: no reader has to begin its snapshot anew for each
         // write.
-        self.look(Watch::key_epoch).map(|(_, epoch)| epoch)
+        self.look(VersionProbe::key_epoch).map(|(_, epoch)| epoch)
     }
 
     /// Looks with one of the watches, and asks it for something more.
     fn look<T>(
         &self,
-        ask: impl FnOnce(&mut Watch) -> rusqlite::Result<T>,
+        ask: impl FnOnce(&mut VersionProbe) -> rusqlite::Result<T>,
     ) -> rusqlite::Result<(u64, T)> {
         let mut watch = self.watch();
         let watch = &mut *watch;
@@ -116,7 +116,7 @@ impl DataVersion {
         let answer = looked.and_then(|count| Ok((count, ask(watch)?)));
         if answer.is_err() {
             // It may remember a damaged page, and its next look is a first one.
-            *watch = Watch::default();
+            *watch = VersionProbe::default();
         }
         answer
     }
@@ -130,7 +130,7 @@ impl DataVersion {
     }
 
     /// A watch that nobody uses now, or else the first one.
-    fn watch(&self) -> MutexGuard<'_, Watch> {
+    fn watch(&self) -> MutexGuard<'_, VersionProbe> {
         let free = self
             .watches
             .iter()
@@ -144,7 +144,7 @@ impl DataVersion {
     }
 }
 
-impl Watch {
+impl VersionProbe {
     /// Whether something was committed since the last look, or this is the first one.
     fn look(&mut self, path: &std::path::Path, patience: Duration) -> rusqlite::Result<bool> {
         self.used = true;
@@ -176,7 +176,7 @@ impl Watch {
     }
 }
 
-impl fmt::Debug for DataVersion {
+impl fmt::Debug for CommitCounter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("DataVersion")
             .field("count", &self.count)

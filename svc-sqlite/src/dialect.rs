@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use svc_core::schema::Type;
-use svc_sql::{Class, Dialect, Statement};
+use svc_core::schema::ValueType;
+use svc_sql::{ColumnType, Dialect, Statement};
 
 /// The SQL of `SQLite` 3.38 and later, for a [`Database`](svc_sql::Database) around another client.
 pub static DIALECT: &dyn Dialect = &Sqlite;
@@ -24,10 +24,12 @@ impl Dialect for Sqlite {
         placeholder.to_owned()
     }
 
-    fn value(&self, placeholder: &str, class: Class, _: &str) -> String {
+    fn value(&self, placeholder: &str, class: ColumnType, _: &str) -> String {
         match class {
-            Class::Integer(_) | Class::Boolean => format!("CAST({placeholder} AS INTEGER)"),
-            Class::Decimal => format!("CAST({placeholder} AS NUMERIC)"),
+            ColumnType::Integer(_) | ColumnType::Boolean => {
+                format!("CAST({placeholder} AS INTEGER)")
+            }
+            ColumnType::Decimal => format!("CAST({placeholder} AS NUMERIC)"),
             _ => placeholder.to_owned(),
         }
     }
@@ -40,11 +42,13 @@ impl Dialect for Sqlite {
         format!("CAST({expression} AS TEXT)")
     }
 
-    fn read(&self, name: &str, class: Class, _: &str) -> String {
+    fn read(&self, name: &str, class: ColumnType, _: &str) -> String {
         match class {
-            Class::Text | Class::Uuid | Class::Moment | Class::Date | Class::Json => {
-                name.to_owned()
-            }
+            ColumnType::Text
+            | ColumnType::Uuid
+            | ColumnType::Moment
+            | ColumnType::Date
+            | ColumnType::Json => name.to_owned(),
             _ => self.as_text(name),
         }
     }
@@ -108,14 +112,17 @@ impl Dialect for Sqlite {
         &OWN_TABLES
     }
 
-    fn column_type(&self, ty: &Type) -> &'static str {
+    fn column_type(&self, ty: &ValueType) -> &'static str {
         match ty {
-            Type::Integer => "INTEGER",
-            Type::Float | Type::Amount => "numeric",
-            Type::Boolean | Type::Flag => "boolean",
-            Type::Timestamp => "TIMESTAMP",
-            Type::Date => "date",
-            Type::Array(_) | Type::Object(_) | Type::OneOrMany(_) | Type::StringMap => "JSON",
+            ValueType::Integer => "INTEGER",
+            ValueType::Float | ValueType::Amount => "numeric",
+            ValueType::Boolean | ValueType::Flag => "boolean",
+            ValueType::Timestamp => "TIMESTAMP",
+            ValueType::Date => "date",
+            ValueType::Array(_)
+            | ValueType::Object(_)
+            | ValueType::OneOrMany(_)
+            | ValueType::StringMap => "JSON",
             _ => "text",
         }
     }

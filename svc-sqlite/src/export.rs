@@ -1,24 +1,29 @@
 //! Everything of a tenant as changes, for another store.
 
 use rusqlite::Connection;
-use svc_core::{model::Kind, ops::Dispatch};
+use svc_core::{model::Kind, ops::OutboxEntry};
 use svc_store::{
-    Tally,
-    transfer::{Batch, Position},
+    TenantDeltas,
+    transfer::{ExportBatch, ExportPosition},
 };
 
 use crate::{
     error::{Result, StoreError},
-    fetch::{Direct, holders},
+    fetch::{SqliteLookups, holders},
     rows::behind,
     schema::table,
     tally::last_turn,
 };
 
 /// The part that begins at a position, with so many records and responses at most.
-pub(crate) fn batch(file: &Connection, tenant: i64, from: Position, most: usize) -> Result<Batch> {
-    let mut batch = Batch::new(last_turn(file, &Tally::default(), tenant)?);
-    let mut answers = Direct::new(file, tenant);
+pub(crate) fn batch(
+    file: &Connection,
+    tenant: i64,
+    from: ExportPosition,
+    most: usize,
+) -> Result<ExportBatch> {
+    let mut batch = ExportBatch::new(last_turn(file, &TenantDeltas::default(), tenant)?);
+    let mut answers = SqliteLookups::new(file, tenant);
     batch.next = Some(from);
     let mut room = most.max(1);
     while let Some(at) = batch.next.filter(|_| room > 0) {
@@ -77,14 +82,19 @@ pub(crate) fn records(file: &Connection, tenant: i64) -> Result<u64> {
 }
 
 /// What is to be sent, behind a row, with its rows.
-fn outbox(file: &Connection, tenant: i64, after: i64, most: usize) -> Result<Vec<(i64, Dispatch)>> {
+fn outbox(
+    file: &Connection,
+    tenant: i64,
+    after: i64,
+    most: usize,
+) -> Result<Vec<(i64, OutboxEntry)>> {
     let mut statement = file.prepare_cached(
         "SELECT seq, body FROM outbox WHERE tenant = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3",
     )?;
     let rows = statement.query_and_then(
         (tenant, after, i64::try_from(most).unwrap_or(i64::MAX)),
         |row| {
-            let dispatch = Dispatch::from_stored(row.get_ref(1)?.as_str()?);
+            let dispatch = OutboxEntry::from_stored(row.get_ref(1)?.as_str()?);
             Ok((
                 row.get(0)?,
                 dispatch.ok_or_else(|| {

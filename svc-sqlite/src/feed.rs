@@ -2,12 +2,12 @@
 
 use rusqlite::{Connection, OptionalExtension, Row};
 use svc_core::{
-    link::Address,
+    link::RecordAddress,
     model::Kind,
-    ops::{ChangedRecord, What},
+    ops::{ChangeKind, RecordChange},
     value::Timestamp,
 };
-use svc_store::feed::{FeedPlace, FeedQuery, FeedRead, Told, told};
+use svc_store::feed::{FeedChange, FeedPosition, FeedQuery, FeedRows, told};
 
 use crate::{
     apply::bottom,
@@ -21,12 +21,12 @@ use crate::{
 pub(crate) fn tell(
     file: &Connection,
     tenant: i64,
-    change: &Told<'_>,
+    change: &FeedChange<'_>,
     time: Timestamp,
 ) -> Result<()> {
     let time = time.micros();
     match change {
-        Told::One(what, record) => {
+        FeedChange::One(what, record) => {
             let id = RecordId::known(&record.id)?;
             let parent = record.parent.as_ref().map(RecordId::known).transpose()?;
             // Not `INSERT ... SELECT`: of the table that it writes, that makes a copy each time.
@@ -36,12 +36,12 @@ pub(crate) fn tell(
             file.prepare_cached(sql)?
                 .execute((tenant, code, id, parent, *what as i64, time))?;
         }
-        Told::Gone(set) => {
+        FeedChange::Gone(set) => {
             let sql = sets::telling(table(set.kind()), set);
             file.prepare_cached(&sql)?.execute((
                 tenant,
                 bottom(set)?,
-                What::Deleted as i64,
+                ChangeKind::Deleted as i64,
                 time,
             ))?;
         }
@@ -67,7 +67,7 @@ pub(crate) fn expire(file: &Connection, tenant: i64, oldest: Timestamp) -> Resul
 }
 
 /// What the feed has for a page.
-pub(crate) fn read(file: &Connection, tenant: i64, query: &FeedQuery<'_>) -> Result<FeedRead> {
+pub(crate) fn read(file: &Connection, tenant: i64, query: &FeedQuery<'_>) -> Result<FeedRows> {
     let sql = "SELECT seq, at FROM feed WHERE tenant = ?1 ORDER BY seq DESC LIMIT 1";
     let last = file
         .prepare_cached(sql)?
@@ -83,25 +83,25 @@ pub(crate) fn read(file: &Connection, tenant: i64, query: &FeedQuery<'_>) -> Res
     let entries = statement
         .query_and_then((tenant, query.after.seq, query.limit), entry)?
         .collect::<Result<_>>()?;
-    Ok(FeedRead {
-        is_kept: query.named == FeedPlace::START || kept == Some(query.named),
+    Ok(FeedRows {
+        is_kept: query.named == FeedPosition::START || kept == Some(query.named),
         last,
         entries,
     })
 }
 
-fn place(row: &Row<'_>) -> rusqlite::Result<FeedPlace> {
-    Ok(FeedPlace::new(row.get(0)?, 0, row.get(1)?))
+fn place(row: &Row<'_>) -> rusqlite::Result<FeedPosition> {
+    Ok(FeedPosition::new(row.get(0)?, 0, row.get(1)?))
 }
 
-fn entry(row: &Row<'_>) -> Result<(FeedPlace, ChangedRecord)> {
+fn entry(row: &Row<'_>) -> Result<(FeedPosition, RecordChange)> {
     let (place, code): (_, i64) = (place(row)?, row.get(2)?);
     let (id, parent): (RecordId, Option<RecordId>) = (row.get(3)?, row.get(4)?);
     let kind = Kind::ALL
         .iter()
         .copied()
         .find(|kind| table(*kind).code == code);
-    let record = kind.map(|kind| Address::new(kind, id.to_id(), parent.map(RecordId::to_id)));
+    let record = kind.map(|kind| RecordAddress::new(kind, id.to_id(), parent.map(RecordId::to_id)));
     let told = record.and_then(|record| told(row.get(5).ok()?, place.at, record));
     Ok((
         place,

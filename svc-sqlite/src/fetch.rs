@@ -6,7 +6,10 @@ use rusqlite::{Connection, OptionalExtension};
 use svc_core::{
     Error,
     model::Kind,
-    store::{Answer, Answers, Found, Key, Pause, Question, Stored, Sum},
+    store::{
+        Lookup, LookupKey, LookupResult, LookupSource, RecordLocation, RuleError, StoredRecord,
+        Totals,
+    },
     value::{Amount, Id},
 };
 use svc_store::lookup;
@@ -16,7 +19,7 @@ use crate::{
     kept,
     record_id::RecordId,
     rows::{by_id, by_row, find, one, place, under},
-    schema::{Table, table},
+    schema::{SqliteTable, table},
 };
 
 /// Stands for a ticket whose place is not known any more.
@@ -26,23 +29,23 @@ pub(crate) const ANY: i64 = -1;
 pub(crate) const ALL: &[u8] = &[];
 
 /// The file, as the rulebook asks it.
-pub(crate) struct Direct<'a> {
+pub(crate) struct SqliteLookups<'a> {
     pub(crate) file: &'a Connection,
     pub(crate) tenant: i64,
     /// Why the last question could not be answered: the rulebook hears only that.
     failure: Option<StoreError>,
 }
 
-impl Answers for Direct<'_> {
-    fn answer(&mut self, question: &Question) -> Result<Answer, Pause> {
+impl LookupSource for SqliteLookups<'_> {
+    fn answer(&mut self, question: &Lookup) -> Result<LookupResult, RuleError> {
         self.look_up(question).map_err(|failure| {
             self.failure = Some(failure);
-            Pause::Failed(Error::unexpected("the data file does not answer"))
+            RuleError::Failed(Error::unexpected("the data file does not answer"))
         })
     }
 }
 
-impl<'a> Direct<'a> {
+impl<'a> SqliteLookups<'a> {
     pub(crate) fn new(file: &'a Connection, tenant: i64) -> Self {
         Self {
             file,
@@ -55,50 +58,50 @@ impl<'a> Direct<'a> {
     /// of `refused`.
     pub(crate) fn failure(
         &mut self,
-        pause: Pause,
+        pause: RuleError,
         refused: impl FnOnce(Error) -> Error,
     ) -> StoreError {
         match (self.failure.take(), pause) {
             (Some(failure), _) => failure,
-            (None, Pause::Failed(error)) => refused(error).into(),
+            (None, RuleError::Failed(error)) => refused(error).into(),
             (None, other) => StoreError::unexpected(other.to_string()),
         }
     }
 
-    fn look_up(&self, question: &Question) -> Result<Answer> {
+    fn look_up(&self, question: &Lookup) -> Result<LookupResult> {
         let (file, tenant) = (self.file, self.tenant);
         Ok(match question {
-            Question::Find(key) => Answer::Found(self.find(key)?),
-            Question::Record(key) => Answer::Record(record(file, tenant, key)?),
-            Question::Members {
+            Lookup::Find(key) => LookupResult::Found(self.find(key)?),
+            Lookup::Record(key) => LookupResult::Record(record(file, tenant, key)?),
+            Lookup::Members {
                 kind,
                 groups,
                 people,
-            } => Answer::Records(self.members(*kind, groups, people)?),
-            Question::Answered { people, questions } => {
-                Answer::Records(self.answered(people, questions)?)
+            } => LookupResult::Records(self.members(*kind, groups, people)?),
+            Lookup::Answered { people, questions } => {
+                LookupResult::Records(self.answered(people, questions)?)
             }
-            Question::Count { kind, of } => Answer::Number(match self.owner(of)? {
+            Lookup::Count { kind, of } => LookupResult::Number(match self.owner(of)? {
                 Some((owner, id)) => records(file, tenant, table(*kind), Some((owner, id)))?,
                 None => 0,
             }),
-            Question::Sum(of) => Answer::Sum(match self.owner(of)? {
+            Lookup::Sum(of) => LookupResult::Sum(match self.owner(of)? {
                 Some((owner, id)) => self.sum(owner, id)?,
-                None => Sum::default(),
+                None => Totals::default(),
             }),
-            Question::Parts(of) => Answer::Parts(match self.owner(of)? {
+            Lookup::Parts(of) => LookupResult::Parts(match self.owner(of)? {
                 Some((_, id)) => self.parts(id)?,
                 None => Vec::new(),
             }),
-            Question::Holdings(person) => Answer::Holdings(self.holdings(person)?),
-            Question::Kept(key) => Answer::Kept(kept::kept(file, tenant, key)?),
+            Lookup::Holdings(person) => LookupResult::Holdings(self.holdings(person)?),
+            Lookup::Kept(key) => LookupResult::Kept(kept::kept(file, tenant, key)?),
         })
     }
 
-    fn find(&self, key: &Key) -> Result<Option<Found>> {
+    fn find(&self, key: &LookupKey) -> Result<Option<RecordLocation>> {
         match key {
-            Key::Id(kind, id) => Ok(find(self.file, self.tenant, *kind, id)?),
-            Key::Identifier(..) | Key::Email(_) => {
+            LookupKey::Id(kind, id) => Ok(find(self.file, self.tenant, *kind, id)?),
+            LookupKey::Identifier(..) | LookupKey::Email(_) => {
                 match (row_of(self.file, self.tenant, key)?, key.kind()) {
                     (Some(row), Some(kind)) => Ok(place(self.file, self.tenant, kind, row)?),
                     _ => Ok(None),
@@ -109,18 +112,23 @@ impl<'a> Direct<'a> {
     }
 
     /// The id of the record that a key names.
-    fn id(&self, key: &Key) -> Result<Option<RecordId>> {
+    fn id(&self, key: &LookupKey) -> Result<Option<RecordId>> {
         match key {
-            Key::Id(_, id) => Ok(RecordId::parse(id)),
+            LookupKey::Id(_, id) => Ok(RecordId::parse(id)),
             key => Ok(self.find(key)?.and_then(|found| RecordId::parse(&found.id))),
         }
     }
 
-    fn owner(&self, key: &Key) -> Result<Option<(&'static Table, RecordId)>> {
+    fn owner(&self, key: &LookupKey) -> Result<Option<(&'static SqliteTable, RecordId)>> {
         Ok(key.kind().map(table).zip(self.id(key)?))
     }
 
-    fn members(&self, kind: Kind, groups: &[Key], people: &[Key]) -> Result<Vec<Stored>> {
+    fn members(
+        &self,
+        kind: Kind,
+        groups: &[LookupKey],
+        people: &[LookupKey],
+    ) -> Result<Vec<StoredRecord>> {
         let (table, mut members) = (table(kind), Vec::new());
         for group in groups {
             let Some(group) = self.id(group)? else {
@@ -141,7 +149,7 @@ impl<'a> Direct<'a> {
         Ok(members)
     }
 
-    fn answered(&self, people: &[Key], questions: &[Key]) -> Result<Vec<Stored>> {
+    fn answered(&self, people: &[LookupKey], questions: &[LookupKey]) -> Result<Vec<StoredRecord>> {
         let answers = table(Kind::Answer);
         let Some(column) = answers.scope(Kind::Person) else {
             return Ok(Vec::new());
@@ -156,7 +164,7 @@ impl<'a> Direct<'a> {
                 continue;
             };
             let all = under(self.file, answers, column, self.tenant, person)?;
-            let is_wanted = |it: &Stored| {
+            let is_wanted = |it: &StoredRecord| {
                 it.record
                     .parent()
                     .is_some_and(|question| wanted.contains(question))
@@ -166,9 +174,9 @@ impl<'a> Direct<'a> {
         Ok(answered)
     }
 
-    fn sum(&self, owner: &Table, id: RecordId) -> Result<Sum> {
+    fn sum(&self, owner: &SqliteTable, id: RecordId) -> Result<Totals> {
         let Some(members) = owner.counts else {
-            return Ok(Sum::default());
+            return Ok(Totals::default());
         };
         let row = self
             .file
@@ -180,23 +188,23 @@ impl<'a> Direct<'a> {
             })
             .optional()?;
         let Some((accepted, tickets, amount)) = row else {
-            return Ok(Sum::default());
+            return Ok(Totals::default());
         };
-        Ok(Sum::new(accepted, tickets, stored_amount(&amount)?))
+        Ok(Totals::new(accepted, tickets, stored_amount(&amount)?))
     }
 
-    fn parts(&self, owner: RecordId) -> Result<Vec<(String, Sum)>> {
+    fn parts(&self, owner: RecordId) -> Result<Vec<(String, Totals)>> {
         let mut statement = self.file.prepare_cached(
             "SELECT name, tickets, amount FROM part WHERE tenant = ?1 AND owner = ?2 ORDER BY name",
         )?;
         let parts = statement.query_and_then((self.tenant, owner), |row| {
             let amount = stored_amount(row.get_ref(2)?.as_str()?)?;
-            Ok((row.get(0)?, Sum::new(0, row.get(1)?, amount)))
+            Ok((row.get(0)?, Totals::new(0, row.get(1)?, amount)))
         })?;
         parts.collect()
     }
 
-    fn holdings(&self, person: &Id) -> Result<Vec<(Stored, Vec<Option<i64>>)>> {
+    fn holdings(&self, person: &Id) -> Result<Vec<(StoredRecord, Vec<Option<i64>>)>> {
         let Some(person) = RecordId::parse(person) else {
             return Ok(Vec::new());
         };
@@ -243,11 +251,11 @@ pub(crate) fn holders(
 pub(crate) fn record(
     file: &Connection,
     tenant: i64,
-    key: &Key,
-) -> rusqlite::Result<Option<Stored>> {
+    key: &LookupKey,
+) -> rusqlite::Result<Option<StoredRecord>> {
     let row = match key {
-        Key::Id(kind, id) => return by_id(file, tenant, *kind, id),
-        Key::Name(kind, name) => {
+        LookupKey::Id(kind, id) => return by_id(file, tenant, *kind, id),
+        LookupKey::Name(kind, name) => {
             let table = table(*kind);
             return if table.has_unique_name() {
                 one(file, table, &table.sql.named, &[&tenant, name])
@@ -255,7 +263,7 @@ pub(crate) fn record(
                 Ok(None)
             };
         }
-        Key::Link(kind, id, name) => {
+        LookupKey::Link(kind, id, name) => {
             let link = by_id(file, tenant, *kind, id)?
                 .and_then(|stored| stored.record.link(name).cloned());
             return link.map_or(Ok(None), |address| {
@@ -271,9 +279,9 @@ pub(crate) fn record(
 }
 
 /// The row of the record that has an identifier, or of the oldest person with an address.
-fn row_of(file: &Connection, tenant: i64, key: &Key) -> rusqlite::Result<Option<i64>> {
+fn row_of(file: &Connection, tenant: i64, key: &LookupKey) -> rusqlite::Result<Option<i64>> {
     match key {
-        Key::Identifier(kind, identifier) => file
+        LookupKey::Identifier(kind, identifier) => file
             .prepare_cached(
                 "SELECT seq FROM identifier WHERE tenant = ?1 AND kind = ?2 AND hash = ?3",
             )?
@@ -282,7 +290,7 @@ fn row_of(file: &Connection, tenant: i64, key: &Key) -> rusqlite::Result<Option<
                 |row| row.get(0),
             )
             .optional(),
-        Key::Email(address) => file
+        LookupKey::Email(address) => file
             .prepare_cached(
                 "SELECT seq FROM email WHERE tenant = ?1 AND hash = ?2 ORDER BY seq LIMIT 1",
             )?
@@ -296,8 +304,8 @@ fn row_of(file: &Connection, tenant: i64, key: &Key) -> rusqlite::Result<Option<
 pub(crate) fn records(
     file: &Connection,
     tenant: i64,
-    members: &Table,
-    owner: Option<(&Table, RecordId)>,
+    members: &SqliteTable,
+    owner: Option<(&SqliteTable, RecordId)>,
 ) -> rusqlite::Result<u64> {
     let (scope, id) = owner
         .as_ref()

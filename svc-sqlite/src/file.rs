@@ -10,7 +10,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use svc_core::link::ShareNames;
 
-use crate::options::Options;
+use crate::options::SqliteOptions;
 use crate::wal::unreadable_frames;
 
 /// Marks a data file of this library, `SvcR`: the application id in the header of the SQLite file.
@@ -218,7 +218,7 @@ pub fn remove_data_file(path: &Path) -> Result<bool, FileError> {
             path: path.to_owned(),
         });
     }
-    let _lock = Lock::take(path)?;
+    let _lock = ServerLock::take(path)?;
     // The log goes first: without its file it would be taken for the log of the next one.
     for file in [
         beside(path, "-wal"),
@@ -316,11 +316,11 @@ fn close_to_others(path: &Path) -> Result<(), FileError> {
 /// It lies in a file of its own: closing a second handle of the data file would drop SQLite's locks
 /// on it.
 #[derive(Debug)]
-pub(crate) struct Lock {
+pub(crate) struct ServerLock {
     _file: File,
 }
 
-impl Lock {
+impl ServerLock {
     /// Takes the lock of `path`, or says that another server has it.
     fn take(path: &Path) -> Result<Self, FileError> {
         let file = beside(path, "-lock");
@@ -366,7 +366,9 @@ pub fn is_served(path: &Path) -> Result<bool, FileError> {
 /// writing connection.
 ///
 /// From here on `options` names the file itself, whatever links or current folder led to it.
-pub(crate) fn open_writer(options: &mut Options) -> Result<(Connection, Option<Lock>), FileError> {
+pub(crate) fn open_writer(
+    options: &mut SqliteOptions,
+) -> Result<(Connection, Option<ServerLock>), FileError> {
     let path = &options.path;
     if options.beside {
         if !path.try_exists().map_err(io(path))? {
@@ -384,7 +386,7 @@ pub(crate) fn open_writer(options: &mut Options) -> Result<(Connection, Option<L
     let lock = if options.beside {
         None
     } else {
-        Some(Lock::take(path)?)
+        Some(ServerLock::take(path)?)
     };
     if lock.is_some() {
         warn_of_lost_commits(path)?;
@@ -415,7 +417,7 @@ fn warn_of_lost_commits(path: &Path) -> Result<(), FileError> {
 
 /// Opens a data file that exists and that no server has open, for a check: nothing is changed in
 /// it, and its log stays when the connection is closed. Returns the path without links, too.
-pub(crate) fn open_unserved(path: &Path) -> Result<(Connection, PathBuf, Lock), FileError> {
+pub(crate) fn open_unserved(path: &Path) -> Result<(Connection, PathBuf, ServerLock), FileError> {
     let missing = || FileError::Missing {
         path: path.to_owned(),
     };
@@ -423,7 +425,7 @@ pub(crate) fn open_unserved(path: &Path) -> Result<(Connection, PathBuf, Lock), 
         return Err(missing());
     }
     let path = path.canonicalize().map_err(io(path))?;
-    let lock = Lock::take(&path)?;
+    let lock = ServerLock::take(&path)?;
     let connection = connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(sqlite(&path))?;
     // The last connection that closes would copy the log into the file, and remove it.
     connection
@@ -502,7 +504,7 @@ fn connect(path: &Path, access: OpenFlags) -> rusqlite::Result<Connection> {
 }
 
 /// The settings of a connection that writes: durable, exact, and nothing deleted stays in the file.
-fn settings(writer: &Connection, options: &Options) -> rusqlite::Result<()> {
+fn settings(writer: &Connection, options: &SqliteOptions) -> rusqlite::Result<()> {
     let mode: String = writer.query_row("PRAGMA journal_mode = wal", (), |row| row.get(0))?;
     if mode != "wal" {
         return Err(rusqlite::Error::SqliteFailure(

@@ -4,41 +4,41 @@
 use rusqlite::Connection;
 use svc_core::{
     Error,
-    filter::{Filterable, MOST_FOUND, Plan, Point, Range},
+    filter::{DateRange, FilterField, IndexKey, MOST_FOUND, QueryPlan},
     link::Scope,
     model::Kind,
     raw::RawPage,
-    store::{Key, Stored},
+    store::{LookupKey, StoredRecord},
 };
-use svc_store::{cursor::OrderedStart, filtered::Ordered, lookup};
+use svc_store::{cursor::OrderedPageStart, filtered::OrderedPages, lookup};
 
 use crate::{
     error::{Result, StoreError},
     fetch::{record, records},
     rows::stored,
-    schema::{Table, table},
-    statements::Dated,
+    schema::{SqliteTable, table},
+    statements::DateRangeStatements,
 };
 
 /// What this store answers of a filter: the collection of all records of a kind.
 pub(crate) fn page(
     file: &Connection,
     kind: Kind,
-    ordered: Ordered<'_>,
-    plan: &Plan,
+    ordered: OrderedPages<'_>,
+    plan: &QueryPlan,
 ) -> Result<RawPage> {
     if ordered.request.scope != Scope::All {
         return Err(Error::not_found().into());
     }
     match plan {
-        Plan::Points(points) => {
+        QueryPlan::Points(points) => {
             let mut found = Vec::new();
             for point in points {
                 found.extend(led_to(file, ordered.tenant, kind, point)?);
             }
             Ok(ordered.of_points(found)?)
         }
-        Plan::Range(range) => of_range(file, kind, ordered, range),
+        QueryPlan::Range(range) => of_range(file, kind, ordered, range),
         _ => Err(StoreError::unexpected(
             "a plan that this store does not know",
         )),
@@ -46,9 +46,14 @@ pub(crate) fn page(
 }
 
 /// What a point leads to: one record, or everybody with an e-mail address.
-fn led_to(file: &Connection, tenant: i64, kind: Kind, point: &Point) -> Result<Vec<Stored>> {
-    let Point::Email(address) = point else {
-        return Ok(record(file, tenant, &Key::of_point(kind, point))?
+fn led_to(
+    file: &Connection,
+    tenant: i64,
+    kind: Kind,
+    point: &IndexKey,
+) -> Result<Vec<StoredRecord>> {
+    let IndexKey::Email(address) = point else {
+        return Ok(record(file, tenant, &LookupKey::of_point(kind, point))?
             .into_iter()
             .collect());
     };
@@ -65,12 +70,17 @@ fn led_to(file: &Connection, tenant: i64, kind: Kind, point: &Point) -> Result<V
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-fn of_range(file: &Connection, kind: Kind, ordered: Ordered<'_>, range: &Range) -> Result<RawPage> {
+fn of_range(
+    file: &Connection,
+    kind: Kind,
+    ordered: OrderedPages<'_>,
+    range: &DateRange,
+) -> Result<RawPage> {
     let (table, tenant) = (table(kind), ordered.tenant);
     let sql = dated(table, range.field)?;
     let (after, total) = match ordered.start() {
-        OrderedStart::After(mark) => (Some((mark.time, mark.row)), mark.total),
-        OrderedStart::At(position) => {
+        OrderedPageStart::After(mark) => (Some((mark.time, mark.row)), mark.total),
+        OrderedPageStart::At(position) => {
             let total = count(file, table, sql, tenant, range)?;
             let after = match position.checked_sub(1) {
                 // Both ends of a range without records may lie the wrong way round.
@@ -99,7 +109,13 @@ fn of_range(file: &Connection, kind: Kind, ordered: Ordered<'_>, range: &Range) 
 }
 
 /// How many records a range has; of all there is a count already.
-fn count(file: &Connection, table: &Table, sql: &Dated, tenant: i64, range: &Range) -> Result<u64> {
+fn count(
+    file: &Connection,
+    table: &SqliteTable,
+    sql: &DateRangeStatements,
+    tenant: i64,
+    range: &DateRange,
+) -> Result<u64> {
     if range.is_whole() {
         return Ok(records(file, tenant, table, None)?);
     }
@@ -112,9 +128,9 @@ fn count(file: &Connection, table: &Table, sql: &Dated, tenant: i64, range: &Ran
 /// Date and row of the record with so many others before it.
 fn nth(
     file: &Connection,
-    sql: &Dated,
+    sql: &DateRangeStatements,
     tenant: i64,
-    range: &Range,
+    range: &DateRange,
     before: u64,
 ) -> Result<Option<(i64, i64)>> {
     let before = i64::try_from(before).unwrap_or(i64::MAX);
@@ -126,10 +142,10 @@ fn nth(
         .transpose()?)
 }
 
-fn dated(table: &'static Table, field: Filterable) -> Result<&'static Dated> {
+fn dated(table: &'static SqliteTable, field: FilterField) -> Result<&'static DateRangeStatements> {
     let sql = match field {
-        Filterable::CreatedDate => &table.sql.created,
-        Filterable::ModifiedDate => &table.sql.modified,
+        FilterField::CreatedDate => &table.sql.created,
+        FilterField::ModifiedDate => &table.sql.modified,
         _ => return Err(StoreError::unexpected("a range of what is no date")),
     };
     if sql.later.is_empty() {

@@ -7,13 +7,13 @@ use svc_core::{
     auth::Caller,
     value::{Id, Timestamp},
 };
-use svc_store::keys::{IssuedKey, KeyCache, KeyError, KeyInfo, TokenHash};
+use svc_store::keys::{KeyCache, KeyError, KeyInfo, StoredKey, TokenHash};
 
 use crate::{
-    data_version::DataVersion,
+    data_version::CommitCounter,
     error::{Result, StoreError},
     metadata,
-    readers::Readers,
+    readers::ReadPool,
     tenants,
 };
 
@@ -23,8 +23,8 @@ const SELECT: &str = "SELECT api_key.id, tenant.name, hint, label, rights, read_
 /// Whom a token stands for at this moment; `None` when it is unknown, revoked or expired (AUT-03).
 pub(crate) fn check(
     cache: &KeyCache,
-    data_version: &DataVersion,
-    readers: &Readers,
+    data_version: &CommitCounter,
+    readers: &ReadPool,
     token: &str,
     now: Timestamp,
 ) -> Result<Option<(Tenant, Caller)>> {
@@ -39,7 +39,7 @@ pub(crate) fn check(
 }
 
 /// Stores a key, unless there is one with its token already.
-pub(crate) fn add(file: &Connection, key: &IssuedKey) -> Result<Result<KeyInfo, KeyError>> {
+pub(crate) fn add(file: &Connection, key: &StoredKey) -> Result<Result<KeyInfo, KeyError>> {
     let (info, hash) = (&key.info, &key.hash);
     let Some(tenant) = tenants::number(file, &info.tenant)? else {
         return Ok(Err(KeyError::TenantUnknown(
@@ -91,10 +91,10 @@ pub(crate) fn list(file: &Connection, tenant: Option<&Tenant>) -> Result<Vec<Key
 }
 
 /// Every key with its hash.
-pub(crate) fn issued(file: &Connection) -> Result<Vec<IssuedKey>> {
+pub(crate) fn issued(file: &Connection) -> Result<Vec<StoredKey>> {
     all(file, None, |row| {
         let hash = TokenHash::stored(row.get_ref(10)?.as_blob()?);
-        Ok(IssuedKey::stored(
+        Ok(StoredKey::stored(
             info(row)?,
             hash.ok_or_else(|| StoreError::unexpected("a stored key is damaged"))?,
         ))

@@ -4,14 +4,14 @@
 //! use http::{Request, StatusCode};
 //! use http_body_util::{BodyExt, Full};
 //! use svc_core::api::{Api, Vendor};
-//! use svc_sqlite::{KeyOptions, Options, Store};
+//! use svc_sqlite::{KeyOptions, SqliteOptions, SqliteStore};
 //! use svc_tower::SvcService;
 //! use tower::ServiceExt;
 //!
 //! # let folder = tempfile::tempdir()?;
 //! # let path = folder.path().join("people.db");
 //! # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
-//! let store = Store::open(Options::new(path))?;
+//! let store = SqliteStore::open(SqliteOptions::new(path))?;
 //! let tenant = store.ensure_tenant("acme").await?;
 //! let key = store.create_key(&tenant, KeyOptions::new("my first key")).await?;
 //!
@@ -108,8 +108,8 @@ pub use file::{
     sync_directory,
 };
 #[cfg(feature = "mapped")]
-pub use mapped::Mapped;
-pub use options::Options;
-pub use stats::Stats;
-pub use store::Store;
-pub use svc_store::keys::{KeyError, KeyInfo, KeyOptions, KeyWebhooks, NewKey, Revocation};
+pub use mapped::SqliteDatabase;
+pub use options::SqliteOptions;
+pub use stats::SqliteStats;
+pub use store::SqliteStore;
+pub use svc_store::keys::{CreatedKey, KeyError, KeyInfo, KeyOptions, KeyWebhooks, Revocation};

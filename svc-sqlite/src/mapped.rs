@@ -15,7 +15,7 @@ use rusqlite::{
     ffi::{SQLITE_CONSTRAINT_CHECK, SQLITE_CONSTRAINT_DATATYPE, SQLITE_CONSTRAINT_NOTNULL},
     types::ValueRef,
 };
-use svc_sql::{Database, Dialect, Row, Statement, Transaction, Trouble};
+use svc_sql::{Database, DatabaseError, Dialect, Statement, TextRow, Transaction};
 
 use crate::dialect::DIALECT;
 
@@ -24,30 +24,34 @@ const READERS: usize = 2;
 /// How long another program's write is waited for.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-type Given = Result<Vec<Vec<Row>>, Trouble>;
+type StatementResults = Result<Vec<Vec<TextRow>>, DatabaseError>;
 
 /// A read and whom to tell.
-type Read = (Vec<Statement>, oneshot::Sender<Given>);
+type ReadRequest = (Vec<Statement>, oneshot::Sender<StatementResults>);
 
 /// A transaction that begins: its first statements, whom to tell, and where its steps come from.
-type Begin = (Vec<Statement>, oneshot::Sender<Given>, mpsc::Receiver<Step>);
+type BeginRequest = (
+    Vec<Statement>,
+    oneshot::Sender<StatementResults>,
+    mpsc::Receiver<TransactionStep>,
+);
 
 /// What a transaction does next; without one it is undone.
-enum Step {
-    Run(Vec<Statement>, oneshot::Sender<Given>),
-    Commit(Vec<Statement>, oneshot::Sender<Given>),
+enum TransactionStep {
+    Run(Vec<Statement>, oneshot::Sender<StatementResults>),
+    Commit(Vec<Statement>, oneshot::Sender<StatementResults>),
 }
 
 /// A data file whose tables are a vendor's own: for
 /// [`MappedStore::connect`](svc_sql::MappedStore::connect). Its journal and its durability
 /// are as the vendor has set them; with `PRAGMA journal_mode = WAL` reads and writes do not wait
 /// for each other.
-pub struct Mapped {
-    reads: mpsc::Sender<Read>,
-    begins: mpsc::Sender<Begin>,
+pub struct SqliteDatabase {
+    reads: mpsc::Sender<ReadRequest>,
+    begins: mpsc::Sender<BeginRequest>,
 }
 
-impl Mapped {
+impl SqliteDatabase {
     /// The data file at this path, which is there already. Foreign keys are enforced.
     ///
     /// # Errors
@@ -55,7 +59,7 @@ impl Mapped {
     /// The file cannot be opened, or a thread cannot be started.
     pub fn open(path: impl AsRef<Path>) -> io::Result<Self> {
         let path = path.as_ref().to_path_buf();
-        let (reads, waiting) = mpsc::channel::<Read>();
+        let (reads, waiting) = mpsc::channel::<ReadRequest>();
         let waiting = Arc::new(Mutex::new(waiting));
         for _ in 0..READERS {
             let (connection, waiting) = (open(&path)?, Arc::clone(&waiting));
@@ -77,7 +81,7 @@ impl Mapped {
                     }
                 })?;
         }
-        let (begins, waiting) = mpsc::channel::<Begin>();
+        let (begins, waiting) = mpsc::channel::<BeginRequest>();
         let connection = open(&path)?;
         thread::Builder::new()
             .name("svc-mapped-writer".to_owned())
@@ -93,7 +97,7 @@ impl Mapped {
     }
 }
 
-impl fmt::Debug for Mapped {
+impl fmt::Debug for SqliteDatabase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Mapped").finish_non_exhaustive()
     }
@@ -113,12 +117,12 @@ fn open(path: &PathBuf) -> io::Result<Connection> {
 }
 
 #[async_trait]
-impl Database for Mapped {
+impl Database for SqliteDatabase {
     fn dialect(&self) -> &'static dyn Dialect {
         DIALECT
     }
 
-    async fn read(&self, statements: Vec<Statement>) -> Given {
+    async fn read(&self, statements: Vec<Statement>) -> StatementResults {
         let (reply, given) = oneshot::channel();
         self.reads.send((statements, reply)).map_err(|_| ended())?;
         given.await.map_err(|_| ended())?
@@ -127,28 +131,28 @@ impl Database for Mapped {
     async fn begin(
         &self,
         statements: Vec<Statement>,
-    ) -> Result<(Box<dyn Transaction>, Vec<Vec<Row>>), Trouble> {
+    ) -> Result<(Box<dyn Transaction>, Vec<Vec<TextRow>>), DatabaseError> {
         let (reply, given) = oneshot::channel();
         let (steps, next) = mpsc::channel();
         self.begins
             .send((statements, reply, next))
             .map_err(|_| ended())?;
         let given = given.await.map_err(|_| ended())??;
-        Ok((Box::new(Open { steps }), given))
+        Ok((Box::new(TransactionHandle { steps }), given))
     }
 }
 
 /// A transaction, as its caller sees it; dropped, the thread undoes it.
-struct Open {
-    steps: mpsc::Sender<Step>,
+struct TransactionHandle {
+    steps: mpsc::Sender<TransactionStep>,
 }
 
-impl Open {
+impl TransactionHandle {
     async fn step(
         &self,
         statements: Vec<Statement>,
-        step: fn(Vec<Statement>, oneshot::Sender<Given>) -> Step,
-    ) -> Given {
+        step: fn(Vec<Statement>, oneshot::Sender<StatementResults>) -> TransactionStep,
+    ) -> StatementResults {
         let (reply, given) = oneshot::channel();
         self.steps
             .send(step(statements, reply))
@@ -158,20 +162,20 @@ impl Open {
 }
 
 #[async_trait]
-impl Transaction for Open {
-    async fn run(&mut self, statements: Vec<Statement>) -> Given {
-        self.step(statements, Step::Run).await
+impl Transaction for TransactionHandle {
+    async fn run(&mut self, statements: Vec<Statement>) -> StatementResults {
+        self.step(statements, TransactionStep::Run).await
     }
 
-    async fn commit(self: Box<Self>, statements: Vec<Statement>) -> Given {
-        self.step(statements, Step::Commit).await
+    async fn commit(self: Box<Self>, statements: Vec<Statement>) -> StatementResults {
+        self.step(statements, TransactionStep::Commit).await
     }
 
     async fn roll_back(self: Box<Self>) {}
 }
 
 /// One transaction from its beginning to its end, in the thread that writes.
-fn transaction(connection: &Connection, (statements, reply, steps): Begin) {
+fn transaction(connection: &Connection, (statements, reply, steps): BeginRequest) {
     let begun = connection
         .execute_batch("BEGIN IMMEDIATE")
         .map_err(|error| trouble(&error));
@@ -181,8 +185,10 @@ fn transaction(connection: &Connection, (statements, reply, steps): Begin) {
     if reply.send(given).is_ok() && has_begun {
         while let Ok(step) = steps.recv() {
             match step {
-                Step::Run(statements, reply) => _ = reply.send(run(connection, &statements)),
-                Step::Commit(statements, reply) => {
+                TransactionStep::Run(statements, reply) => {
+                    _ = reply.send(run(connection, &statements))
+                }
+                TransactionStep::Commit(statements, reply) => {
                     let given = run(connection, &statements);
                     let done = given.and_then(|given| {
                         connection
@@ -210,7 +216,7 @@ fn end(connection: &Connection) {
 }
 
 /// Statements that read, all of one moment.
-fn read(connection: &Connection, statements: &[Statement]) -> Given {
+fn read(connection: &Connection, statements: &[Statement]) -> StatementResults {
     connection
         .execute_batch("BEGIN")
         .map_err(|error| trouble(&error))?;
@@ -219,14 +225,14 @@ fn read(connection: &Connection, statements: &[Statement]) -> Given {
     given
 }
 
-fn run(connection: &Connection, statements: &[Statement]) -> Given {
+fn run(connection: &Connection, statements: &[Statement]) -> StatementResults {
     statements
         .iter()
         .map(|statement| one(connection, statement).map_err(|error| trouble(&error)))
         .collect()
 }
 
-fn one(connection: &Connection, statement: &Statement) -> rusqlite::Result<Vec<Row>> {
+fn one(connection: &Connection, statement: &Statement) -> rusqlite::Result<Vec<TextRow>> {
     let mut prepared = connection.prepare_cached(&statement.text)?;
     let columns = prepared.column_count();
     let mut rows = prepared.query(rusqlite::params_from_iter(&statement.values))?;
@@ -245,7 +251,7 @@ fn one(connection: &Connection, statement: &Statement) -> rusqlite::Result<Vec<R
         given.push(
             (0..columns)
                 .map(column)
-                .collect::<rusqlite::Result<Row>>()?,
+                .collect::<rusqlite::Result<TextRow>>()?,
         );
     }
     Ok(given)
@@ -253,7 +259,7 @@ fn one(connection: &Connection, statement: &Statement) -> rusqlite::Result<Vec<R
 
 /// Whether a call is run again, its client tries again, or nothing helps. What people sent is in no
 /// message of `SQLite`.
-fn trouble(error: &rusqlite::Error) -> Trouble {
+fn trouble(error: &rusqlite::Error) -> DatabaseError {
     let cause = || format!("SQLite: {error}").into();
     match (
         error.sqlite_error_code(),
@@ -262,13 +268,15 @@ fn trouble(error: &rusqlite::Error) -> Trouble {
         (
             _,
             Some(SQLITE_CONSTRAINT_CHECK | SQLITE_CONSTRAINT_NOTNULL | SQLITE_CONSTRAINT_DATATYPE),
-        ) => Trouble::Refused(cause()),
-        (Some(ErrorCode::ConstraintViolation), _) => Trouble::Taken(cause()),
-        (Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked), _) => Trouble::Away(cause()),
-        _ => Trouble::Other(cause()),
+        ) => DatabaseError::Refused(cause()),
+        (Some(ErrorCode::ConstraintViolation), _) => DatabaseError::Taken(cause()),
+        (Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked), _) => {
+            DatabaseError::Away(cause())
+        }
+        _ => DatabaseError::Other(cause()),
     }
 }
 
-fn ended() -> Trouble {
-    Trouble::Away("the thread of the data file has ended".into())
+fn ended() -> DatabaseError {
+    DatabaseError::Away("the thread of the data file has ended".into())
 }

@@ -7,7 +7,7 @@ use svc_core::link::ShareNames;
 
 use crate::{
     file::{FileError, io, sqlite},
-    options::Options,
+    options::SqliteOptions,
 };
 
 fn value<T: FromSql>(file: &Connection, name: &str) -> rusqlite::Result<Option<T>> {
@@ -58,7 +58,7 @@ pub(crate) fn next_key_epoch(file: &Connection) -> rusqlite::Result<()> {
 /// Fixes the names of the share objects in a new file, and refuses others in one that has them.
 pub(crate) fn share_names(
     connection: &mut Connection,
-    options: &Options,
+    options: &SqliteOptions,
 ) -> Result<ShareNames, FileError> {
     let failed = sqlite(&options.path);
     let transaction = connection

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, TransactionBehavior};
 use svc_core::value::Timestamp;
-use svc_store::migration::{Migration, Mismatch, missing};
+use svc_store::migration::{Migration, MigrationError, missing};
 
 use crate::file::{FileError, sqlite};
 use crate::repair::repair;
@@ -53,12 +53,12 @@ pub(crate) fn migrate(
     }
     let found = applied(&transaction).map_err(sqlite(path))?;
     let missing = missing(migrations, &found).map_err(|mismatch| match mismatch {
-        Mismatch::Newer(found) => FileError::Newer {
+        MigrationError::Newer(found) => FileError::Newer {
             path: path.to_owned(),
             found,
             known,
         },
-        Mismatch::Damaged(number) => FileError::Damaged {
+        MigrationError::Damaged(number) => FileError::Damaged {
             path: path.to_owned(),
             number,
         },

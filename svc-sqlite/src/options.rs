@@ -5,24 +5,24 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use svc_core::helper::{PersonMatching, StockMatching};
+use svc_core::helper::{DefaultMatching, PersonMatching};
 use svc_core::link::ShareNames;
 use svc_core::value::Timestamp;
 
 /// Tells the time; a test sets its own.
-pub(crate) type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+pub(crate) type ClockFn = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 /// Runs on the writer between the last job and COMMIT.
-pub(crate) type Hold = Arc<dyn Fn() + Send + Sync>;
+pub(crate) type BeforeCommitFn = Arc<dyn Fn() + Send + Sync>;
 
 /// How a data file is opened (UND-36, UND-42). Only the path is needed; everything else has a
 /// default that is safe.
 ///
 /// ```
-/// let options = svc_sqlite::Options::new("people.db").readers(4);
+/// let options = svc_sqlite::SqliteOptions::new("people.db").readers(4);
 /// assert_eq!(options.path().to_str(), Some("people.db"));
 /// ```
 #[derive(Clone)]
-pub struct Options {
+pub struct SqliteOptions {
     pub(crate) path: PathBuf,
     pub(crate) beside: bool,
     pub(crate) inline_commit: bool,
@@ -35,11 +35,11 @@ pub struct Options {
     pub(crate) share_names: ShareNames,
     pub(crate) matching: Arc<dyn PersonMatching>,
     pub(crate) keep_changes: Option<Duration>,
-    pub(crate) now: Clock,
-    pub(crate) before_commit: Option<Hold>,
+    pub(crate) now: ClockFn,
+    pub(crate) before_commit: Option<BeforeCommitFn>,
 }
 
-impl Options {
+impl SqliteOptions {
     /// The data file at `path`; it is made when there is none.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
@@ -54,7 +54,7 @@ impl Options {
             synchronous_normal: false,
             max_page_count: None,
             share_names: ShareNames::default(),
-            matching: Arc::new(StockMatching),
+            matching: Arc::new(DefaultMatching),
             keep_changes: None,
             now: Arc::new(Timestamp::now),
             before_commit: None,
@@ -137,8 +137,8 @@ impl Options {
         self
     }
 
-    /// Decides whether a posted person is known already (HLP-04); by default [`StockMatching`]. Its
-    /// text is published by [`Store::register_all`](crate::Store::register_all).
+    /// Decides whether a posted person is known already (HLP-04); by default [`DefaultMatching`]. Its
+    /// text is published by [`Store::register_all`](crate::SqliteStore::register_all).
     ///
     /// It must have no effects of its own: it is asked again when the transaction of a call is done
     /// again.
@@ -180,7 +180,7 @@ impl Options {
     }
 }
 
-impl fmt::Debug for Options {
+impl fmt::Debug for SqliteOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Options")
             .field("path", &self.path)

@@ -3,15 +3,15 @@
 use rusqlite::Connection;
 use svc_core::{
     Tenant,
-    ops::Dispatch,
-    store::{Claim, Claimed},
+    ops::OutboxEntry,
+    store::{ClaimedEntries, OutboxClaim},
     value::{Id, Timestamp},
 };
 
 use crate::{error::Result, record_id::RecordId};
 
 /// Notes something to send.
-pub(crate) fn put(file: &Connection, tenant: i64, dispatch: &Dispatch) -> Result<()> {
+pub(crate) fn put(file: &Connection, tenant: i64, dispatch: &OutboxEntry) -> Result<()> {
     let [person, message] =
         [dispatch.person(), dispatch.message()].map(|id| id.map(RecordId::known).transpose());
     file.prepare_cached(
@@ -55,7 +55,7 @@ pub(crate) fn claim(
     now: Timestamp,
     until: Timestamp,
     most: u32,
-) -> Result<Claimed> {
+) -> Result<ClaimedEntries> {
     let sql = "SELECT o.seq, t.name, o.attempts + 1, o.body FROM outbox o JOIN tenant t ON t.id = o.tenant
                WHERE o.due <= ?1 ORDER BY o.due, o.seq LIMIT ?2";
     let mut due = file.prepare_cached(sql)?;
@@ -65,7 +65,7 @@ pub(crate) fn claim(
     while let Some(row) = rows.next()? {
         let (seq, tenant) = (row.get(0)?, Tenant::new(row.get_ref(1)?.as_str()?));
         seen.push(seq);
-        claims.extend(Claim::stored(
+        claims.extend(OutboxClaim::stored(
             tenant,
             seq,
             row.get(2)?,
@@ -77,7 +77,7 @@ pub(crate) fn claim(
     for seq in seen {
         claimed.execute((seq, until.micros()))?;
     }
-    Ok(Claimed::new(claims, next(file)?))
+    Ok(ClaimedEntries::new(claims, next(file)?))
 }
 
 /// What was claimed is settled.

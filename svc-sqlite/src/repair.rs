@@ -2,19 +2,19 @@
 //! the migrations.
 
 use rusqlite::Connection;
-use svc_core::{helper::StockMatching, rules::Repair};
-use svc_store::Tally;
+use svc_core::{helper::DefaultMatching, rules::RecordRepair};
+use svc_store::TenantDeltas;
 
-use crate::{apply::Apply, error::Result, fetch, record_id::RecordId, rows, schema::table};
+use crate::{apply::ChangeApplier, error::Result, fetch, record_id::RecordId, rows, schema::table};
 
 /// Repairs the records of every tenant. Amounts that were rounded are listed in the table `rounded`
 /// and in the log.
 pub(crate) fn repair(file: &Connection) -> Result<()> {
     for tenant in numbers(file, "SELECT id FROM tenant", ())? {
-        let mut tally = Tally::default();
-        let mut apply = Apply::new(file, tenant, &mut tally);
-        let mut repair = Repair::default();
-        for kind in Repair::KINDS {
+        let mut tally = TenantDeltas::default();
+        let mut apply = ChangeApplier::new(file, tenant, &mut tally);
+        let mut repair = RecordRepair::default();
+        for kind in RecordRepair::KINDS {
             let sql = format!(
                 "SELECT seq FROM {} WHERE tenant = ?1 ORDER BY seq",
                 table(kind).name
@@ -25,7 +25,7 @@ pub(crate) fn repair(file: &Connection) -> Result<()> {
                         .record(&stored)?
                         .iter()
                         .try_for_each(|change| apply.change(change))?;
-                    for (place, keys) in Repair::holders(&stored, &StockMatching)? {
+                    for (place, keys) in RecordRepair::holders(&stored, &DefaultMatching)? {
                         for key in keys {
                             if let Some(holder) = fetch::record(file, tenant, &key)? {
                                 apply.hold(

@@ -3,27 +3,27 @@
 use bytes::BytesMut;
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, types::FromSql};
 use svc_core::{
-    link::Address,
+    link::RecordAddress,
     model::Kind,
     raw::RawRecord,
-    record::{Computed, Identifiers, Meta},
-    schema::Source,
-    store::{Found, Stored},
+    record::{ComputedValue, Identifiers, Meta},
+    schema::ComputedSource,
+    store::{RecordLocation, StoredRecord},
     value::{Amount, Id, Timestamp},
 };
 
 use crate::{
     record_id::RecordId,
-    schema::{Table, table},
+    schema::{SqliteTable, table},
 };
 
 /// Columns in front of the links.
 const FIXED: usize = 6;
 
-/// Reads a row of [`Statements::get`](crate::statements::Statements::get) and its like, with its
+/// Reads a row of [`StatementMode::get`](crate::statements::Statements::get) and its like, with its
 /// row number; the body is copied into `bodies`, which the records of a page share.
 pub(crate) fn read_raw(
-    table: &Table,
+    table: &SqliteTable,
     row: &Row<'_>,
     bodies: &mut BytesMut,
 ) -> rusqlite::Result<(i64, RawRecord)> {
@@ -35,8 +35,8 @@ pub(crate) fn read_raw(
     meta.identifiers = Identifiers::from_stored(row.get(4)?);
     bodies.extend_from_slice(row.get_ref(5)?.as_bytes()?);
     let mut record = RawRecord::stored(table.kind, meta, bodies.split());
-    let mut columns = Columns { row, at: FIXED };
-    let mut homes = Columns {
+    let mut columns = ColumnReader { row, at: FIXED };
+    let mut homes = ColumnReader {
         row,
         at: FIXED.saturating_add(table.columns.len()),
     };
@@ -51,7 +51,7 @@ pub(crate) fn read_raw(
             let parent = home.map(RecordId::to_id);
             record.add_link(
                 column.name,
-                Address::new(column.kind, id.to_id(), parent).into(),
+                RecordAddress::new(column.kind, id.to_id(), parent).into(),
             );
         }
     }
@@ -64,36 +64,38 @@ pub(crate) fn read_raw(
 }
 
 /// The columns of a row behind the fixed ones, one by one.
-struct Columns<'a, 'r> {
+struct ColumnReader<'a, 'r> {
     row: &'a Row<'r>,
     at: usize,
 }
 
-impl Columns<'_, '_> {
+impl ColumnReader<'_, '_> {
     fn next<T: FromSql>(&mut self) -> rusqlite::Result<T> {
         let at = self.at;
         self.at = at.saturating_add(1);
         self.row.get(at)
     }
 
-    fn computed(&mut self, source: Source) -> rusqlite::Result<Option<Computed>> {
+    fn computed(&mut self, source: ComputedSource) -> rusqlite::Result<Option<ComputedValue>> {
         Ok(match source {
-            Source::Outside => Some(Computed::Count(0)),
-            Source::Relation(kind) => Some(Computed::Relation(kind)),
-            Source::Count(_) | Source::Accepted(_) | Source::Number(_) => Some(Computed::Count(
-                self.next::<Option<i64>>()?.unwrap_or_default(),
-            )),
-            Source::Sum(_) => {
+            ComputedSource::Outside => Some(ComputedValue::Count(0)),
+            ComputedSource::Relation(kind) => Some(ComputedValue::Relation(kind)),
+            ComputedSource::Count(_) | ComputedSource::Accepted(_) | ComputedSource::Number(_) => {
+                Some(ComputedValue::Count(
+                    self.next::<Option<i64>>()?.unwrap_or_default(),
+                ))
+            }
+            ComputedSource::Sum(_) => {
                 let text: Option<String> = self.next()?;
-                Some(Computed::Amount(
+                Some(ComputedValue::Amount(
                     text.as_deref().and_then(Amount::parse).unwrap_or_default(),
                 ))
             }
-            Source::ScheduledStart | Source::ScheduledStop => self
+            ComputedSource::ScheduledStart | ComputedSource::ScheduledStop => self
                 .next::<Option<i64>>()?
-                .map(|micros| Computed::Timestamp(Timestamp::from_micros(micros))),
+                .map(|micros| ComputedValue::Timestamp(Timestamp::from_micros(micros))),
             // Sent with every record, from its own columns.
-            Source::Clock => None,
+            ComputedSource::Clock => None,
         })
     }
 }
@@ -101,19 +103,19 @@ impl Columns<'_, '_> {
 /// The record of a statement that gives at most one.
 pub(crate) fn one(
     file: &Connection,
-    table: &Table,
+    table: &SqliteTable,
     sql: &str,
     parameters: &[&dyn ToSql],
-) -> rusqlite::Result<Option<Stored>> {
+) -> rusqlite::Result<Option<StoredRecord>> {
     file.prepare_cached(sql)?
         .query_row(parameters, |row| stored(table, row))
         .optional()
 }
 
 /// The record in a row of a statement.
-pub(crate) fn stored(table: &Table, row: &Row<'_>) -> rusqlite::Result<Stored> {
+pub(crate) fn stored(table: &SqliteTable, row: &Row<'_>) -> rusqlite::Result<StoredRecord> {
     let (row, record) = read_raw(table, row, &mut BytesMut::new())?;
-    Ok(Stored::new(row, record))
+    Ok(StoredRecord::new(row, record))
 }
 
 /// The record with this id, whatever its parent.
@@ -122,7 +124,7 @@ pub(crate) fn by_id(
     tenant: i64,
     kind: Kind,
     id: &Id,
-) -> rusqlite::Result<Option<Stored>> {
+) -> rusqlite::Result<Option<StoredRecord>> {
     let Some(id) = RecordId::parse(id) else {
         return Ok(None);
     };
@@ -136,7 +138,7 @@ pub(crate) fn by_row(
     tenant: i64,
     kind: Kind,
     seq: i64,
-) -> rusqlite::Result<Option<Stored>> {
+) -> rusqlite::Result<Option<StoredRecord>> {
     let table = table(kind);
     one(file, table, &table.sql.row, &[&tenant, &seq])
 }
@@ -151,7 +153,7 @@ pub(crate) fn behind(
     kind: Kind,
     after: i64,
     most: usize,
-) -> rusqlite::Result<(Vec<Stored>, bool)> {
+) -> rusqlite::Result<(Vec<StoredRecord>, bool)> {
     let (table, mut found, mut bytes) = (table(kind), Vec::new(), 0_usize);
     let mut statement = file.prepare_cached(&table.sql.every)?;
     let mut rows = statement.query((tenant, after, i64::try_from(most).unwrap_or(i64::MAX)))?;
@@ -170,11 +172,11 @@ pub(crate) fn behind(
 /// Every record whose column leads to a record.
 pub(crate) fn under(
     file: &Connection,
-    table: &Table,
+    table: &SqliteTable,
     column: usize,
     tenant: i64,
     owner: RecordId,
-) -> rusqlite::Result<Vec<Stored>> {
+) -> rusqlite::Result<Vec<StoredRecord>> {
     let Some(sql) = table.sql.page_under.get(column) else {
         return Ok(Vec::new());
     };
@@ -188,7 +190,7 @@ pub(crate) fn under(
 pub(crate) fn raw_at(
     file: &Connection,
     tenant: i64,
-    address: &Address,
+    address: &RecordAddress,
 ) -> rusqlite::Result<Option<RawRecord>> {
     let stored = by_id(file, tenant, address.kind, &address.id)?;
     Ok(stored
@@ -202,14 +204,14 @@ pub(crate) fn find(
     tenant: i64,
     kind: Kind,
     id: &Id,
-) -> rusqlite::Result<Option<Found>> {
+) -> rusqlite::Result<Option<RecordLocation>> {
     let Some(known) = RecordId::parse(id) else {
         return Ok(None);
     };
     file.prepare_cached(&table(kind).sql.exists)?
         .query_row((tenant, known), |row| {
             let parent: Option<RecordId> = row.get(1)?;
-            Ok(Found::new(
+            Ok(RecordLocation::new(
                 kind,
                 id.clone(),
                 row.get(0)?,
@@ -225,11 +227,11 @@ pub(crate) fn place(
     tenant: i64,
     kind: Kind,
     seq: i64,
-) -> rusqlite::Result<Option<Found>> {
+) -> rusqlite::Result<Option<RecordLocation>> {
     file.prepare_cached(&table(kind).sql.place)?
         .query_row((tenant, seq), |row| {
             let (id, parent): (RecordId, Option<RecordId>) = (row.get(0)?, row.get(1)?);
-            Ok(Found::new(
+            Ok(RecordLocation::new(
                 kind,
                 id.to_id(),
                 seq,
@@ -240,7 +242,11 @@ pub(crate) fn place(
 }
 
 /// Whether there is a record at an address.
-pub(crate) fn is_at(file: &Connection, tenant: i64, address: &Address) -> rusqlite::Result<bool> {
+pub(crate) fn is_at(
+    file: &Connection,
+    tenant: i64,
+    address: &RecordAddress,
+) -> rusqlite::Result<bool> {
     let found = find(file, tenant, address.kind, &address.id)?;
     Ok(found.is_some_and(|found| address.admits_parent(found.parent.as_ref())))
 }

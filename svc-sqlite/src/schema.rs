@@ -7,39 +7,39 @@ use std::{ops::Deref, sync::LazyLock};
 
 use svc_core::{
     model::{Kind, PerKind},
-    schema::Reference,
+    schema::ReferenceSpec,
 };
 use svc_store::KindTable;
 
-use crate::statements::Statements;
+use crate::statements::TableStatements;
 
 /// The table of a kind with its statements.
 #[derive(Debug)]
-pub(crate) struct Table {
+pub(crate) struct SqliteTable {
     layout: KindTable,
-    pub(crate) sql: Statements,
+    pub(crate) sql: TableStatements,
 }
 
 /// The table of a kind.
-pub(crate) fn table(kind: Kind) -> &'static Table {
-    static TABLES: LazyLock<PerKind<Table>> = LazyLock::new(|| PerKind::new(Table::of));
+pub(crate) fn table(kind: Kind) -> &'static SqliteTable {
+    static TABLES: LazyLock<PerKind<SqliteTable>> = LazyLock::new(|| PerKind::new(SqliteTable::of));
     TABLES.get(kind)
 }
 
-impl Table {
+impl SqliteTable {
     fn of(kind: Kind) -> Self {
         let layout = KindTable::of(kind);
-        let sql = Statements::of(&layout);
+        let sql = TableStatements::of(&layout);
         Self { layout, sql }
     }
 
     /// The columns that collections under other records go by.
-    pub(crate) fn scopes(&self) -> impl Iterator<Item = &'static Reference> {
+    pub(crate) fn scopes(&self) -> impl Iterator<Item = &'static ReferenceSpec> {
         self.columns.iter().filter(|column| column.is_scope)
     }
 }
 
-impl Deref for Table {
+impl Deref for SqliteTable {
     type Target = KindTable;
 
     fn deref(&self) -> &KindTable {

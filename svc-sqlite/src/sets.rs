@@ -1,13 +1,13 @@
-//! The text of statements about a [`Set`] of records. `?1` is the tenant, `?2` the id of the record
+//! The text of statements about a [`RecordSet`] of records. `?1` is the tenant, `?2` the id of the record
 //! that the set begins with.
 
-use svc_core::{model::Kind, schema::Source, store::Set};
+use svc_core::{model::Kind, schema::ComputedSource, store::RecordSet};
 use svc_store::KindTable;
 
-use crate::schema::{Table, table};
+use crate::schema::{SqliteTable, table};
 
 /// Reads row and identifiers of each record, and what leads to the collections that it is in.
-pub(crate) fn leaving(table: &Table, set: &Set) -> String {
+pub(crate) fn leaving(table: &SqliteTable, set: &RecordSet) -> String {
     let columns = ["seq", "identifiers"]
         .into_iter()
         .chain(table.scopes().map(|column| column.name));
@@ -21,7 +21,7 @@ pub(crate) fn leaving(table: &Table, set: &Set) -> String {
 }
 
 /// Tells of each record that it is deleted (`?3`) at this moment (`?4`).
-pub(crate) fn telling(table: &Table, set: &Set) -> String {
+pub(crate) fn telling(table: &SqliteTable, set: &RecordSet) -> String {
     let (name, code, condition) = (table.name, table.code, condition(set));
     let home = table
         .kind
@@ -39,7 +39,7 @@ pub(crate) fn telling(table: &Table, set: &Set) -> String {
 
 /// Removes the records: from what other records count, then all that was counted of them, then
 /// themselves.
-pub(crate) fn deleting(table: &Table, set: &Set) -> Vec<String> {
+pub(crate) fn deleting(table: &SqliteTable, set: &RecordSet) -> Vec<String> {
     let (name, code, condition) = (table.name, table.code, condition(set));
     let these =
         |column: &str| format!("(SELECT {column} FROM {name} WHERE tenant = ?1 AND {condition})");
@@ -82,7 +82,7 @@ pub(crate) fn deleting(table: &Table, set: &Set) -> Vec<String> {
 }
 
 /// Reads row and owner of the records of a kind whose link leads to a set.
-pub(crate) fn leading(table: &Table, link: &str, to: &Set) -> String {
+pub(crate) fn leading(table: &SqliteTable, link: &str, to: &RecordSet) -> String {
     format!(
         "SELECT seq, {link} FROM {} WHERE tenant = ?1 AND {}",
         table.name,
@@ -91,7 +91,7 @@ pub(crate) fn leading(table: &Table, link: &str, to: &Set) -> String {
 }
 
 /// Empties a link of the records of a kind that lead to a set.
-pub(crate) fn clearing(kind: Kind, link: &str, to: &Set) -> String {
+pub(crate) fn clearing(kind: Kind, link: &str, to: &RecordSet) -> String {
     format!(
         "UPDATE {} SET {link} = NULL WHERE tenant = ?1 AND {}",
         table(kind).name,
@@ -103,31 +103,31 @@ fn has_parts(table: &KindTable) -> bool {
     table
         .computed
         .iter()
-        .any(|(_, source)| matches!(source, Source::Number(_) | Source::Sum(_)))
+        .any(|(_, source)| matches!(source, ComputedSource::Number(_) | ComputedSource::Sum(_)))
 }
 
 /// What holds for the rows of a set.
-fn condition(set: &Set) -> String {
+fn condition(set: &RecordSet) -> String {
     match set {
-        Set::Under(_, link, inner) => leads_to(link, inner),
-        Set::One(..) => "id = ?2".to_owned(),
+        RecordSet::Under(_, link, inner) => leads_to(link, inner),
+        RecordSet::One(..) => "id = ?2".to_owned(),
     }
 }
 
 /// What holds for rows whose column leads to a record of a set.
-fn leads_to(column: &str, set: &Set) -> String {
+fn leads_to(column: &str, set: &RecordSet) -> String {
     match set {
-        Set::Under(kind, ..) => {
+        RecordSet::Under(kind, ..) => {
             let (name, condition) = (table(*kind).name, condition(set));
             format!("{column} IN (SELECT id FROM {name} WHERE tenant = ?1 AND {condition})")
         }
-        Set::One(..) => format!("{column} = ?2"),
+        RecordSet::One(..) => format!("{column} = ?2"),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use svc_core::{store::At, value::Id};
+    use svc_core::{store::ChangeTarget, value::Id};
 
     use super::*;
     use crate::schema::tests::{file, plan};
@@ -144,9 +144,9 @@ mod tests {
         })
     }
 
-    fn one(kind: Kind) -> Set {
-        Set::One(
-            At::new(
+    fn one(kind: Kind) -> RecordSet {
+        RecordSet::One(
+            ChangeTarget::new(
                 kind,
                 Id::new("018f8d9e-0000-7000-8000-000000000001").unwrap(),
                 1,
@@ -155,8 +155,9 @@ mod tests {
         )
     }
 
-    fn under(set: &Set) -> impl Iterator<Item = Set> {
-        leading_to(set.kind()).map(|(kind, link)| Set::Under(kind, link, Box::new(set.clone())))
+    fn under(set: &RecordSet) -> impl Iterator<Item = RecordSet> {
+        leading_to(set.kind())
+            .map(|(kind, link)| RecordSet::Under(kind, link, Box::new(set.clone())))
     }
 
     /// CRU-05: whatever set the rulebook names, each of its statements fits the file, names the
@@ -166,8 +167,8 @@ mod tests {
         let (file, mut texts) = (file(), 0);
         for kind in Kind::ALL {
             let first = one(*kind);
-            let second: Vec<Set> = under(&first).collect();
-            let third: Vec<Set> = second.iter().flat_map(under).collect();
+            let second: Vec<RecordSet> = under(&first).collect();
+            let third: Vec<RecordSet> = second.iter().flat_map(under).collect();
             for set in [first].iter().chain(&second).chain(&third) {
                 let table = table(set.kind());
                 let clear = leading_to(set.kind()).map(|(kind, link)| clearing(kind, link, set));

@@ -1,12 +1,12 @@
 //! The text of a kind's statements. Parameters: `?1` tenant, `?2` id or row, and so on as each
 //! says.
 
-use svc_core::{model::Kind, schema::Source};
+use svc_core::{model::Kind, schema::ComputedSource};
 use svc_store::KindTable;
 
 /// The statements about ranges of one date; empty where there is no collection of all.
 #[derive(Debug, Default)]
-pub(crate) struct Dated {
+pub(crate) struct DateRangeStatements {
     /// How many records from `?2` to `?3`.
     pub(crate) count: String,
     /// Date and row of the record of them with `?4` others before it.
@@ -19,7 +19,7 @@ pub(crate) struct Dated {
 
 /// The statements of one table.
 #[derive(Debug, Default)]
-pub(crate) struct Statements {
+pub(crate) struct TableStatements {
     /// A record: `?2` id.
     pub(crate) get: String,
     /// A record: `?2` row.
@@ -33,8 +33,8 @@ pub(crate) struct Statements {
     /// The same in the collection under `?4`, for each column.
     pub(crate) page_under: Vec<String>,
     /// Ranges of the collection of all by date of creation, and by date of change.
-    pub(crate) created: Dated,
-    pub(crate) modified: Dated,
+    pub(crate) created: DateRangeStatements,
+    pub(crate) modified: DateRangeStatements,
     /// Every row of the collection of all, ascending.
     pub(crate) scan: String,
     /// Every row under `?2`, for each column, ascending.
@@ -64,7 +64,7 @@ pub(crate) struct Statements {
     pub(crate) set_column: Vec<String>,
 }
 
-impl Statements {
+impl TableStatements {
     pub(crate) fn of(table: &KindTable) -> Self {
         let name = table.name;
         let select = select(table);
@@ -181,12 +181,12 @@ impl Statements {
     }
 }
 
-fn dated(table: &KindTable, select: &str, date: &str) -> Dated {
+fn dated(table: &KindTable, select: &str, date: &str) -> DateRangeStatements {
     if !table.kind.schema().has_collection() {
-        return Dated::default();
+        return DateRangeStatements::default();
     }
     let name = table.name;
-    Dated {
+    DateRangeStatements {
         count: format!(
             "SELECT count(*) FROM {name} WHERE tenant = ?1 AND {date} BETWEEN ?2 AND ?3"
         ),
@@ -225,13 +225,15 @@ fn select(table: &KindTable) -> String {
     }
     parts.extend(table.computed.iter().filter_map(|(_, source)| {
         let column = match source {
-            Source::Count(_) => "s.records",
-            Source::Accepted(_) => "s.accepted",
-            Source::Number(_) => "s.tickets",
-            Source::Sum(_) => "s.amount",
-            Source::ScheduledStart => "r.scheduled_start",
-            Source::ScheduledStop => "r.scheduled_stop",
-            Source::Outside | Source::Relation(_) | Source::Clock => return None,
+            ComputedSource::Count(_) => "s.records",
+            ComputedSource::Accepted(_) => "s.accepted",
+            ComputedSource::Number(_) => "s.tickets",
+            ComputedSource::Sum(_) => "s.amount",
+            ComputedSource::ScheduledStart => "r.scheduled_start",
+            ComputedSource::ScheduledStop => "r.scheduled_stop",
+            ComputedSource::Outside | ComputedSource::Relation(_) | ComputedSource::Clock => {
+                return None;
+            }
         };
         Some(column.to_owned())
     }));

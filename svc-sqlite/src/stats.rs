@@ -1,15 +1,15 @@
 //! What the store says of its own work, for metrics.
 
-use svc_store::commits::Committed;
+use svc_store::commits::CommitStats;
 
 /// The work of a store since it was opened, and what it has to do at this moment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Stats {
+pub struct SqliteStats {
     /// Writes in the queue of the writer now.
     pub writes_waiting: usize,
     /// Transactions until now.
-    pub commits: Committed,
+    pub commits: CommitStats,
     /// Reading connections that are open now.
     pub readers_open: usize,
     /// Those at work now.

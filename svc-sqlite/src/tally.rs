@@ -2,12 +2,12 @@
 
 use rusqlite::Connection;
 use svc_core::value::Timestamp;
-use svc_store::Tally;
+use svc_store::TenantDeltas;
 
 use crate::{error::Result, fetch::ALL, record_id::RecordId, schema::table};
 
 /// The moment of a tenant's last turn.
-pub(crate) fn last_turn(file: &Connection, tally: &Tally, tenant: i64) -> Result<Timestamp> {
+pub(crate) fn last_turn(file: &Connection, tally: &TenantDeltas, tenant: i64) -> Result<Timestamp> {
     if let Some(last) = tally.last(tenant) {
         return Ok(last);
     }
@@ -18,7 +18,7 @@ pub(crate) fn last_turn(file: &Connection, tally: &Tally, tenant: i64) -> Result
 }
 
 /// Writes what collections have won.
-pub(crate) fn store_counts(file: &Connection, tally: &mut Tally) -> Result<()> {
+pub(crate) fn store_counts(file: &Connection, tally: &mut TenantDeltas) -> Result<()> {
     let mut add = file.prepare_cached(
         "INSERT INTO total (tenant, kind, scope, owner, records) VALUES (?1, ?2, ?3, ?4, ?5)
          ON CONFLICT DO UPDATE SET records = records + excluded.records",
@@ -35,7 +35,7 @@ pub(crate) fn store_counts(file: &Connection, tally: &mut Tally) -> Result<()> {
 }
 
 /// Writes everything, right before COMMIT.
-pub(crate) fn store(file: &Connection, tally: &mut Tally) -> Result<()> {
+pub(crate) fn store(file: &Connection, tally: &mut TenantDeltas) -> Result<()> {
     store_counts(file, tally)?;
     let mut clock = file.prepare_cached("UPDATE tenant SET clock = ?2 WHERE id = ?1")?;
     for (tenant, last) in tally.clocks() {

@@ -4,21 +4,21 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rusqlite::{Connection, OptionalExtension};
-use svc_core::{Tenant, link::Address, value::Timestamp};
+use svc_core::{Tenant, link::RecordAddress, value::Timestamp};
 
-use crate::{error::Result, readers::Readers, record_id::RecordId, schema::table};
+use crate::{error::Result, readers::ReadPool, record_id::RecordId, schema::table};
 
 /// Numbers of the tenants met so far; a tenant keeps its number for ever, so nothing here grows
 /// old.
 #[derive(Debug, Default)]
-pub(crate) struct Tenants {
+pub(crate) struct TenantNumbers {
     known: Mutex<HashMap<Tenant, i64>>,
 }
 
-impl Tenants {
+impl TenantNumbers {
     /// The number of a tenant, from memory after the first time; `None` when the file does not have
     /// it.
-    pub(crate) fn number(&self, readers: &Readers, tenant: &Tenant) -> Result<Option<i64>> {
+    pub(crate) fn number(&self, readers: &ReadPool, tenant: &Tenant) -> Result<Option<i64>> {
         if let Some(number) = self.known().get(tenant) {
             return Ok(Some(*number));
         }
@@ -60,7 +60,10 @@ pub(crate) fn list(file: &Connection) -> rusqlite::Result<Vec<Tenant>> {
 
 /// Whose a container is: what helper calls without a key work on (HLP-07). The one look-up that
 /// does not begin with the tenant, because it finds it.
-pub(crate) fn owner(file: &Connection, container: &Address) -> rusqlite::Result<Option<Tenant>> {
+pub(crate) fn owner(
+    file: &Connection,
+    container: &RecordAddress,
+) -> rusqlite::Result<Option<Tenant>> {
     let table = table(container.kind);
     let Some(id) = RecordId::parse(&container.id).filter(|_| table.is_container()) else {
         return Ok(None);
@@ -74,17 +77,17 @@ pub(crate) fn owner(file: &Connection, container: &Address) -> rusqlite::Result<
 
 #[cfg(test)]
 mod tests {
-    use svc_core::{auth::AnonymousTenant, model::Kind, raw::RawDraft, value::Id};
+    use svc_core::{auth::TenantResolver, model::Kind, raw::RawDraft, value::Id};
 
     use super::*;
-    use crate::{Options, Store};
+    use crate::{SqliteOptions, SqliteStore};
 
     /// HLP-07: a container leads to its tenant; when loaded data gave two tenants one id, to
     /// neither of them.
     #[test]
     fn a_container_has_one_tenant() {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(Options::new(folder.path().join("data.db"))).unwrap();
+        let store = SqliteStore::open(SqliteOptions::new(folder.path().join("data.db"))).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread()
             .build()
             .unwrap();
@@ -94,7 +97,7 @@ mod tests {
                 "018f8d9e-0000-7000-8000-000000000002",
             ];
             let row = |kind, id| {
-                svc_core::store::Load::new(
+                svc_core::store::ImportedRecord::new(
                     Id::new(id).unwrap(),
                     Timestamp::from_micros(0),
                     RawDraft::empty(kind),
@@ -115,7 +118,7 @@ mod tests {
                 (Kind::Tag, None),
             ] {
                 for (id, found) in [(own, found), (shared, None)] {
-                    let address = Address::top(kind, Id::new(id).unwrap());
+                    let address = RecordAddress::top(kind, Id::new(id).unwrap());
                     let tenant = store.tenant_of(&address).await.unwrap();
                     assert_eq!(tenant.as_ref().map(Tenant::as_str), found, "{kind:?} {id}");
                 }

@@ -9,20 +9,21 @@
 use std::sync::Arc;
 
 use svc_conformance::{InProcess, Keys, Suite};
-use svc_core::api::{Api, IfMatch};
+use svc_core::api::{Api, IfMatchPolicy};
 use svc_core::model::Kind;
-use svc_core::ops::{Delivered, Dispatch};
+use svc_core::ops::{DeliveryOutcome, OutboxEntry};
 use svc_core::raw::RawDraft;
-use svc_core::store::Load;
+use svc_core::store::ImportedRecord;
 use svc_core::value::{Id, Timestamp};
 use svc_core::{Tenant, Vendor};
-use svc_sqlite::{KeyOptions, Options, Store};
+use svc_sqlite::{KeyOptions, SqliteOptions, SqliteStore};
 use svc_tower::SvcService;
 
 async fn suite() -> Suite {
     // The checks use the data as long as the process lives.
     let folder = tempfile::tempdir().expect("a folder").keep();
-    let store = Store::open(Options::new(folder.join("conformance.db"))).expect("a store");
+    let store =
+        SqliteStore::open(SqliteOptions::new(folder.join("conformance.db"))).expect("a store");
     let (one, two) = (
         store.ensure_tenant("one").await,
         store.ensure_tenant("two").await,
@@ -31,7 +32,7 @@ async fn suite() -> Suite {
     // Who creates and changes records is known (LK rows on `creator` and `modified_by`).
     let holder = Id::new("0198f000-0000-7000-8000-000000000001").expect("an id");
     let draft = RawDraft::empty(Kind::Person);
-    let person = Load::new(holder.clone(), Timestamp::now(), draft);
+    let person = ImportedRecord::new(holder.clone(), Timestamp::now(), draft);
     store.seed(&one, vec![person]).await.expect("a person");
     let key = store
         .create_key(&one, KeyOptions::new("primary").person(holder))
@@ -55,8 +56,8 @@ async fn suite() -> Suite {
         .changes(&shared)
         .webhooks(&shared)
         .response_cache(store.clone());
-    let api = api.conditional_requests(IfMatch::Optional).batches();
-    let api = api.deliver(|_: &Tenant, _: &Dispatch| Ok(Delivered::Done));
+    let api = api.conditional_requests(IfMatchPolicy::Optional).batches();
+    let api = api.deliver(|_: &Tenant, _: &OutboxEntry| Ok(DeliveryOutcome::Done));
     let api = api
         .base_url("http://localhost/api/v1/")
         .authenticator(store.clone())

@@ -4,7 +4,7 @@
 use std::net::{IpAddr, SocketAddr};
 
 use http::{HeaderMap, HeaderName, header::FORWARDED, uri::Authority};
-use svc_core::Base;
+use svc_core::BaseUrl;
 
 const X_FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
 const X_FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
@@ -23,21 +23,21 @@ pub struct PeerAddr(pub IpAddr);
 /// `Forwarded` and `X-Forwarded-*` do not agree on counts for nothing, so that what a proxy lets
 /// through unseen changes no link.
 pub(crate) fn base(
-    configured: &Base,
+    configured: &BaseUrl,
     trusted: &[IpAddr],
     peer: Option<PeerAddr>,
     headers: &HeaderMap,
-) -> Base {
+) -> BaseUrl {
     let is_trusted = |address: IpAddr| trusted.contains(&address.to_canonical());
     if !peer.is_some_and(|PeerAddr(address)| is_trusted(address)) {
         return configured.clone();
     }
     let told = match (by_forwarded(headers, is_trusted), by_x_forwarded(headers)) {
-        (Told::Nothing, told) | (told, Told::Nothing) => told,
+        (ForwardedOrigin::Nothing, told) | (told, ForwardedOrigin::Nothing) => told,
         (one, other) if one == other => one,
-        _ => Told::Damaged,
+        _ => ForwardedOrigin::Damaged,
     };
-    let Told::Origin { scheme, host } = told else {
+    let ForwardedOrigin::Origin { scheme, host } = told else {
         return configured.clone();
     };
     let path = configured
@@ -45,12 +45,12 @@ pub(crate) fn base(
         .splitn(4, '/')
         .nth(3)
         .unwrap_or_default();
-    Base::new(&format!("{scheme}://{host}/{path}")).unwrap_or_else(|| configured.clone())
+    BaseUrl::new(&format!("{scheme}://{host}/{path}")).unwrap_or_else(|| configured.clone())
 }
 
 /// What a kind of header says about the address that the client used.
 #[derive(Debug, PartialEq, Eq)]
-enum Told {
+enum ForwardedOrigin {
     /// The header is not there.
     Nothing,
     /// It is there and says nothing that can be used.
@@ -64,7 +64,7 @@ enum Told {
     },
 }
 
-impl Told {
+impl ForwardedOrigin {
     fn origin(scheme: Option<&str>, host: Option<&str>) -> Self {
         let scheme = scheme.and_then(|name| {
             ["http", "https"]
@@ -83,7 +83,7 @@ impl Told {
 
 /// By `X-Forwarded-Proto` and `X-Forwarded-Host`: the last values, which are those of the nearest
 /// proxy.
-fn by_x_forwarded(headers: &HeaderMap) -> Told {
+fn by_x_forwarded(headers: &HeaderMap) -> ForwardedOrigin {
     let last = |name: &HeaderName| {
         let value = headers.get_all(name).iter().next_back()?;
         Some(
@@ -97,24 +97,24 @@ fn by_x_forwarded(headers: &HeaderMap) -> Told {
         )
     };
     match (last(&X_FORWARDED_PROTO), last(&X_FORWARDED_HOST)) {
-        (None, None) => Told::Nothing,
-        (scheme, host) => Told::origin(scheme, host),
+        (None, None) => ForwardedOrigin::Nothing,
+        (scheme, host) => ForwardedOrigin::origin(scheme, host),
     }
 }
 
 /// By `Forwarded` (RFC 7239): from the last element, which is the nearest proxy's, leftwards past
 /// trusted proxies.
-fn by_forwarded(headers: &HeaderMap, is_trusted: impl Fn(IpAddr) -> bool) -> Told {
+fn by_forwarded(headers: &HeaderMap, is_trusted: impl Fn(IpAddr) -> bool) -> ForwardedOrigin {
     let mut elements = Vec::new();
     for value in headers.get_all(FORWARDED) {
         match value.to_str().ok().and_then(forwarded_elements) {
             Some(more) => elements.extend(more),
-            None => return Told::Damaged,
+            None => return ForwardedOrigin::Damaged,
         }
     }
-    let mut told = Told::Nothing;
+    let mut told = ForwardedOrigin::Nothing;
     for element in elements.iter().rev() {
-        told = Told::origin(element.proto.as_deref(), element.host.as_deref());
+        told = ForwardedOrigin::origin(element.proto.as_deref(), element.host.as_deref());
         if !element
             .sender
             .as_deref()
@@ -129,20 +129,20 @@ fn by_forwarded(headers: &HeaderMap, is_trusted: impl Fn(IpAddr) -> bool) -> Tol
 
 /// One element of `Forwarded`.
 #[derive(Debug, Default)]
-struct Element {
+struct ForwardedElement {
     sender: Option<String>,
     host: Option<String>,
     proto: Option<String>,
 }
 
 /// The elements of a `Forwarded` header; `None` when it is damaged or names something twice.
-fn forwarded_elements(text: &str) -> Option<Vec<Element>> {
-    let mut elements = vec![Element::default()];
+fn forwarded_elements(text: &str) -> Option<Vec<ForwardedElement>> {
+    let mut elements = vec![ForwardedElement::default()];
     let mut rest = text;
     loop {
         rest = rest.trim_ascii_start();
         if let Some(after) = rest.strip_prefix(',') {
-            elements.push(Element::default());
+            elements.push(ForwardedElement::default());
             rest = after;
         } else if let Some(after) = rest.strip_prefix(';') {
             rest = after;
@@ -223,7 +223,7 @@ mod tests {
         let trusted = [PROXY.parse().unwrap(), "10.0.0.2".parse().unwrap()];
         let peer = peer.map(|address| PeerAddr(address.parse().unwrap()));
         base(
-            &Base::new("http://own.example/api/v1").unwrap(),
+            &BaseUrl::new("http://own.example/api/v1").unwrap(),
             &trusted,
             peer,
             &map,
@@ -324,7 +324,7 @@ mod tests {
             let headers = [("forwarded", text.as_str()), ("x-forwarded-proto", "http"), ("x-forwarded-host", host.as_str())];
             for headers in [&headers[..1], &headers[1..], &headers[..]] {
                 let told = told_by(Some(PROXY), headers);
-                prop_assert!(told.ends_with("/api/v1/") && Base::new(&told).is_some(), "{told}");
+                prop_assert!(told.ends_with("/api/v1/") && BaseUrl::new(&told).is_some(), "{told}");
             }
         }
     }

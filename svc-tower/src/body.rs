@@ -20,7 +20,7 @@ use http::{
 };
 use http_body::Body;
 use http_body_util::{BodyExt, LengthLimitError, combinators::UnsyncBoxBody};
-use svc_core::Code;
+use svc_core::ErrorCode;
 
 use crate::budget::{BodyBudget, Cut, PartialBody};
 
@@ -39,23 +39,23 @@ const MOST_DROPPED: u64 = 64 * 1024;
 /// The service finds it anywhere in the chain of the error's sources. An [`io::Error`] of the kind
 /// [`TimedOut`](io::ErrorKind::TimedOut) means the same.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct BodyTimeout;
+pub struct BodyTimeoutError;
 
-impl fmt::Display for BodyTimeout {
+impl fmt::Display for BodyTimeoutError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("the body came too slowly")
     }
 }
 
-impl Error for BodyTimeout {}
+impl Error for BodyTimeoutError {}
 
 /// Stands in the extensions of a request whose body has a time limit: tells whoever keeps the limit
 /// that the body is read part by part, so that it holds for each wait and not for the whole
 /// (BAT-08).
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Streamed(Arc<AtomicU64>);
+pub(crate) struct BodyProgress(Arc<AtomicU64>);
 
-impl Streamed {
+impl BodyProgress {
     /// A wait for more of the body begins.
     pub(crate) fn wait_anew(&self) {
         self.0.fetch_add(1, Ordering::Relaxed);
@@ -70,7 +70,7 @@ impl Streamed {
 
 /// Why a body is not taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Refusal {
+pub(crate) enum BodyRejection {
     /// It is not JSON by its label.
     MediaType,
     /// It is compressed or otherwise coded.
@@ -85,15 +85,15 @@ pub(crate) enum Refusal {
     OverBudget,
 }
 
-impl Refusal {
+impl BodyRejection {
     /// The code of the answer (Annex C).
-    pub(crate) const fn code(self) -> Code {
+    pub(crate) const fn code(self) -> ErrorCode {
         match self {
-            Self::MediaType | Self::Coding => Code::MediaTypeNotSupported,
-            Self::TooLarge => Code::BodyTooLarge,
-            Self::TooSlow => Code::RequestTimeout,
-            Self::Broken => Code::RequestInvalid,
-            Self::OverBudget => Code::Unavailable,
+            Self::MediaType | Self::Coding => ErrorCode::MediaTypeNotSupported,
+            Self::TooLarge => ErrorCode::BodyTooLarge,
+            Self::TooSlow => ErrorCode::RequestTimeout,
+            Self::Broken => ErrorCode::RequestInvalid,
+            Self::OverBudget => ErrorCode::Unavailable,
         }
     }
 
@@ -162,19 +162,19 @@ where
 }
 
 /// Refuses a body by its head, before anything of it is read.
-pub(crate) fn check_head(headers: &HeaderMap) -> Result<(), Refusal> {
+pub(crate) fn check_head(headers: &HeaderMap) -> Result<(), BodyRejection> {
     if !headers
         .get_all(CONTENT_TYPE)
         .iter()
         .all(|value| is_json(value.as_bytes()))
     {
-        return Err(Refusal::MediaType);
+        return Err(BodyRejection::MediaType);
     }
     check_coding(headers)
 }
 
 /// Refuses a body that is compressed or otherwise coded.
-pub(crate) fn check_coding(headers: &HeaderMap) -> Result<(), Refusal> {
+pub(crate) fn check_coding(headers: &HeaderMap) -> Result<(), BodyRejection> {
     let is_plain = |value: &[u8]| {
         let mut codings = value.split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
         codings.all(|coding| coding.is_empty() || coding.eq_ignore_ascii_case(b"identity"))
@@ -184,7 +184,7 @@ pub(crate) fn check_coding(headers: &HeaderMap) -> Result<(), Refusal> {
         .iter()
         .all(|value| is_plain(value.as_bytes()))
     {
-        return Err(Refusal::Coding);
+        return Err(BodyRejection::Coding);
     }
     Ok(())
 }
@@ -218,13 +218,13 @@ pub(crate) async fn read(
     mut body: AnyBody,
     limit: usize,
     budget: &BodyBudget,
-) -> Result<Bytes, Refusal> {
+) -> Result<Bytes, BodyRejection> {
     let announced = body.size_hint().lower().max(content_length(headers));
     let Some(announced) = usize::try_from(announced)
         .ok()
         .filter(|announced| *announced <= limit)
     else {
-        return Err(Refusal::TooLarge);
+        return Err(BodyRejection::TooLarge);
     };
     let mut partial: Option<PartialBody> = None;
     loop {
@@ -241,7 +241,7 @@ pub(crate) async fn read(
         };
         // Cannot overflow: what is collected never passes the limit.
         if data.len() > limit.saturating_sub(partial.as_ref().map_or(0, PartialBody::len)) {
-            return Err(Refusal::TooLarge);
+            return Err(BodyRejection::TooLarge);
         }
         if partial.is_none() && body.is_end_stream() {
             return Ok(data);
@@ -257,7 +257,7 @@ pub(crate) async fn read(
         .unwrap_or_default())
 }
 
-impl From<Cut> for Refusal {
+impl From<Cut> for BodyRejection {
     fn from(_: Cut) -> Self {
         Self::OverBudget
     }
@@ -307,16 +307,18 @@ fn content_length(headers: &HeaderMap) -> u64 {
 }
 
 /// What the error of a body stands for.
-pub(crate) fn refusal_of(error: &(dyn Error + 'static)) -> Refusal {
+pub(crate) fn refusal_of(error: &(dyn Error + 'static)) -> BodyRejection {
     let mut link = Some(error);
     while let Some(error) = link {
         let io = error.downcast_ref::<io::Error>();
-        if error.is::<BodyTimeout>() || io.is_some_and(|io| io.kind() == io::ErrorKind::TimedOut) {
-            return Refusal::TooSlow;
+        if error.is::<BodyTimeoutError>()
+            || io.is_some_and(|io| io.kind() == io::ErrorKind::TimedOut)
+        {
+            return BodyRejection::TooSlow;
         }
         // A layer around the service has a limit of its own.
         if error.is::<LengthLimitError>() {
-            return Refusal::TooLarge;
+            return BodyRejection::TooLarge;
         }
         // The error inside an `io::Error` is not among its sources.
         let inside = io
@@ -324,7 +326,7 @@ pub(crate) fn refusal_of(error: &(dyn Error + 'static)) -> Refusal {
             .map(|inside| inside as &(dyn Error + 'static));
         link = inside.or_else(|| error.source());
     }
-    Refusal::Broken
+    BodyRejection::Broken
 }
 
 #[cfg(test)]
@@ -371,7 +373,11 @@ mod tests {
         }
     }
 
-    async fn read_all(headers: &HeaderMap, body: AnyBody, limit: usize) -> Result<Bytes, Refusal> {
+    async fn read_all(
+        headers: &HeaderMap,
+        body: AnyBody,
+        limit: usize,
+    ) -> Result<Bytes, BodyRejection> {
         read(headers, body, limit, &BodyBudget::default()).await
     }
 
@@ -410,13 +416,13 @@ mod tests {
         for bad in others {
             assert_eq!(
                 check_head(&labelled(CONTENT_TYPE, bad.as_bytes())),
-                Err(Refusal::MediaType),
+                Err(BodyRejection::MediaType),
                 "{bad}"
             );
         }
         assert_eq!(
             check_head(&labelled(CONTENT_TYPE, b"application/\xff+json")),
-            Err(Refusal::MediaType)
+            Err(BodyRejection::MediaType)
         );
         assert_eq!(check_head(&HeaderMap::new()), Ok(()));
         assert_eq!(
@@ -426,13 +432,13 @@ mod tests {
         for coding in ["gzip", "identity, gzip", "br"] {
             assert_eq!(
                 check_head(&labelled(CONTENT_ENCODING, coding.as_bytes())),
-                Err(Refusal::Coding),
+                Err(BodyRejection::Coding),
                 "{coding}"
             );
         }
         let mut two = labelled(CONTENT_TYPE, b"application/json");
         two.append(CONTENT_TYPE, HeaderValue::from_static("text/html"));
-        assert_eq!(check_head(&two), Err(Refusal::MediaType));
+        assert_eq!(check_head(&two), Err(BodyRejection::MediaType));
     }
 
     #[tokio::test]
@@ -444,7 +450,7 @@ mod tests {
         );
         assert_eq!(
             read_all(&none, erase(full("12345")), 4).await,
-            Err(Refusal::TooLarge)
+            Err(BodyRejection::TooLarge)
         );
         assert_eq!(
             read_all(&none, erase(Chunks::of(&["12", "3", "4"])), 4)
@@ -454,13 +460,13 @@ mod tests {
         );
         assert_eq!(
             read_all(&none, erase(Chunks::of(&["12", "", "345", "6"])), 4).await,
-            Err(Refusal::TooLarge)
+            Err(BodyRejection::TooLarge)
         );
         for length in ["5", "99999999999999999999999"] {
             let headers = labelled(CONTENT_LENGTH, length.as_bytes());
             assert_eq!(
                 read_all(&headers, erase(Chunks::of(&["1"])), 4).await,
-                Err(Refusal::TooLarge)
+                Err(BodyRejection::TooLarge)
             );
         }
         assert_eq!(
@@ -469,7 +475,7 @@ mod tests {
         );
         assert_eq!(
             read_all(&none, erase(Chunks::of(&["1"])), 0).await,
-            Err(Refusal::TooLarge)
+            Err(BodyRejection::TooLarge)
         );
     }
 
@@ -510,24 +516,24 @@ mod tests {
     async fn und_17_a_slow_body_is_known_by_its_error_wherever_it_stands() {
         let none = HeaderMap::new();
         let slow: [BoxError; 3] = [
-            BodyTimeout.into(),
-            io::Error::new(io::ErrorKind::ConnectionAborted, BodyTimeout).into(),
+            BodyTimeoutError.into(),
+            io::Error::new(io::ErrorKind::ConnectionAborted, BodyTimeoutError).into(),
             io::Error::from(io::ErrorKind::TimedOut).into(),
         ];
         for error in slow {
             assert_eq!(
                 read_all(&none, erase(Chunks::failing(error)), 9).await,
-                Err(Refusal::TooSlow)
+                Err(BodyRejection::TooSlow)
             );
         }
         assert_eq!(
             read_all(&none, erase(Chunks::failing("reset")), 9).await,
-            Err(Refusal::Broken)
+            Err(BodyRejection::Broken)
         );
         let limited = http_body_util::Limited::new(full("12345"), 2);
         assert_eq!(
             read_all(&none, erase(limited), 9).await,
-            Err(Refusal::TooLarge)
+            Err(BodyRejection::TooLarge)
         );
     }
 }

@@ -15,13 +15,13 @@ use std::{
 
 use svc_core::{
     Deliver, Result,
-    ops::{Delivered, Listening},
-    store::{Claim, Outgoing, Settled},
+    ops::{DeliveryOutcome, Subscription},
+    store::{ClaimResolution, Outbox, OutboxClaim},
     value::Timestamp,
 };
 use tokio::task::JoinSet;
 
-use crate::{guard::caught, settings::Clock, timer::Timer};
+use crate::{guard::caught, settings::ClockFn, timer::RuntimeTimer};
 
 /// After which time it is looked again although nobody rang: another process may have written.
 const SLOW: Duration = Duration::from_secs(5);
@@ -37,7 +37,7 @@ const SLOW: Duration = Duration::from_secs(5);
 /// # Examples
 ///
 /// ```
-/// use svc_core::{Api, Deliver, Result, Tenant, Vendor, ops::{Delivered, Dispatch}};
+/// use svc_core::{Api, Deliver, Result, Tenant, Vendor, ops::{DeliveryOutcome, OutboxEntry}};
 /// use svc_store::memory::MemoryStore;
 /// use svc_core::auth::{FixedKeys, Rights};
 /// use svc_tower::SvcService;
@@ -46,9 +46,9 @@ const SLOW: Duration = Duration::from_secs(5);
 ///
 /// #[async_trait::async_trait]
 /// impl Deliver for Mail {
-///     async fn deliver(&self, tenant: &Tenant, dispatch: &Dispatch) -> Result<Delivered> {
+///     async fn deliver(&self, tenant: &Tenant, dispatch: &OutboxEntry) -> Result<DeliveryOutcome> {
 ///         println!("{} for {}", dispatch.named(), tenant.as_str());
-///         Ok(Delivered::Done)
+///         Ok(DeliveryOutcome::Done)
 ///     }
 /// }
 ///
@@ -68,18 +68,18 @@ const SLOW: Duration = Duration::from_secs(5);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
-pub struct Deliveries {
-    outgoing: Arc<dyn Outgoing>,
+pub struct DeliveryWorker {
+    outgoing: Arc<dyn Outbox>,
     deliver: Arc<dyn Deliver>,
-    timer: Timer,
-    clock: Clock,
+    timer: RuntimeTimer,
+    clock: ClockFn,
     at_once: usize,
     patience: Duration,
-    counted: Arc<Counted>,
+    counted: Arc<DeliveryCounters>,
 }
 
 #[derive(Default)]
-struct Counted {
+struct DeliveryCounters {
     done: AtomicU64,
     again: AtomicU64,
     given_up: AtomicU64,
@@ -88,7 +88,7 @@ struct Counted {
 /// What became of the attempts so far, in this process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
-pub struct DeliveryCounts {
+pub struct DeliveryStats {
     /// What was sent.
     pub done: u64,
     /// Attempts after which it is tried again.
@@ -97,11 +97,11 @@ pub struct DeliveryCounts {
     pub given_up: u64,
 }
 
-impl Deliveries {
+impl DeliveryWorker {
     pub(crate) fn new(
-        sent: (Arc<dyn Outgoing>, Arc<dyn Deliver>),
-        timer: Timer,
-        clock: Clock,
+        sent: (Arc<dyn Outbox>, Arc<dyn Deliver>),
+        timer: RuntimeTimer,
+        clock: ClockFn,
     ) -> Self {
         let (outgoing, deliver) = sent;
         let patience = Duration::from_secs(30);
@@ -133,14 +133,14 @@ impl Deliveries {
 
     /// What became of the attempts so far, of this and its clones.
     #[must_use]
-    pub fn counts(&self) -> DeliveryCounts {
+    pub fn counts(&self) -> DeliveryStats {
         let counted = |of: &AtomicU64| of.load(Ordering::Relaxed);
-        let Counted {
+        let DeliveryCounters {
             done,
             again,
             given_up,
         } = &*self.counted;
-        DeliveryCounts {
+        DeliveryStats {
             done: counted(done),
             again: counted(again),
             given_up: counted(given_up),
@@ -192,7 +192,7 @@ impl Deliveries {
         let now = self.clock.now();
         let claimed = self
             .outgoing
-            .due(now, now.plus(Claim::lease(self.patience)), room)
+            .due(now, now.plus(OutboxClaim::lease(self.patience)), room)
             .await?;
         for claim in claimed.claims {
             under_way.spawn(self.clone().attempt(claim));
@@ -201,7 +201,7 @@ impl Deliveries {
     }
 
     /// Waits until something ends, or is worth looking at where there is room for it.
-    async fn wait(&self, under_way: &mut JoinSet<()>, listening: Listening, pause: Duration) {
+    async fn wait(&self, under_way: &mut JoinSet<()>, listening: Subscription, pause: Duration) {
         let is_full = under_way.len() >= self.at_once;
         let (mut listening, mut pause) = (pin!(listening), pin!(self.timer.pause(pause)));
         poll_fn(|cx| {
@@ -218,15 +218,17 @@ impl Deliveries {
     }
 
     /// One attempt, and what becomes of it.
-    async fn attempt(self, claim: Claim) {
+    async fn attempt(self, claim: OutboxClaim) {
         let settled = match claim.refused(self.clock.now()) {
-            Some(reason) => Settled::GivenUp(reason),
+            Some(reason) => ClaimResolution::GivenUp(reason),
             None => claim.settle(self.deliver(&claim).await, self.clock.now()),
         };
         let (count, noted) = match settled {
-            Settled::Again(at) => (&self.counted.again, self.outgoing.again(&claim, at).await),
-            Settled::Done => (&self.counted.done, self.outgoing.done(&claim).await),
-            Settled::GivenUp(reason) => {
+            ClaimResolution::Again(at) => {
+                (&self.counted.again, self.outgoing.again(&claim, at).await)
+            }
+            ClaimResolution::Done => (&self.counted.done, self.outgoing.done(&claim).await),
+            ClaimResolution::GivenUp(reason) => {
                 let (tenant, id) = (claim.tenant.as_str(), claim.dispatch.id.as_str());
                 tracing::error!(
                     tenant,
@@ -251,7 +253,7 @@ impl Deliveries {
     }
 
     /// What the vendor says; `None` where it failed.
-    async fn deliver(&self, claim: &Claim) -> Option<Delivered> {
+    async fn deliver(&self, claim: &OutboxClaim) -> Option<DeliveryOutcome> {
         let work = pin!(self.deliver.deliver(&claim.tenant, &claim.dispatch));
         let given = self
             .timer
@@ -275,7 +277,7 @@ impl Deliveries {
     }
 }
 
-impl fmt::Debug for Deliveries {
+impl fmt::Debug for DeliveryWorker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Deliveries")
             .field("counts", &self.counts())

@@ -14,53 +14,53 @@ use bytes::Bytes;
 use http::{Extensions, HeaderName, Method, StatusCode, header::ACCEPT, request::Parts};
 use http_body_util::Empty;
 use svc_core::{
-    Base, Code, Error, Tenant,
-    api::{Admitted, Api, Call, Following, Reply, Request},
+    BaseUrl, Error, ErrorCode, Tenant,
+    api::{Api, AuthorizedRequest, EventStream, Request, ResolvedRequest, Response},
     auth::Identity,
     link::Target,
-    operation::{Input, Key},
+    operation::{KeyRequirement, RequestBodyKind},
 };
 use tracing::{Span, field};
 use uuid::Uuid;
 
 use crate::{
     base::{PeerAddr, base},
-    body::{self, AnyBody, Refusal, Streamed},
+    body::{self, AnyBody, BodyProgress, BodyRejection},
     cors::Cors,
     documentation::DocsRequest,
     head,
-    lines::{self, Lines, Stream},
+    lines::{self, BatchStream, NdjsonReader},
     minimal,
-    response::Answer,
+    response::OutgoingResponse,
     response_body::ResponseBody,
-    route::{Route, method_name},
-    settings::Settings,
+    route::{RouteTemplate, method_name},
+    settings::ServiceSettings,
 };
 
 const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");
 
 /// Says why a body is not taken, by what the limit is.
-type Described = fn(Refusal, usize) -> String;
+type RejectionMessageFn = fn(BodyRejection, usize) -> String;
 
 /// When a client may try again what took too long.
 const SOON: Duration = Duration::from_secs(1);
 
 /// A request and what is known of it before it is answered.
 #[derive(Debug)]
-pub(crate) struct Incoming<'a> {
+pub(crate) struct IncomingRequest<'a> {
     pub(crate) api: &'a Api,
-    pub(crate) settings: &'a Settings,
+    pub(crate) settings: &'a ServiceSettings,
     pub(crate) parts: &'a Parts,
     /// What it addresses; `None` when that is nothing of the interface.
     pub(crate) target: Option<Target>,
     /// The same with all that decides on its answer, until that begins.
-    call: Option<Call<'a>>,
+    call: Option<ResolvedRequest<'a>>,
     /// Whether the path lies in the mount at all.
     in_mount: bool,
     /// The address of the entry point in the answer's links.
-    base: Base,
+    base: BaseUrl,
     /// Tells whoever keeps the time of the body that it is read in parts.
-    streamed: Streamed,
+    streamed: BodyProgress,
     /// What the log says of the request (UND-42).
     pub(crate) span: Span,
 }
@@ -78,17 +78,20 @@ fn request_id() -> Uuid {
         .into_uuid()
 }
 
-impl<'a> Incoming<'a> {
+impl<'a> IncomingRequest<'a> {
     /// Finds out what a request addresses; nothing is decided yet.
     pub(crate) fn new(
         api: &'a Api,
-        settings: &'a Settings,
+        settings: &'a ServiceSettings,
         parts: &'a Parts,
         extensions: Extensions,
     ) -> Self {
         let path = settings.mount.strip(parts.uri.path());
         let peer = extensions.get::<PeerAddr>().copied();
-        let streamed = extensions.get::<Streamed>().cloned().unwrap_or_default();
+        let streamed = extensions
+            .get::<BodyProgress>()
+            .cloned()
+            .unwrap_or_default();
         let base = base(api.base(), &settings.trusted_proxies, peer, &parts.headers);
         let request_id = request_id();
         let request = Request::new(&parts.method, path)
@@ -105,7 +108,7 @@ impl<'a> Incoming<'a> {
         let span = tracing::info_span!(
             "request",
             method = %method_name(&parts.method),
-            route = %Route(target.as_ref()),
+            route = %RouteTemplate(target.as_ref()),
             request_id = %request_id,
             tenant = field::Empty,
             status = field::Empty,
@@ -125,7 +128,7 @@ impl<'a> Incoming<'a> {
     }
 
     /// Whether the head of the request is ambiguous, or outside the mount (UND-34, UND-35).
-    pub(crate) fn refused_by_head(&self) -> Option<Answer> {
+    pub(crate) fn refused_by_head(&self) -> Option<OutgoingResponse> {
         let is_tunnel = self.parts.method == Method::CONNECT;
         if !self.in_mount && !is_tunnel {
             return Some(self.nothing_here());
@@ -137,22 +140,22 @@ impl<'a> Incoming<'a> {
             &self.base,
             self.settings.host_needed,
         ) {
-            return Some(self.failure(Code::RequestInvalid, why));
+            return Some(self.failure(ErrorCode::RequestInvalid, why));
         }
         None
     }
 
     /// Returns the answer for an address that leads to nothing: a page if a browser asks for one.
-    fn nothing_here(&self) -> Answer {
+    fn nothing_here(&self) -> OutgoingResponse {
         let is_read = matches!(self.parts.method, Method::GET | Method::HEAD);
         let Some(docs) = self.settings.docs.as_deref().filter(|_| is_read) else {
             return self.api.nothing_here().into();
         };
         let answer = match docs.missing_page(self.docs_request(), self.parts.uri.path()) {
             Some(page) => {
-                let mut answer = Answer::from(page);
+                let mut answer = OutgoingResponse::from(page);
                 answer.status = StatusCode::NOT_FOUND;
-                answer.code = Some(Code::ResourceNotFound);
+                answer.code = Some(ErrorCode::ResourceNotFound);
                 answer
             }
             None => self.api.nothing_here().into(),
@@ -171,7 +174,7 @@ impl<'a> Incoming<'a> {
     }
 
     /// The error object of a code.
-    fn failure(&self, code: Code, description: &str) -> Answer {
+    fn failure(&self, code: ErrorCode, description: &str) -> OutgoingResponse {
         self.api
             .failure(self.target.as_ref(), code, description)
             .into()
@@ -184,12 +187,12 @@ impl<'a> Incoming<'a> {
         let open = self
             .api
             .operations(self.target.as_ref()?)
-            .find(|offered| offered.key() == Key::Optional)?;
+            .find(|offered| offered.key() == KeyRequirement::Optional)?;
         Some((cors, &open.spec().method))
     }
 
     /// Answers a request whose head is sound; takes the body if it reads it.
-    pub(crate) async fn answer(&mut self, body: &mut Option<AnyBody>) -> Answer {
+    pub(crate) async fn answer(&mut self, body: &mut Option<AnyBody>) -> OutgoingResponse {
         let Some(call) = self.call.take() else {
             return self.nothing_here();
         };
@@ -219,7 +222,7 @@ impl<'a> Incoming<'a> {
         &self,
         waits: Duration,
         work: Pin<&mut F>,
-    ) -> Result<F::Output, Answer> {
+    ) -> Result<F::Output, OutgoingResponse> {
         // What waits for ever has limits of its own on the way.
         let limit = self
             .settings
@@ -230,13 +233,16 @@ impl<'a> Incoming<'a> {
     }
 
     /// That the request cannot be answered now, with the cause for the log (UND-36).
-    fn unavailable(&self, cause: &'static str) -> Answer {
+    fn unavailable(&self, cause: &'static str) -> OutgoingResponse {
         let error = Error::unavailable(SOON).caused_by(cause);
         self.api.error_reply(self.target.as_ref(), error).into()
     }
 
     /// Whether the key and the right of a request suffice.
-    async fn admission(&self, mut call: Call<'a>) -> Result<Admitted<'a>, Reply> {
+    async fn admission(
+        &self,
+        mut call: ResolvedRequest<'a>,
+    ) -> Result<AuthorizedRequest<'a>, Response> {
         let identity = call.identify().await?;
         let known = match &identity {
             Identity::Known(tenant, _) => Some(tenant.clone()),
@@ -253,21 +259,27 @@ impl<'a> Incoming<'a> {
 
     async fn admitted(
         &self,
-        admitted: Admitted<'a>,
+        admitted: AuthorizedRequest<'a>,
         body: &mut Option<AnyBody>,
-    ) -> Result<Answer, Answer> {
+    ) -> Result<OutgoingResponse, OutgoingResponse> {
         let limits = match admitted.operation().input {
-            Input::Nothing => None,
-            Input::Batch => match lines::media_type(&self.parts.headers) {
+            RequestBodyKind::Nothing => None,
+            RequestBodyKind::Batch => match lines::media_type(&self.parts.headers) {
                 // Its future would make that of every request as large.
                 Some(media) => return Box::pin(self.lines(admitted, body, media)).await,
-                None => Some((self.settings.batch_limit, Refusal::of_batch as Described)),
+                None => Some((
+                    self.settings.batch_limit,
+                    BodyRejection::of_batch as RejectionMessageFn,
+                )),
             },
             _ if admitted.context().is_anonymous() => Some((
                 self.anonymous_body_limit(),
-                Refusal::description as Described,
+                BodyRejection::description as RejectionMessageFn,
             )),
-            _ => Some((self.settings.body_limit, Refusal::description as Described)),
+            _ => Some((
+                self.settings.body_limit,
+                BodyRejection::description as RejectionMessageFn,
+            )),
         };
         let admitted = match limits {
             Some(limits) => admitted.with_body(self.body(body, limits).await?),
@@ -292,11 +304,11 @@ impl<'a> Incoming<'a> {
     /// A batch that comes line by line: its answer begins before it has ended (BAT-08).
     async fn lines(
         &self,
-        admitted: Admitted<'a>,
+        admitted: AuthorizedRequest<'a>,
         body: &mut Option<AnyBody>,
         media: &'static str,
-    ) -> Result<Answer, Answer> {
-        let Settings {
+    ) -> Result<OutgoingResponse, OutgoingResponse> {
+        let ServiceSettings {
             body_limit,
             body_budget,
             clock,
@@ -313,9 +325,9 @@ impl<'a> Incoming<'a> {
         let body = body
             .take()
             .unwrap_or_else(|| body::erase(Empty::<Bytes>::new()));
-        let lines = Lines::new(body, limit, body_budget.clone(), self.streamed.clone());
-        let stream = Stream::new(batch, lines, clock.clone(), timer.clone());
-        let mut answer = Answer::lines(media, stream.into_answer());
+        let lines = NdjsonReader::new(body, limit, body_budget.clone(), self.streamed.clone());
+        let stream = BatchStream::new(batch, lines, clock.clone(), timer.clone());
+        let mut answer = OutgoingResponse::lines(media, stream.into_answer());
         answer
             .more
             .extend(applied.map(|applied| (PREFERENCE_APPLIED, applied)));
@@ -333,13 +345,13 @@ impl<'a> Incoming<'a> {
     async fn body(
         &self,
         body: &mut Option<AnyBody>,
-        (limit, described): (usize, Described),
-    ) -> Result<Bytes, Answer> {
+        (limit, described): (usize, RejectionMessageFn),
+    ) -> Result<Bytes, OutgoingResponse> {
         let budget = &self.settings.body_budget;
         let limit = limit.min(budget.limit());
-        let refused = |refusal: Refusal| {
+        let refused = |refusal: BodyRejection| {
             let mut answer = match refusal {
-                Refusal::OverBudget => {
+                BodyRejection::OverBudget => {
                     self.unavailable("the budget for incomplete bodies is used up")
                 }
                 _ => self.failure(refusal.code(), &described(refusal, limit)),
@@ -357,10 +369,10 @@ impl<'a> Incoming<'a> {
     }
 
     /// An answer that goes on behind what it has already (SYN-12).
-    fn streamed(&self, mut answer: Answer, following: Following) -> Answer {
+    fn streamed(&self, mut answer: OutgoingResponse, following: EventStream) -> OutgoingResponse {
         let begun = answer.body.bytes().cloned();
         let (timer, limit) = (self.settings.timer.clone(), self.settings.request_timeout);
-        let limit = limit.map(|limit| limit.saturating_add(Following::SILENCE));
+        let limit = limit.map(|limit| limit.saturating_add(EventStream::SILENCE));
         answer.body = ResponseBody::in_parts((begun, following), move |(begun, mut following)| {
             let timer = timer.clone();
             async move {
@@ -374,16 +386,16 @@ impl<'a> Incoming<'a> {
         answer
     }
 
-    async fn respond(&self, admitted: Admitted<'a>) -> Answer {
+    async fn respond(&self, admitted: AuthorizedRequest<'a>) -> OutgoingResponse {
         let docs = self.settings.docs.as_deref();
         let entry_docs = docs.filter(|_| *admitted.target() == Target::EntryPoint);
         if let Some(page) = entry_docs.and_then(|docs| docs.entry_page(self.docs_request())) {
-            return Answer::from(page.await).varying_by(ACCEPT);
+            return OutgoingResponse::from(page.await).varying_by(ACCEPT);
         }
         if !admitted.operation().is_document() {
             let mut reply = admitted.answer().await;
             let following = reply.following.take();
-            let mut answer = Answer::from(reply);
+            let mut answer = OutgoingResponse::from(reply);
             if entry_docs.is_some() {
                 answer = answer.varying_by(ACCEPT);
             }
@@ -399,6 +411,6 @@ impl<'a> Incoming<'a> {
             Some(Some(document)) => Some(document),
             _ => minimal::document(self.docs_request(), target, &self.settings.capability_cache),
         };
-        document.map_or_else(|| self.nothing_here(), Answer::from)
+        document.map_or_else(|| self.nothing_here(), OutgoingResponse::from)
     }
 }

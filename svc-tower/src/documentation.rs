@@ -5,7 +5,7 @@ use std::{fmt, pin::Pin};
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, StatusCode};
-use svc_core::{Base, api::Api, link::Target};
+use svc_core::{BaseUrl, api::Api, link::Target};
 
 /// A future that returns a page of the documentation.
 pub type DocsFuture<'a> = Pin<Box<dyn Future<Output = DocsAnswer> + Send + 'a>>;
@@ -55,7 +55,7 @@ pub struct DocsRequest<'a> {
     /// The API of the service.
     pub api: &'a Api,
     /// The address of the entry point in the links of the answer.
-    pub base: &'a Base,
+    pub base: &'a BaseUrl,
     /// The headers of the request.
     pub headers: &'a HeaderMap,
     /// The largest body that the service accepts, in bytes.

@@ -2,16 +2,16 @@
 
 use std::{fmt, sync::Arc, time::Duration, time::Instant};
 
-use crate::timer::Sleep;
+use crate::timer::SleepFn;
 
 /// How long answers are held back.
 #[derive(Clone)]
-pub(crate) struct Even {
+pub(crate) struct ResponseTimeQuantum {
     every: Duration,
-    sleep: Arc<Sleep>,
+    sleep: Arc<SleepFn>,
 }
 
-impl Even {
+impl ResponseTimeQuantum {
     pub(crate) fn new<F>(
         every: Duration,
         sleep: impl Fn(Duration) -> F + Send + Sync + 'static,
@@ -37,7 +37,7 @@ impl Even {
     }
 }
 
-impl fmt::Debug for Even {
+impl fmt::Debug for ResponseTimeQuantum {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Even")
             .field("every", &self.every)

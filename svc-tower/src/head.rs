@@ -3,14 +3,14 @@
 use http::{
     HeaderMap, HeaderName, Method, Uri, Version, header::HOST, request::Parts, uri::Authority,
 };
-use svc_core::Base;
+use svc_core::BaseUrl;
 
 /// Whether the head of a request is ambiguous, and then what is wrong with it. Nothing of the
 /// request is repeated.
 pub(crate) fn check(
     parts: &Parts,
     key_header: &HeaderName,
-    base: &Base,
+    base: &BaseUrl,
     host_needed: bool,
 ) -> Result<(), &'static str> {
     if parts.method == Method::CONNECT || parts.method == Method::TRACE {
@@ -55,7 +55,7 @@ fn host(headers: &HeaderMap) -> Result<Option<&str>, &'static str> {
 }
 
 /// Whether an absolute target lies on the host of the base URL.
-fn is_of(uri: &Uri, authority: &Authority, base: &Base) -> bool {
+fn is_of(uri: &Uri, authority: &Authority, base: &BaseUrl) -> bool {
     let Ok(base) = base.as_str().parse::<Uri>() else {
         return false;
     };
@@ -89,7 +89,7 @@ mod tests {
         check(
             &parts,
             &KEY,
-            &Base::new("http://own.example/api/").unwrap(),
+            &BaseUrl::new("http://own.example/api/").unwrap(),
             false,
         )
     }
@@ -142,14 +142,14 @@ mod tests {
     #[test]
     fn und_34_a_missing_host_is_refused_only_where_it_is_needed() {
         let (parts, ()) = Request::get("/").body(()).unwrap().into_parts();
-        assert_eq!(check(&parts, &KEY, &Base::default(), false), Ok(()));
-        assert!(check(&parts, &KEY, &Base::default(), true).is_err());
+        assert_eq!(check(&parts, &KEY, &BaseUrl::default(), false), Ok(()));
+        assert!(check(&parts, &KEY, &BaseUrl::default(), true).is_err());
         let (parts, ()) = Request::get("/")
             .version(Version::HTTP_10)
             .body(())
             .unwrap()
             .into_parts();
-        assert_eq!(check(&parts, &KEY, &Base::default(), true), Ok(()));
+        assert_eq!(check(&parts, &KEY, &BaseUrl::default(), true), Ok(()));
     }
 
     proptest! {

@@ -9,7 +9,7 @@
 //! use http_body_util::{BodyExt, Empty};
 //! use svc_core::{
 //!     Context, Get, Record, Result, Tenant,
-//!     api::{Api, Exposure, Vendor},
+//!     api::{Api, ResourceConfig, Vendor},
 //!     auth::{Authenticator, Caller, Credentials, Rights},
 //!     link::Address,
 //!     model::Tag,
@@ -44,7 +44,7 @@
 //! let api = Api::builder(Vendor::new("Acme", "Acme CRM").namespace("acme"))
 //!     .base_url("https://crm.acme.example/api/v1/")
 //!     .authenticator(Keys)
-//!     .resource::<Tag, _>(&Arc::new(Crm), Exposure::get)
+//!     .resource::<Tag, _>(&Arc::new(Crm), ResourceConfig::get)
 //!     .build()?;
 //! // In axum: `router.nest_service("/api/v1", SvcService::new(api))`. By itself, it takes the prefix off:
 //! let service = SvcService::new(api).under("/api/v1");
@@ -128,12 +128,12 @@ mod timer;
 pub mod webhooks;
 
 pub use base::PeerAddr;
-pub use body::BodyTimeout;
+pub use body::BodyTimeoutError;
 pub use budget::{BodyBudget, BodyBudgetUsage};
 pub use cors::Cors;
 #[cfg(feature = "tokio")]
-pub use deliveries::{Deliveries, DeliveryCounts};
+pub use deliveries::{DeliveryStats, DeliveryWorker};
 pub use documentation::{DocsAnswer, DocsFuture, DocsRequest, Documentation};
-pub use observe::Answered;
+pub use observe::ObservedResponse;
 pub use response_body::ResponseBody;
 pub use service::SvcService;

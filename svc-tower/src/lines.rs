@@ -11,16 +11,16 @@ use bytes::Bytes;
 use http::{HeaderMap, header::CONTENT_TYPE};
 use http_body::Body;
 use svc_core::{
-    Code,
-    api::{Batch, Entry},
+    ErrorCode,
+    api::{BatchEntry, BatchRun},
 };
 
 use crate::{
-    body::{AnyBody, Refusal, Streamed, refusal_of},
+    body::{AnyBody, BodyProgress, BodyRejection, refusal_of},
     budget::{BodyBudget, PartialBody},
     response_body::ResponseBody,
-    settings::Clock,
-    timer::Timer,
+    settings::ClockFn,
+    timer::RuntimeTimer,
 };
 
 /// The media types of lines of JSON.
@@ -43,17 +43,22 @@ pub(crate) fn media_type(headers: &HeaderMap) -> Option<&'static str> {
 }
 
 /// A batch and where its entries come from.
-pub(crate) struct Stream {
-    batch: Batch,
-    lines: Lines,
-    clock: Clock,
-    timer: Timer,
+pub(crate) struct BatchStream {
+    batch: BatchRun,
+    lines: NdjsonReader,
+    clock: ClockFn,
+    timer: RuntimeTimer,
     /// Whether the last line of the answer is made.
     is_over: bool,
 }
 
-impl Stream {
-    pub(crate) fn new(batch: Batch, lines: Lines, clock: Clock, timer: Timer) -> Self {
+impl BatchStream {
+    pub(crate) fn new(
+        batch: BatchRun,
+        lines: NdjsonReader,
+        clock: ClockFn,
+        timer: RuntimeTimer,
+    ) -> Self {
         Self {
             batch,
             lines,
@@ -77,13 +82,14 @@ impl Stream {
         while out.is_empty() {
             let (window, end) = self.lines.window(self.batch.window()).await;
             let limit = self.lines.limit;
-            let mut entries: Vec<Entry> = Vec::with_capacity(window.len());
+            let mut entries: Vec<BatchEntry> = Vec::with_capacity(window.len());
             for line in window {
                 entries.push(match line {
-                    Line::Entry(body) => Ok(body),
-                    Line::TooLong => Err(self
-                        .batch
-                        .refusal(Code::BodyTooLarge, &Refusal::TooLarge.description(limit))),
+                    NdjsonLine::Entry(body) => Ok(body),
+                    NdjsonLine::TooLong => Err(self.batch.refusal(
+                        ErrorCode::BodyTooLarge,
+                        &BodyRejection::TooLarge.description(limit),
+                    )),
                 });
             }
             out = self
@@ -108,16 +114,16 @@ impl Stream {
 
 /// One line that is not empty.
 #[derive(Debug, PartialEq, Eq)]
-enum Line {
+enum NdjsonLine {
     Entry(Bytes),
     TooLong,
 }
 
 /// How a body ended: whole, or broken off.
-type End = Result<(), Refusal>;
+type BodyEnd = Result<(), BodyRejection>;
 
 /// The lines of a body, as they come.
-pub(crate) struct Lines {
+pub(crate) struct NdjsonReader {
     body: AnyBody,
     /// Bytes of a line at most.
     limit: usize,
@@ -130,11 +136,16 @@ pub(crate) struct Lines {
     is_too_long: bool,
     /// Whether nothing follows.
     is_ended: bool,
-    streamed: Streamed,
+    streamed: BodyProgress,
 }
 
-impl Lines {
-    pub(crate) fn new(body: AnyBody, limit: usize, budget: BodyBudget, streamed: Streamed) -> Self {
+impl NdjsonReader {
+    pub(crate) fn new(
+        body: AnyBody,
+        limit: usize,
+        budget: BodyBudget,
+        streamed: BodyProgress,
+    ) -> Self {
         let chunk = Bytes::new();
         Self {
             body,
@@ -151,7 +162,7 @@ impl Lines {
     /// The next lines, so many at most and not many more bytes than one may have: waits for the
     /// first, and takes of the others what is there. And how the body ended, where it did behind
     /// them.
-    async fn window(&mut self, most: usize) -> (Vec<Line>, Option<End>) {
+    async fn window(&mut self, most: usize) -> (Vec<NdjsonLine>, Option<BodyEnd>) {
         self.streamed.wait_anew();
         let (mut lines, mut bytes) = (Vec::new(), 0_usize);
         while lines.len() < most && bytes < self.limit {
@@ -161,7 +172,7 @@ impl Lines {
             });
             match next.await {
                 Some(Ok(Some(line))) => {
-                    bytes = bytes.saturating_add(if let Line::Entry(body) = &line {
+                    bytes = bytes.saturating_add(if let NdjsonLine::Entry(body) = &line {
                         body.len()
                     } else {
                         0
@@ -177,7 +188,10 @@ impl Lines {
     }
 
     /// The next line that is not empty; `None` at the end of the body.
-    fn poll_line(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Line>, Refusal>> {
+    fn poll_line(
+        &mut self,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<Option<NdjsonLine>, BodyRejection>> {
         loop {
             if let Some(end) = self.chunk.iter().position(|&byte| byte == b'\n') {
                 let rest = self.chunk.split_off(end.saturating_add(1));
@@ -225,7 +239,7 @@ impl Lines {
     }
 
     /// Keeps a part of a line whose end has not arrived.
-    fn begin(&mut self, part: &[u8]) -> Result<(), Refusal> {
+    fn begin(&mut self, part: &[u8]) -> Result<(), BodyRejection> {
         let begun = self
             .begun
             .get_or_insert_with(|| PartialBody::new(self.budget.clone(), self.limit));
@@ -233,10 +247,10 @@ impl Lines {
     }
 
     /// The line that ends with this; `None` for an empty one.
-    fn whole(&mut self, end: Bytes) -> Result<Option<Line>, Refusal> {
+    fn whole(&mut self, end: Bytes) -> Result<Option<NdjsonLine>, BodyRejection> {
         let is_too_long = std::mem::take(&mut self.is_too_long) || end.len() > self.room();
         let line = match self.begun.take() {
-            _ if is_too_long => return Ok(Some(Line::TooLong)),
+            _ if is_too_long => return Ok(Some(NdjsonLine::TooLong)),
             Some(mut begun) => {
                 begun.extend(&end)?;
                 begun.finish()?
@@ -246,7 +260,7 @@ impl Lines {
         Ok(if line.iter().all(u8::is_ascii_whitespace) {
             None
         } else {
-            Some(Line::Entry(line))
+            Some(NdjsonLine::Entry(line))
         })
     }
 }
@@ -260,15 +274,15 @@ mod tests {
     use crate::body::erase;
 
     /// The lines of a body that comes in these parts, all of them there at once.
-    async fn lines(parts: Vec<Vec<u8>>, limit: usize) -> Vec<Line> {
+    async fn lines(parts: Vec<Vec<u8>>, limit: usize) -> Vec<NdjsonLine> {
         let body = ResponseBody::in_parts(parts.into_iter(), |mut parts| async move {
             parts.next().map(|part| (Bytes::from(part), parts))
         });
-        let mut lines = Lines::new(
+        let mut lines = NdjsonReader::new(
             erase(body),
             limit,
             BodyBudget::default(),
-            Streamed::default(),
+            BodyProgress::default(),
         );
         let mut all = Vec::new();
         loop {
@@ -281,8 +295,8 @@ mod tests {
         }
     }
 
-    fn entry(text: &str) -> Line {
-        Line::Entry(Bytes::copy_from_slice(text.as_bytes()))
+    fn entry(text: &str) -> NdjsonLine {
+        NdjsonLine::Entry(Bytes::copy_from_slice(text.as_bytes()))
     }
 
     #[tokio::test]
@@ -304,7 +318,12 @@ mod tests {
             b"2".repeat(90),
             b"\nlast5".to_vec(),
         ];
-        let all = [Line::TooLong, entry("1234"), Line::TooLong, Line::TooLong];
+        let all = [
+            NdjsonLine::TooLong,
+            entry("1234"),
+            NdjsonLine::TooLong,
+            NdjsonLine::TooLong,
+        ];
         assert_eq!(lines(long.to_vec(), 4).await, all);
     }
 
@@ -321,7 +340,7 @@ mod tests {
                     None => std::future::pending().await,
                 }
             });
-            Lines::new(erase(body), 100, budget.clone(), Streamed::default())
+            NdjsonReader::new(erase(body), 100, budget.clone(), BodyProgress::default())
         };
         let mut cx = Context::from_waker(std::task::Waker::noop());
         let (mut hanging, mut other) = (started(&[b'x'; 90]), started(b"one\ntwenty"));
@@ -335,7 +354,7 @@ mod tests {
         assert_eq!((budget.usage().held, budget.usage().cut), (100, 1));
         assert_eq!(
             hanging.poll_line(&mut cx),
-            Poll::Ready(Err(Refusal::OverBudget))
+            Poll::Ready(Err(BodyRejection::OverBudget))
         );
         drop(other);
         assert_eq!(budget.usage().held, 0);
@@ -368,10 +387,10 @@ mod tests {
         fn bat_08_lines_are_the_same_however_they_come(body in "[ab\n ]{0,60}", cuts in proptest::collection::vec(0..60_usize, 0..9)) {
             let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
             let whole = runtime.block_on(lines(vec![body.clone().into_bytes()], 5));
-            let expected: Vec<Line> = body
+            let expected: Vec<NdjsonLine> = body
                 .split('\n')
                 .filter(|line| !line.trim().is_empty() || line.len() > 5)
-                .map(|line| if line.len() > 5 { Line::TooLong } else { entry(line) })
+                .map(|line| if line.len() > 5 { NdjsonLine::TooLong } else { entry(line) })
                 .collect();
             prop_assert_eq!(&whole, &expected);
             let mut cuts: Vec<usize> = cuts.into_iter().filter(|cut| *cut < body.len()).chain([0, body.len()]).collect();

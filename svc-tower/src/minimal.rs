@@ -13,8 +13,8 @@ use http::{
 };
 use serde_json::{Value, json};
 use svc_core::{
-    Base,
-    api::{Api, EntityTag, EntityTags, capabilities},
+    BaseUrl,
+    api::{Api, EntityTag, EntityTagCondition, capabilities},
     capability::Declaration,
     helper::HelperName,
     link::Target,
@@ -128,7 +128,7 @@ impl CapabilityCache {
     /// Returns the document of a base address. Calls `render` if it is not cached.
     fn get_or_render(
         &self,
-        base: &Base,
+        base: &BaseUrl,
         render: impl FnOnce() -> Option<String>,
     ) -> Option<Document> {
         let cached = self.lock(|documents| documents.by_base.get(base.as_str()).cloned());
@@ -172,7 +172,7 @@ impl Document {
         let Self { body, tag } = self;
         let mut answer = DocsAnswer::new(HeaderValue::from_static("application/hal+json"), body);
         if let Some(tag) = tag {
-            let known = EntityTags::of(headers, &IF_NONE_MATCH);
+            let known = EntityTagCondition::of(headers, &IF_NONE_MATCH);
             if known.is_some_and(|known| known.has_like(tag.as_bytes())) {
                 answer.status = StatusCode::NOT_MODIFIED;
                 answer.body.clear();
@@ -187,8 +187,8 @@ impl Document {
 mod tests {
     use super::*;
 
-    fn base(number: usize) -> Base {
-        Base::new(&format!("https://{number}.example/")).unwrap()
+    fn base(number: usize) -> BaseUrl {
+        BaseUrl::new(&format!("https://{number}.example/")).unwrap()
     }
 
     #[test]

@@ -7,29 +7,29 @@ use std::{
 };
 
 use http::{Method, StatusCode};
-use svc_core::{Code, link::Target};
+use svc_core::{ErrorCode, link::Target};
 
 use crate::{
-    response::Answer,
-    route::{Route, method_name},
+    response::OutgoingResponse,
+    route::{RouteTemplate, method_name},
 };
 
 /// One answer, as [`SvcService::observe`](crate::SvcService::observe) tells it: nothing of it is
 /// personal, and the number of different routes, methods and statuses is small (UND-42).
 #[derive(Debug, Clone, Copy)]
-pub struct Answered<'a> {
+pub struct ObservedResponse<'a> {
     pub(crate) target: Option<&'a Target>,
     pub(crate) method: &'a Method,
-    pub(crate) answer: &'a Answer,
+    pub(crate) answer: &'a OutgoingResponse,
     pub(crate) time: Duration,
 }
 
-impl<'a> Answered<'a> {
+impl<'a> ObservedResponse<'a> {
     /// The route as a template, such as `petitions/{id}/signatures`; `none` for an address of
     /// nothing.
     #[must_use]
     pub fn route(&self) -> impl fmt::Display + use<'a> {
-        Route(self.target)
+        RouteTemplate(self.target)
     }
 
     /// The method; `other` for one that a client invented.
@@ -46,7 +46,7 @@ impl<'a> Answered<'a> {
 
     /// The code of a failure, the first of several (ERR-24): of a small number, too.
     #[must_use]
-    pub fn code(&self) -> Option<Code> {
+    pub fn code(&self) -> Option<ErrorCode> {
         self.answer.code
     }
 
@@ -54,7 +54,7 @@ impl<'a> Answered<'a> {
     /// it (ERR-07), but nothing that anybody has to be woken for.
     #[must_use]
     pub fn is_unsupported(&self) -> bool {
-        self.code() == Some(Code::NotImplemented)
+        self.code() == Some(ErrorCode::NotImplemented)
     }
 
     /// From the request's head to the answer.
@@ -66,7 +66,7 @@ impl<'a> Answered<'a> {
 
 /// Somebody who is told of each answer.
 #[derive(Clone)]
-pub(crate) struct Observer(pub(crate) Arc<dyn Fn(&Answered<'_>) + Send + Sync>);
+pub(crate) struct Observer(pub(crate) Arc<dyn Fn(&ObservedResponse<'_>) + Send + Sync>);
 
 impl fmt::Debug for Observer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -76,12 +76,12 @@ impl fmt::Debug for Observer {
 
 /// An observer with the moment at which a request came.
 #[derive(Debug)]
-pub(crate) struct Watching<'a> {
+pub(crate) struct ResponseTiming<'a> {
     observer: &'a Observer,
     begun: Instant,
 }
 
-impl<'a> Watching<'a> {
+impl<'a> ResponseTiming<'a> {
     /// Begins to take the time where somebody asks for it.
     pub(crate) fn begin(observer: Option<&'a Observer>) -> Option<Self> {
         observer.map(|observer| Self {
@@ -90,8 +90,8 @@ impl<'a> Watching<'a> {
         })
     }
 
-    pub(crate) fn end(&self, target: Option<&Target>, method: &Method, answer: &Answer) {
-        (self.observer.0)(&Answered {
+    pub(crate) fn end(&self, target: Option<&Target>, method: &Method, answer: &OutgoingResponse) {
+        (self.observer.0)(&ObservedResponse {
             target,
             method,
             answer,

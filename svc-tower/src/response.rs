@@ -2,18 +2,18 @@
 
 use bytes::Bytes;
 use http::{
-    HeaderMap, HeaderName, HeaderValue, Response, StatusCode, Version,
+    HeaderMap, HeaderName, HeaderValue, StatusCode, Version,
     header::{
         CACHE_CONTROL, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, VARY, X_CONTENT_TYPE_OPTIONS,
     },
 };
-use svc_core::{Code, api::Reply, link::Dialect};
+use svc_core::{ErrorCode, api::Response, link::Dialect};
 
 use crate::{documentation::DocsAnswer, response_body::ResponseBody};
 
 /// What an answer consists of.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct OutgoingResponse {
     pub(crate) status: StatusCode,
     /// Headers that it has by itself; what every answer has is added to them.
     headers: HeaderMap,
@@ -28,10 +28,10 @@ pub(crate) struct Answer {
     /// What the log and the client know a failure by (ERR-28).
     pub(crate) reference_code: Option<String>,
     /// The code of a failure, the first of several (ERR-24).
-    pub(crate) code: Option<Code>,
+    pub(crate) code: Option<ErrorCode>,
 }
 
-impl Answer {
+impl OutgoingResponse {
     /// Lines that are made while the client reads them.
     pub(crate) fn lines(media: &'static str, body: ResponseBody) -> Self {
         let mut headers = HeaderMap::new();
@@ -60,9 +60,9 @@ impl Answer {
     }
 }
 
-impl From<Reply> for Answer {
-    fn from(reply: Reply) -> Self {
-        let Reply {
+impl From<Response> for OutgoingResponse {
+    fn from(reply: Response) -> Self {
+        let Response {
             status,
             headers,
             body,
@@ -78,7 +78,7 @@ impl From<Reply> for Answer {
     }
 }
 
-impl From<DocsAnswer> for Answer {
+impl From<DocsAnswer> for OutgoingResponse {
     fn from(answer: DocsAnswer) -> Self {
         let DocsAnswer {
             status,
@@ -98,7 +98,7 @@ impl From<DocsAnswer> for Answer {
 
 /// What of the request decides how its answer is sent.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Sending<'a> {
+pub(crate) struct ResponseContext<'a> {
     pub(crate) dialect: &'a Dialect,
     pub(crate) version: Version,
     /// Whether the request is `HEAD`, whose answer is that of `GET` without the body (UND-28).
@@ -106,8 +106,11 @@ pub(crate) struct Sending<'a> {
 }
 
 /// The response that an answer becomes.
-pub(crate) fn response(answer: Answer, sending: Sending<'_>) -> Response<ResponseBody> {
-    let Answer {
+pub(crate) fn response(
+    answer: OutgoingResponse,
+    sending: ResponseContext<'_>,
+) -> http::Response<ResponseBody> {
+    let OutgoingResponse {
         status,
         mut headers,
         body,
@@ -149,7 +152,7 @@ pub(crate) fn response(answer: Answer, sending: Sending<'_>) -> Response<Respons
     for (name, value) in &more {
         headers.append(name, value.clone());
     }
-    let mut response = Response::new(body);
+    let mut response = http::Response::new(body);
     *response.status_mut() = status;
     *response.headers_mut() = headers;
     response

@@ -17,16 +17,16 @@ use crate::guard::caught;
 /// The body of a response. It never fails; one that is made in parts ends early where the server is
 /// in trouble, so that what is sent in parts has to tell its own end.
 #[derive(Default)]
-pub struct ResponseBody(Inner);
+pub struct ResponseBody(BodyInner);
 
-enum Inner {
+enum BodyInner {
     /// The rest of it, all at once.
     Whole(Bytes),
     /// What makes the next part.
     Parts(Pin<Box<dyn Body<Data = Bytes, Error = Infallible> + Send>>),
 }
 
-impl Default for Inner {
+impl Default for BodyInner {
     fn default() -> Self {
         Self::Whole(Bytes::new())
     }
@@ -42,7 +42,7 @@ impl ResponseBody {
         S: Send + 'static,
         F: Future<Output = Option<(Bytes, S)>> + Send + 'static,
     {
-        Self(Inner::Parts(Box::pin(Parts {
+        Self(BodyInner::Parts(Box::pin(PartStream {
             state: Some(state),
             next,
             making: None,
@@ -53,15 +53,15 @@ impl ResponseBody {
     /// Its bytes where they are there already; none of a body in parts.
     pub(crate) fn bytes(&self) -> Option<&Bytes> {
         match &self.0 {
-            Inner::Whole(bytes) => Some(bytes),
-            Inner::Parts(_) => None,
+            BodyInner::Whole(bytes) => Some(bytes),
+            BodyInner::Parts(_) => None,
         }
     }
 }
 
 impl<T: Into<Bytes>> From<T> for ResponseBody {
     fn from(bytes: T) -> Self {
-        Self(Inner::Whole(bytes.into()))
+        Self(BodyInner::Whole(bytes.into()))
     }
 }
 
@@ -83,9 +83,9 @@ impl Body for ResponseBody {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         match &mut self.0 {
-            Inner::Whole(bytes) if bytes.is_empty() => Poll::Ready(None),
-            Inner::Whole(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
-            Inner::Parts(parts) => parts.as_mut().poll_frame(cx),
+            BodyInner::Whole(bytes) if bytes.is_empty() => Poll::Ready(None),
+            BodyInner::Whole(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
+            BodyInner::Parts(parts) => parts.as_mut().poll_frame(cx),
         }
     }
 
@@ -102,22 +102,22 @@ impl Body for ResponseBody {
 }
 
 /// A part on its way, or what its panic said.
-type Making<S> = Pin<Box<dyn Future<Output = Result<Option<(Bytes, S)>, String>> + Send>>;
+type PendingPart<S> = Pin<Box<dyn Future<Output = Result<Option<(Bytes, S)>, String>> + Send>>;
 
 /// Makes parts, one when the one before is taken.
-struct Parts<S, N> {
+struct PartStream<S, N> {
     /// What the next part is made of; `None` while one is made, and at the end.
     state: Option<S>,
     next: N,
-    making: Option<Making<S>>,
+    making: Option<PendingPart<S>>,
     /// Of the request, for what is logged on the way.
     span: Span,
 }
 
 // Nothing in it is pinned: what is being made has a box of its own.
-impl<S, N> Unpin for Parts<S, N> {}
+impl<S, N> Unpin for PartStream<S, N> {}
 
-impl<S, F, N> Body for Parts<S, N>
+impl<S, F, N> Body for PartStream<S, N>
 where
     S: Send + 'static,
     F: Future<Output = Option<(Bytes, S)>> + Send + 'static,

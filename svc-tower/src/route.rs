@@ -4,7 +4,7 @@
 use std::fmt;
 
 use http::Method;
-use svc_core::link::{Address, Scope, Target};
+use svc_core::link::{RecordAddress, Scope, Target};
 
 /// Where the service is mounted: the segments that every path begins with, empty at the root.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -32,9 +32,9 @@ impl Mount {
 }
 
 /// What a log may say of a target: its shape, without ids.
-pub(crate) struct Route<'a>(pub(crate) Option<&'a Target>);
+pub(crate) struct RouteTemplate<'a>(pub(crate) Option<&'a Target>);
 
-impl fmt::Display for Route<'_> {
+impl fmt::Display for RouteTemplate<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(target) = self.0 else {
             return f.write_str("none");
@@ -49,14 +49,14 @@ impl fmt::Display for Route<'_> {
                 kind,
                 scope: Scope::Under(parent),
             } => {
-                write!(f, "{}/{}", Record(parent), kind.plural())
+                write!(f, "{}/{}", RecordTemplate(parent), kind.plural())
             }
-            Target::Record(address) => write!(f, "{}", Record(address)),
+            Target::Record(address) => write!(f, "{}", RecordTemplate(address)),
             Target::Helper {
                 helper,
                 container: Some(container),
             } => {
-                write!(f, "{}/{}", Record(container), helper.relation())
+                write!(f, "{}/{}", RecordTemplate(container), helper.relation())
             }
             Target::Helper {
                 helper,
@@ -66,7 +66,12 @@ impl fmt::Display for Route<'_> {
                 helper,
                 container: Some(container),
             } => {
-                write!(f, "{}/{}/batch", Record(container), helper.relation())
+                write!(
+                    f,
+                    "{}/{}/batch",
+                    RecordTemplate(container),
+                    helper.relation()
+                )
             }
             Target::Batch {
                 helper,
@@ -88,9 +93,9 @@ impl fmt::Display for Route<'_> {
 }
 
 /// A record without its id.
-struct Record<'a>(&'a Address);
+struct RecordTemplate<'a>(&'a RecordAddress);
 
-impl fmt::Display for Record<'_> {
+impl fmt::Display for RecordTemplate<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let (Some(home), Some(_)) = (self.0.kind.schema().home, &self.0.parent) {
             write!(f, "{}/{{id}}/", home.plural())?;
@@ -151,7 +156,7 @@ mod tests {
 
     #[test]
     fn und_42_routes_in_the_log_hold_no_ids() {
-        let name = |path: &str| Route(ConventionalLayout.route(path).as_ref()).to_string();
+        let name = |path: &str| RouteTemplate(ConventionalLayout.route(path).as_ref()).to_string();
         assert_eq!(name("people/secret/signatures"), "people/{id}/signatures");
         assert_eq!(
             name("petitions/a/signatures/b"),

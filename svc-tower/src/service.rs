@@ -20,20 +20,21 @@ use crate::{
     body::{self, AnyBody, BoxError, erase},
     budget::BodyBudget,
     cors::Cors,
-    dispatch::Incoming,
+    dispatch::IncomingRequest,
     documentation::Documentation,
-    even::Even,
+    even::ResponseTimeQuantum,
     guard::caught,
-    observe::{Answered, Observer, Watching},
-    response::{Answer, Sending, response},
+    observe::{ObservedResponse, Observer, ResponseTiming},
+    response::{OutgoingResponse, ResponseContext, response},
     response_body::ResponseBody,
     route::Mount,
-    settings::{Clock, Settings},
-    timer::Timer,
+    settings::{ClockFn, ServiceSettings},
+    timer::RuntimeTimer,
 };
 
 /// An answer on its way.
-type Answering = Pin<Box<dyn Future<Output = Result<Response<ResponseBody>, Infallible>> + Send>>;
+type ResponseFuture =
+    Pin<Box<dyn Future<Output = Result<Response<ResponseBody>, Infallible>> + Send>>;
 
 /// The interface as a `tower::Service`: any body goes in, one body comes out, and it never fails
 /// (HAL-01, ERR-01).
@@ -42,7 +43,7 @@ type Answering = Pin<Box<dyn Future<Output = Result<Response<ResponseBody>, Infa
 #[derive(Debug, Clone)]
 pub struct SvcService {
     api: Api,
-    settings: Arc<Settings>,
+    settings: Arc<ServiceSettings>,
 }
 
 impl SvcService {
@@ -142,7 +143,7 @@ impl SvcService {
     where
         F: Future<Output = ()> + Send + 'static,
     {
-        self.with(|settings| settings.timer = Timer::new(sleep))
+        self.with(|settings| settings.timer = RuntimeTimer::new(sleep))
     }
 
     /// The proxies whose `Forwarded`, or `X-Forwarded-Proto` and `X-Forwarded-Host`, decide the
@@ -176,7 +177,7 @@ impl SvcService {
     /// Where the time of receipt comes from; the system's clock unless set.
     #[must_use]
     pub fn clock(self, now: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
-        self.with(|settings| settings.clock = Clock(Arc::new(now)))
+        self.with(|settings| settings.clock = ClockFn(Arc::new(now)))
     }
 
     /// Answers a call without a key only when a whole number of these times has passed since its
@@ -196,13 +197,13 @@ impl SvcService {
     where
         F: Future<Output = ()> + Send + 'static,
     {
-        self.with(|settings| settings.even = Some(Even::new(every, sleep)))
+        self.with(|settings| settings.even = Some(ResponseTimeQuantum::new(every, sleep)))
     }
 
     /// Tells `watch` of each answer, for metrics; it must be quick and must not panic. Off unless
     /// set.
     #[must_use]
-    pub fn observe(self, watch: impl Fn(&Answered<'_>) + Send + Sync + 'static) -> Self {
+    pub fn observe(self, watch: impl Fn(&ObservedResponse<'_>) + Send + Sync + 'static) -> Self {
         self.with(|settings| settings.observer = Some(Observer(Arc::new(watch))))
     }
 
@@ -224,12 +225,12 @@ impl SvcService {
             .api
             .error_reply(target.as_ref(), Error::unavailable(retry_after));
         let is_head = request.method() == Method::HEAD;
-        let mut answer = Answer::from(reply);
+        let mut answer = OutgoingResponse::from(reply);
         // Nobody here reads the body.
         answer.close = body::is_announced(request.headers());
         response(
             answer,
-            Sending {
+            ResponseContext {
                 dialect: self.api.dialect(),
                 version: request.version(),
                 is_head,
@@ -239,13 +240,13 @@ impl SvcService {
 
     /// What drives the deliveries of the API, by the timer and the clock of this service; `None`
     /// where nobody [delivers](svc_core::ApiBuilder::deliver). Until it
-    /// [runs](crate::Deliveries::run), in this process or in another one over the same store,
+    /// [runs](crate::DeliveryWorker::run), in this process or in another one over the same store,
     /// nothing is sent.
     #[cfg(feature = "tokio")]
     #[must_use]
-    pub fn deliveries(&self) -> Option<crate::Deliveries> {
-        let Settings { timer, clock, .. } = &*self.settings;
-        Some(crate::Deliveries::new(
+    pub fn deliveries(&self) -> Option<crate::DeliveryWorker> {
+        let ServiceSettings { timer, clock, .. } = &*self.settings;
+        Some(crate::DeliveryWorker::new(
             self.api.outgoing()?,
             timer.clone(),
             clock.clone(),
@@ -258,23 +259,23 @@ impl SvcService {
         &self.api
     }
 
-    fn with(mut self, change: impl FnOnce(&mut Settings)) -> Self {
+    fn with(mut self, change: impl FnOnce(&mut ServiceSettings)) -> Self {
         change(Arc::make_mut(&mut self.settings));
         self
     }
 
     /// The answer, on its way. It is boxed here, where no type is open, so that no other crate
     /// compiles it again.
-    fn answering(&self, request: Request<AnyBody>) -> Answering {
+    fn answering(&self, request: Request<AnyBody>) -> ResponseFuture {
         Box::pin(self.clone().answer(request))
     }
 
     /// Answers a request whose body has lost its type.
     async fn answer(self, request: Request<AnyBody>) -> Result<Response<ResponseBody>, Infallible> {
-        let watching = Watching::begin(self.settings.observer.as_ref());
+        let watching = ResponseTiming::begin(self.settings.observer.as_ref());
         let (mut parts, body) = request.into_parts();
         let extensions = std::mem::take(&mut parts.extensions);
-        let mut incoming = Incoming::new(&self.api, &self.settings, &parts, extensions);
+        let mut incoming = IncomingRequest::new(&self.api, &self.settings, &parts, extensions);
         let span = incoming.span.clone();
         let mut body = Some(body);
         let mut answer = self
@@ -306,7 +307,7 @@ impl SvcService {
         let is_head = parts.method == Method::HEAD;
         Ok(response(
             answer,
-            Sending {
+            ResponseContext {
                 dialect: self.api.dialect(),
                 version: parts.version,
                 is_head,
@@ -315,7 +316,11 @@ impl SvcService {
     }
 
     /// The answer, whatever happens in the backend.
-    async fn find_answer(&self, incoming: &mut Incoming<'_>, body: &mut Option<AnyBody>) -> Answer {
+    async fn find_answer(
+        &self,
+        incoming: &mut IncomingRequest<'_>,
+        body: &mut Option<AnyBody>,
+    ) -> OutgoingResponse {
         let found = async {
             match incoming.refused_by_head() {
                 Some(refusal) => refusal,
@@ -344,7 +349,7 @@ where
 {
     type Response = Response<ResponseBody>;
     type Error = Infallible;
-    type Future = Answering;
+    type Future = ResponseFuture;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
         Poll::Ready(Ok(()))

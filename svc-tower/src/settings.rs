@@ -5,13 +5,13 @@ use std::{fmt, net::IpAddr, sync::Arc, time::Duration};
 use svc_core::value::Timestamp;
 
 use crate::{
-    budget::BodyBudget, cors::Cors, documentation::Documentation, even::Even,
-    minimal::CapabilityCache, observe::Observer, route::Mount, timer::Timer,
+    budget::BodyBudget, cors::Cors, documentation::Documentation, even::ResponseTimeQuantum,
+    minimal::CapabilityCache, observe::Observer, route::Mount, timer::RuntimeTimer,
 };
 
 /// The settings of a service. Everything has a default.
 #[derive(Debug, Clone)]
-pub(crate) struct Settings {
+pub(crate) struct ServiceSettings {
     pub(crate) mount: Mount,
     /// The largest body, in bytes (UND-17).
     pub(crate) body_limit: usize,
@@ -21,7 +21,7 @@ pub(crate) struct Settings {
     pub(crate) batch_limit: usize,
     pub(crate) body_budget: BodyBudget,
     pub(crate) request_timeout: Option<Duration>,
-    pub(crate) timer: Timer,
+    pub(crate) timer: RuntimeTimer,
     /// Proxies whose word on the base URL counts, in canonical form.
     pub(crate) trusted_proxies: Vec<IpAddr>,
     pub(crate) cors: Option<Cors>,
@@ -29,12 +29,12 @@ pub(crate) struct Settings {
     /// The capability documents that the service renders without documentation.
     pub(crate) capability_cache: Arc<CapabilityCache>,
     pub(crate) host_needed: bool,
-    pub(crate) clock: Clock,
+    pub(crate) clock: ClockFn,
     pub(crate) observer: Option<Observer>,
-    pub(crate) even: Option<Even>,
+    pub(crate) even: Option<ResponseTimeQuantum>,
 }
 
-impl Default for Settings {
+impl Default for ServiceSettings {
     fn default() -> Self {
         Self {
             mount: Mount::default(),
@@ -43,13 +43,13 @@ impl Default for Settings {
             batch_limit: 8 * 1024 * 1024,
             body_budget: BodyBudget::default(),
             request_timeout: Some(Duration::from_secs(30)),
-            timer: Timer::default(),
+            timer: RuntimeTimer::default(),
             trusted_proxies: Vec::new(),
             cors: None,
             docs: None,
             capability_cache: Arc::default(),
             host_needed: false,
-            clock: Clock(Arc::new(Timestamp::now)),
+            clock: ClockFn(Arc::new(Timestamp::now)),
             observer: None,
             even: None,
         }
@@ -58,15 +58,15 @@ impl Default for Settings {
 
 /// Tells the time of receipt.
 #[derive(Clone)]
-pub(crate) struct Clock(pub(crate) Arc<dyn Fn() -> Timestamp + Send + Sync>);
+pub(crate) struct ClockFn(pub(crate) Arc<dyn Fn() -> Timestamp + Send + Sync>);
 
-impl Clock {
+impl ClockFn {
     pub(crate) fn now(&self) -> Timestamp {
         (self.0)()
     }
 }
 
-impl fmt::Debug for Clock {
+impl fmt::Debug for ClockFn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Clock")
     }

@@ -10,16 +10,16 @@ use std::{
 };
 
 /// Waits for a time.
-pub(crate) type Sleep = dyn Fn(Duration) -> Sleeping + Send + Sync;
+pub(crate) type SleepFn = dyn Fn(Duration) -> SleepFuture + Send + Sync;
 
 /// A time that passes.
-pub(crate) type Sleeping = Pin<Box<dyn Future<Output = ()> + Send>>;
+pub(crate) type SleepFuture = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// The timer that the program gave, or else tokio's, where that is at hand.
 #[derive(Clone, Default)]
-pub(crate) struct Timer(Option<Arc<Sleep>>);
+pub(crate) struct RuntimeTimer(Option<Arc<SleepFn>>);
 
-impl Timer {
+impl RuntimeTimer {
     /// A timer of the program's.
     pub(crate) fn new<F>(sleep: impl Fn(Duration) -> F + Send + Sync + 'static) -> Self
     where
@@ -64,7 +64,7 @@ impl Timer {
         }
     }
 
-    fn sleep(&self, time: Duration) -> Option<Sleeping> {
+    fn sleep(&self, time: Duration) -> Option<SleepFuture> {
         self.0
             .as_ref()
             .map_or_else(|| by_tokio(time), |sleep| Some(sleep(time)))
@@ -73,24 +73,24 @@ impl Timer {
 
 /// By tokio's timer, where its runtime has one.
 #[cfg(feature = "tokio")]
-fn by_tokio(time: Duration) -> Option<Sleeping> {
+fn by_tokio(time: Duration) -> Option<SleepFuture> {
     tokio::runtime::Handle::try_current().ok()?;
     // A runtime without a timer can be told by nothing else.
-    std::panic::catch_unwind(|| -> Sleeping { Box::pin(tokio::time::sleep(time)) }).ok()
+    std::panic::catch_unwind(|| -> SleepFuture { Box::pin(tokio::time::sleep(time)) }).ok()
 }
 
 #[cfg(not(feature = "tokio"))]
-fn by_tokio(_: Duration) -> Option<Sleeping> {
+fn by_tokio(_: Duration) -> Option<SleepFuture> {
     None
 }
 
-impl svc_core::api::Timer for Timer {
-    fn sleep(&self, time: Duration) -> Option<Sleeping> {
+impl svc_core::api::Timer for RuntimeTimer {
+    fn sleep(&self, time: Duration) -> Option<SleepFuture> {
         Self::sleep(self, time)
     }
 }
 
-impl fmt::Debug for Timer {
+impl fmt::Debug for RuntimeTimer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Timer").field(&self.0.is_some()).finish()
     }

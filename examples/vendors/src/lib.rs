@@ -17,10 +17,15 @@ pub mod crm;
 pub mod mapped;
 pub mod postgres;
 
-/// The README's own examples, compiled and run as a test.
+/// The examples of the README of the repository, compiled and run as tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+
+/// The examples of the README of this package, compiled and run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct VendorsReadme;
 
 /// What `cargo test` skips, and the command that runs it. Ignored documentation tests of the last
 /// package are the last lines that `cargo test` prints.

@@ -3,16 +3,16 @@
 use std::collections::BTreeSet;
 
 use super::ability::{ABILITIES, Ability};
-use super::names::{Behaviour, KindRow};
-use super::types::Type;
+use super::names::{Behaviour, CatalogueKindEntry};
+use super::types::CatalogueType;
 
 /// What must hold for a row to apply, or for a check to have anything to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Condition {
     /// The word holds.
-    Is(Word),
+    Is(ConditionWord),
     /// The word does not hold.
-    Not(Word),
+    Not(ConditionWord),
     /// Each of them holds.
     All(Vec<Self>),
     /// One of them holds.
@@ -21,16 +21,16 @@ pub enum Condition {
 
 /// A word as it is written, with its meaning.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Word {
+pub struct ConditionWord {
     /// As it is written.
     pub text: String,
     /// What it asks.
-    pub term: Term,
+    pub term: ConditionTerm,
 }
 
 /// What a word asks.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Term {
+pub enum ConditionTerm {
     /// Nothing: it always holds.
     Always,
     /// Described, never judged.
@@ -60,7 +60,7 @@ pub enum Term {
     /// Events sell tickets.
     TicketedEvent,
     /// A field of this type is declared.
-    Type(Type),
+    Type(CatalogueType),
     /// A field; the owner `*` stands for any resource.
     Field {
         /// The resource or shared object.
@@ -97,7 +97,7 @@ pub enum Term {
         many: String,
     },
     /// Something about helpers.
-    Helper(HelperTerm),
+    Helper(HelperCondition),
     /// An action function; none for any.
     Function(Option<String>),
     /// A collection can be filtered by this; none for anything.
@@ -112,7 +112,7 @@ pub enum Term {
 
 /// What a word asks of helpers.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum HelperTerm {
+pub enum HelperCondition {
     /// One is declared.
     Any,
     /// One takes calls without a key.
@@ -159,60 +159,78 @@ pub enum Encounter {
 }
 
 /// The words without parts.
-const PLAIN: &[(&str, Term)] = &[
-    ("always", Term::Always),
-    ("never", Term::Never),
-    ("auth", Term::Auth),
-    ("auth.multi_key", Term::OtherKey),
-    ("auth.restricted_key", Term::RestrictedKey),
-    ("webhook_receiver", Term::WebhookReceiver),
-    ("helpers_only", Term::HelpersOnly),
-    ("kind.declared", Term::AnyKind),
-    ("any.helper", Term::Helper(HelperTerm::Any)),
-    ("unsupported.operation", Term::OperationMissing),
-    ("unsupported.haf", Term::FunctionMissing),
-    ("rule.one", Term::OneRule),
-    ("rule.two", Term::TwoRules),
-    ("fixture.missing_address", Term::MissingAddress),
-    ("fixture.ticketed_event", Term::TicketedEvent),
-    ("haf.*", Term::Function(None)),
-    ("filter.*", Term::Filter(None)),
-    ("order.*", Term::Order),
-    ("helper.*", Term::Helper(HelperTerm::Any)),
-    ("helper.*.anonymous", Term::Helper(HelperTerm::AnyAnonymous)),
-    ("helper.*.with_key", Term::Helper(HelperTerm::WithKey)),
-    ("helper.*.with_person", Term::Helper(HelperTerm::WithPerson)),
+const PLAIN: &[(&str, ConditionTerm)] = &[
+    ("always", ConditionTerm::Always),
+    ("never", ConditionTerm::Never),
+    ("auth", ConditionTerm::Auth),
+    ("auth.multi_key", ConditionTerm::OtherKey),
+    ("auth.restricted_key", ConditionTerm::RestrictedKey),
+    ("webhook_receiver", ConditionTerm::WebhookReceiver),
+    ("helpers_only", ConditionTerm::HelpersOnly),
+    ("kind.declared", ConditionTerm::AnyKind),
+    ("any.helper", ConditionTerm::Helper(HelperCondition::Any)),
+    ("unsupported.operation", ConditionTerm::OperationMissing),
+    ("unsupported.haf", ConditionTerm::FunctionMissing),
+    ("rule.one", ConditionTerm::OneRule),
+    ("rule.two", ConditionTerm::TwoRules),
+    ("fixture.missing_address", ConditionTerm::MissingAddress),
+    ("fixture.ticketed_event", ConditionTerm::TicketedEvent),
+    ("haf.*", ConditionTerm::Function(None)),
+    ("filter.*", ConditionTerm::Filter(None)),
+    ("order.*", ConditionTerm::Order),
+    ("helper.*", ConditionTerm::Helper(HelperCondition::Any)),
+    (
+        "helper.*.anonymous",
+        ConditionTerm::Helper(HelperCondition::AnyAnonymous),
+    ),
+    (
+        "helper.*.with_key",
+        ConditionTerm::Helper(HelperCondition::WithKey),
+    ),
+    (
+        "helper.*.with_person",
+        ConditionTerm::Helper(HelperCondition::WithPerson),
+    ),
     (
         "helper.*.but_schedule",
-        Term::Helper(HelperTerm::ButSchedule),
+        ConditionTerm::Helper(HelperCondition::ButSchedule),
     ),
-    ("helper.non_atomic", Term::Helper(HelperTerm::InParts)),
+    (
+        "helper.non_atomic",
+        ConditionTerm::Helper(HelperCondition::InParts),
+    ),
     (
         "helper.match_person",
-        Term::Helper(HelperTerm::MatchesPersons),
+        ConditionTerm::Helper(HelperCondition::MatchesPersons),
     ),
     (
         "helper.*.shows_person",
-        Term::Helper(HelperTerm::ShowsPerson),
+        ConditionTerm::Helper(HelperCondition::ShowsPerson),
     ),
     (
         "helper.*.of_removable",
-        Term::Helper(HelperTerm::OfRemovable),
+        ConditionTerm::Helper(HelperCondition::OfRemovable),
     ),
     (
         "helper.record_donation.links",
-        Term::Helper(HelperTerm::DonationLinks),
+        ConditionTerm::Helper(HelperCondition::DonationLinks),
     ),
-    ("met.second_page", Term::Met(Encounter::SecondPage)),
+    ("met.second_page", ConditionTerm::Met(Encounter::SecondPage)),
     (
         "met.empty_collection",
-        Term::Met(Encounter::EmptyCollection),
+        ConditionTerm::Met(Encounter::EmptyCollection),
     ),
-    ("met.error_body", Term::Met(Encounter::ErrorBody)),
-    ("met.hint", Term::Met(Encounter::Hint)),
-    ("met.reference_code", Term::Met(Encounter::ReferenceCode)),
-    ("met.failed_entry", Term::Met(Encounter::FailedEntry)),
-    ("met.status.500", Term::Met(Encounter::Status500)),
+    ("met.error_body", ConditionTerm::Met(Encounter::ErrorBody)),
+    ("met.hint", ConditionTerm::Met(Encounter::Hint)),
+    (
+        "met.reference_code",
+        ConditionTerm::Met(Encounter::ReferenceCode),
+    ),
+    (
+        "met.failed_entry",
+        ConditionTerm::Met(Encounter::FailedEntry),
+    ),
+    ("met.status.500", ConditionTerm::Met(Encounter::Status500)),
 ];
 
 /// What may be done with records.
@@ -239,7 +257,7 @@ pub const FILTERS: &[&str] = &[
 
 /// A word that means nothing, with what would mean something in its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unknown {
+pub struct UnknownWordError {
     /// The word.
     pub word: String,
     /// What would mean something, joined by commas.
@@ -248,8 +266,8 @@ pub struct Unknown {
 
 /// Everything that the words of a catalogue may name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Words {
-    pub(super) kinds: Vec<KindRow>,
+pub(super) struct Vocabulary {
+    pub(super) kinds: Vec<CatalogueKindEntry>,
     pub(super) behaviours: Vec<Behaviour>,
     /// Owner and path.
     pub(super) fields: BTreeSet<(String, String)>,
@@ -257,9 +275,9 @@ pub(super) struct Words {
     pub(super) links: BTreeSet<(String, String)>,
 }
 
-impl Words {
+impl Vocabulary {
     /// Reads a condition; `not` binds before `and`, `and` before `or`.
-    pub(super) fn condition(&self, text: &str) -> Result<Condition, Unknown> {
+    pub(super) fn condition(&self, text: &str) -> Result<Condition, UnknownWordError> {
         let any = text.split(" or ").map(|all| {
             let all = all
                 .split(" and ")
@@ -272,54 +290,60 @@ impl Words {
         Ok(one_or(any.collect::<Result<_, _>>()?, Condition::Any))
     }
 
-    fn word(&self, text: &str) -> Result<Word, Unknown> {
-        Ok(Word {
+    fn word(&self, text: &str) -> Result<ConditionWord, UnknownWordError> {
+        Ok(ConditionWord {
             text: text.to_owned(),
             term: self.term(text)?,
         })
     }
 
-    fn term(&self, word: &str) -> Result<Term, Unknown> {
+    fn term(&self, word: &str) -> Result<ConditionTerm, UnknownWordError> {
         if let Some((_, term)) = PLAIN.iter().find(|(name, _)| *name == word) {
             return Ok(term.clone());
         }
         if let Some(name) = word.strip_prefix("type:") {
-            return Ok(Term::Type(Type::from(one_of(name, word, Type::words())?)));
+            return Ok(ConditionTerm::Type(CatalogueType::from(one_of(
+                name,
+                word,
+                CatalogueType::words(),
+            )?)));
         }
         if let Some(place) = word.strip_prefix("field:") {
             return self
                 .field(word, place)
-                .map(|(owner, path)| Term::Field { owner, path });
+                .map(|(owner, path)| ConditionTerm::Field { owner, path });
         }
         if let Some(place) = word.strip_prefix("link:") {
             return self.link(word, place);
         }
         if let Some(function) = word.strip_prefix("haf.") {
-            return Ok(Term::Function(Some(one_of(
+            return Ok(ConditionTerm::Function(Some(one_of(
                 function,
                 word,
                 FUNCTIONS.iter().copied(),
             )?)));
         }
         if let Some(name) = word.strip_prefix("filter.") {
-            return Ok(Term::Filter(Some(one_of(
+            return Ok(ConditionTerm::Filter(Some(one_of(
                 name,
                 word,
                 FILTERS.iter().copied(),
             )?)));
         }
         if let Some(name) = word.strip_prefix("helper.") {
-            return Ok(Term::Helper(match name.strip_suffix(".anonymous") {
-                Some(helper) => HelperTerm::Anonymous(self.helper(helper, word)?),
-                None => HelperTerm::Named(self.helper(name, word)?),
-            }));
+            return Ok(ConditionTerm::Helper(
+                match name.strip_suffix(".anonymous") {
+                    Some(helper) => HelperCondition::Anonymous(self.helper(helper, word)?),
+                    None => HelperCondition::Named(self.helper(name, word)?),
+                },
+            ));
         }
         if self
             .behaviours
             .iter()
             .any(|behaviour| behaviour.name == word)
         {
-            return Ok(Term::Behaviour(word.to_owned()));
+            return Ok(ConditionTerm::Behaviour(word.to_owned()));
         }
         self.operation(word)
     }
@@ -330,7 +354,11 @@ impl Words {
     }
 
     /// `<owner>.<path>`.
-    pub(super) fn field(&self, word: &str, place: &str) -> Result<(String, String), Unknown> {
+    pub(super) fn field(
+        &self,
+        word: &str,
+        place: &str,
+    ) -> Result<(String, String), UnknownWordError> {
         let (owner, path) = place.split_once('.').unwrap_or((place, ""));
         let owner = one_of(owner, word, self.owners().chain(["*"]))?;
         let paths = self
@@ -342,14 +370,14 @@ impl Words {
     }
 
     /// `<owner>.<name>`, or a name alone.
-    fn link(&self, word: &str, place: &str) -> Result<Term, Unknown> {
+    fn link(&self, word: &str, place: &str) -> Result<ConditionTerm, UnknownWordError> {
         let Some((owner, name)) = place.split_once('.') else {
             let name = one_of(
                 place,
                 word,
                 self.links.iter().map(|(_, name)| name.as_str()),
             )?;
-            return Ok(Term::Link { owner: None, name });
+            return Ok(ConditionTerm::Link { owner: None, name });
         };
         let owner = one_of(
             owner,
@@ -361,26 +389,26 @@ impl Words {
             .iter()
             .filter(|(of, _)| *of == owner)
             .map(|(_, name)| name.as_str());
-        Ok(Term::Link {
+        Ok(ConditionTerm::Link {
             name: one_of(name, word, names)?,
             owner: Some(owner),
         })
     }
 
     /// The name of a helper.
-    pub(super) fn helper(&self, name: &str, word: &str) -> Result<String, Unknown> {
+    pub(super) fn helper(&self, name: &str, word: &str) -> Result<String, UnknownWordError> {
         let helpers = self.kinds.iter().filter_map(|kind| kind.helper.as_deref());
         one_of(name, word, helpers.chain(["schedule"]))
     }
 
     /// The kind with this relation.
-    pub(super) fn kind(&self, one: &str) -> Result<String, Unknown> {
+    pub(super) fn kind(&self, one: &str) -> Result<String, UnknownWordError> {
         one_of(one, one, self.kinds.iter().map(|kind| kind.one.as_str()))
     }
 
     /// `<collection>.<operation>`, `*.<operation>`, the same with an ability, or
     /// `<collection>.sub.<collection>`.
-    fn operation(&self, word: &str) -> Result<Term, Unknown> {
+    fn operation(&self, word: &str) -> Result<ConditionTerm, UnknownWordError> {
         let (many, operation) = word.split_once('.').unwrap_or((word, ""));
         let collections = || self.kinds.iter().map(|kind| kind.many.as_str());
         let kind = self.kinds.iter().find(|kind| kind.many == many);
@@ -407,7 +435,7 @@ impl Words {
         }
         let one = kind.map(|kind| kind.one.clone());
         if let Some((_, ability)) = ABILITIES.iter().find(|(name, _)| *name == operation) {
-            return Ok(Term::Ability {
+            return Ok(ConditionTerm::Ability {
                 one,
                 ability: *ability,
             });
@@ -419,11 +447,11 @@ impl Words {
                 .chain(ABILITIES.iter().map(|(name, _)| *name))
         };
         match (operation.strip_prefix("sub."), one) {
-            (Some(below), Some(one)) => Ok(Term::Below {
+            (Some(below), Some(one)) => Ok(ConditionTerm::Below {
                 one,
                 many: one_of(below, word, collections())?,
             }),
-            (_, one) => Ok(Term::Operation {
+            (_, one) => Ok(ConditionTerm::Operation {
                 one,
                 operation: one_of(operation, word, known())?,
             }),
@@ -445,12 +473,12 @@ pub(super) fn one_of<'k>(
     name: &str,
     word: &str,
     known: impl Iterator<Item = &'k str>,
-) -> Result<String, Unknown> {
+) -> Result<String, UnknownWordError> {
     let known: BTreeSet<&str> = known.collect();
     if known.contains(name) {
         return Ok(name.to_owned());
     }
-    Err(Unknown {
+    Err(UnknownWordError {
         word: word.to_owned(),
         known: known.into_iter().collect::<Vec<_>>().join(", "),
     })
@@ -474,7 +502,7 @@ impl Condition {
 
     /// Its words, in their order.
     #[must_use]
-    pub fn words(&self) -> Vec<&Word> {
+    pub fn words(&self) -> Vec<&ConditionWord> {
         match self {
             Self::Is(word) | Self::Not(word) => vec![word],
             Self::All(list) | Self::Any(list) => list.iter().flat_map(Self::words).collect(),

@@ -9,7 +9,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A [`Row`] is a field, a link or a rule, one block of `catalogue.toml` each; its [`Condition`] is
+//! A [`Requirement`] is a field, a link or a rule, one block of `catalogue.toml` each; its [`Condition`] is
 //! read with it, and a word that means nothing is an error. [`mod@row`] has the id of each row as a
 //! constant.
 
@@ -40,14 +40,15 @@ use serde::Deserialize;
 
 pub use ability::{ABILITIES, Ability};
 pub use condition::{
-    Condition, Encounter, FILTERS, FUNCTIONS, HelperTerm, OPERATIONS, Term, Unknown, Word,
+    Condition, ConditionTerm, ConditionWord, Encounter, FILTERS, FUNCTIONS, HelperCondition,
+    OPERATIONS, UnknownWordError,
 };
-pub use names::{Behaviour, KindRow};
-pub use rows::{Field, Link, Row, Way};
-pub use types::Type;
+pub use names::{Behaviour, CatalogueKindEntry};
+pub use rows::{CatalogueField, CatalogueLink, ObservationMethod, Requirement};
+pub use types::CatalogueType;
 
-use self::condition::Words;
-use self::written::Written;
+use self::condition::Vocabulary;
+use self::written::CatalogueFile;
 
 /// How binding a row is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
@@ -90,9 +91,9 @@ fn split(id: &str) -> Option<(&str, usize)> {
 /// All rows, in the order of the catalogue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Catalogue {
-    rows: Vec<Row>,
+    rows: Vec<Requirement>,
     by_id: BTreeMap<String, usize>,
-    words: Words,
+    words: Vocabulary,
 }
 
 /// Why a catalogue cannot be read.
@@ -146,7 +147,7 @@ impl Catalogue {
     /// The text is not a catalogue, an id has a wrong form, two rows have the same id, or a row
     /// names what does not exist.
     pub fn read(text: &str) -> Result<Self, CatalogueError> {
-        let written = toml::from_str::<Written>(text)
+        let written = toml::from_str::<CatalogueFile>(text)
             .map_err(|error| CatalogueError::Unreadable(error.to_string()))?;
         let (rows, words) = written.rows(text)?;
         let mut by_id = BTreeMap::new();
@@ -160,13 +161,13 @@ impl Catalogue {
 
     /// Every row, in the order of the catalogue.
     #[must_use]
-    pub fn rows(&self) -> &[Row] {
+    pub fn rows(&self) -> &[Requirement] {
         &self.rows
     }
 
     /// The row with this id.
     #[must_use]
-    pub fn row(&self, id: &str) -> Option<&Row> {
+    pub fn row(&self, id: &str) -> Option<&Requirement> {
         self.rows.get(*self.by_id.get(id)?)
     }
 
@@ -174,13 +175,13 @@ impl Catalogue {
     ///
     /// # Errors
     /// A word of it means nothing.
-    pub fn condition(&self, text: &str) -> Result<Condition, Unknown> {
+    pub fn condition(&self, text: &str) -> Result<Condition, UnknownWordError> {
         self.words.condition(text)
     }
 
     /// The kinds of records, containers before what they contain.
     #[must_use]
-    pub fn kinds(&self) -> &[KindRow] {
+    pub fn kinds(&self) -> &[CatalogueKindEntry] {
         &self.words.kinds
     }
 

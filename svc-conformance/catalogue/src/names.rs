@@ -5,7 +5,7 @@ use serde::Deserialize;
 /// A kind of record.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct KindRow {
+pub struct CatalogueKindEntry {
     /// Relation of one record.
     pub one: String,
     /// Relation of its collection.

@@ -2,13 +2,13 @@
 
 use serde::Deserialize;
 
-use super::condition::{Condition, Term};
-use super::types::Type;
+use super::condition::{Condition, ConditionTerm};
+use super::types::CatalogueType;
 use super::{Level, split};
 
 /// One requirement.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Row {
+pub struct Requirement {
     /// Stable name such as `COL-23`; never renumbered, never reused.
     pub id: String,
     /// How binding the row is.
@@ -28,18 +28,18 @@ pub struct Row {
     pub checks: Vec<String>,
     /// The condition as the suite asks it.
     pub when: Condition,
-    pub(super) states: States,
+    pub(super) states: RequirementSubject,
 }
 
 /// What a row states.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum States {
-    Field(Field),
-    Link(Link),
+pub(super) enum RequirementSubject {
+    Field(CatalogueField),
+    Link(CatalogueLink),
     Rule,
 }
 
-impl Row {
+impl Requirement {
     /// The area of the row: its id without the number (`COL` of `COL-23`, `RES-person` of
     /// `RES-person-01`).
     #[must_use]
@@ -55,8 +55,8 @@ impl Row {
 
     /// The field that the row states.
     #[must_use]
-    pub const fn field(&self) -> Option<&Field> {
-        if let States::Field(field) = &self.states {
+    pub const fn field(&self) -> Option<&CatalogueField> {
+        if let RequirementSubject::Field(field) = &self.states {
             Some(field)
         } else {
             None
@@ -66,13 +66,13 @@ impl Row {
     /// Whether its condition is that the field or link itself is declared.
     #[must_use]
     pub fn applies_where_declared(&self) -> bool {
-        matches!(&self.when, Condition::Is(word) if matches!(&word.term, Term::Field { .. } | Term::Link { .. }))
+        matches!(&self.when, Condition::Is(word) if matches!(&word.term, ConditionTerm::Field { .. } | ConditionTerm::Link { .. }))
     }
 
     /// The link that the row states.
     #[must_use]
-    pub const fn link(&self) -> Option<&Link> {
-        if let States::Link(link) = &self.states {
+    pub const fn link(&self) -> Option<&CatalogueLink> {
+        if let RequirementSubject::Link(link) = &self.states {
             Some(link)
         } else {
             None
@@ -82,14 +82,14 @@ impl Row {
 
 /// A field of a resource or shared object.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Field {
+pub struct CatalogueField {
     /// The resource or shared object that has it; `entry_point`; `*` for every resource.
     pub owner: String,
     /// Its path in the owner, such as `share_options[].network_a_share.title`; `[]` after an array
     /// of objects.
     pub path: String,
     /// Its type.
-    pub kind: Type,
+    pub kind: CatalogueType,
     /// The listed values of an enum or flexenum.
     pub values: Vec<String>,
     /// The server keeps it.
@@ -97,7 +97,7 @@ pub struct Field {
     /// A create of the interface cannot do without it.
     pub required: bool,
     /// How it is observed.
-    pub way: Way,
+    pub way: ObservationMethod,
     /// The shared object, or the object in one, whose members it has.
     pub like: Option<String>,
     /// Members of that object which it has not.
@@ -106,7 +106,7 @@ pub struct Field {
 
 /// A link of a resource or of the entry point.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Link {
+pub struct CatalogueLink {
     /// The resource that has it, or `entry_point`.
     pub owner: String,
     /// Its name without prefix.
@@ -121,7 +121,7 @@ pub struct Link {
     pub optional: bool,
 }
 
-impl Link {
+impl CatalogueLink {
     /// Whether it leads to a person other than the record itself.
     #[must_use]
     pub fn is_to_person(&self) -> bool {
@@ -132,7 +132,7 @@ impl Link {
 /// How a field is observed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Way {
+pub enum ObservationMethod {
     /// TC: only the type.
     Type,
     /// CP: kept by the server.

@@ -7,7 +7,7 @@ use serde::Deserialize;
 /// The type of a field (TYP-01 to TYP-12).
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(from = "String")]
-pub enum Type {
+pub enum CatalogueType {
     /// Text.
     String,
     /// A number without a fraction.
@@ -49,27 +49,27 @@ pub enum Type {
 }
 
 /// Every type with a word of its own.
-const TYPES: &[(&str, Type)] = &[
-    ("string", Type::String),
-    ("integer", Type::Integer),
-    ("float", Type::Float),
-    ("number", Type::Number),
-    ("boolean", Type::Boolean),
-    ("datetime", Type::Datetime),
-    ("date", Type::Date),
-    ("enum", Type::Enum),
-    ("flexenum", Type::Flexenum),
-    ("object", Type::Object),
-    ("map", Type::Map),
-    ("reference", Type::Reference),
-    ("link", Type::Link),
-    ("person", Type::Person),
-    ("string[]", Type::Strings),
-    ("object[]", Type::Objects),
-    ("object or object[]", Type::OneOrMany),
+const TYPES: &[(&str, CatalogueType)] = &[
+    ("string", CatalogueType::String),
+    ("integer", CatalogueType::Integer),
+    ("float", CatalogueType::Float),
+    ("number", CatalogueType::Number),
+    ("boolean", CatalogueType::Boolean),
+    ("datetime", CatalogueType::Datetime),
+    ("date", CatalogueType::Date),
+    ("enum", CatalogueType::Enum),
+    ("flexenum", CatalogueType::Flexenum),
+    ("object", CatalogueType::Object),
+    ("map", CatalogueType::Map),
+    ("reference", CatalogueType::Reference),
+    ("link", CatalogueType::Link),
+    ("person", CatalogueType::Person),
+    ("string[]", CatalogueType::Strings),
+    ("object[]", CatalogueType::Objects),
+    ("object or object[]", CatalogueType::OneOrMany),
 ];
 
-impl Type {
+impl CatalogueType {
     /// The words of the types that are no shared objects.
     pub(super) fn words<'w>() -> impl Iterator<Item = &'w str> {
         TYPES.iter().map(|(word, _)| *word)
@@ -95,7 +95,7 @@ impl Type {
     }
 }
 
-impl From<String> for Type {
+impl From<String> for CatalogueType {
     fn from(word: String) -> Self {
         let known = TYPES
             .iter()
@@ -108,7 +108,7 @@ impl From<String> for Type {
     }
 }
 
-impl fmt::Display for Type {
+impl fmt::Display for CatalogueType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Shared(name) => f.write_str(name),

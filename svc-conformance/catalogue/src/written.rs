@@ -3,18 +3,20 @@
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::condition::{Unknown, Words, one_of};
-use super::names::{Behaviour, KindRow};
-use super::rows::{Field, Link, Row, States, Way};
-use super::types::Type;
+use super::condition::{UnknownWordError, Vocabulary, one_of};
+use super::names::{Behaviour, CatalogueKindEntry};
+use super::rows::{
+    CatalogueField, CatalogueLink, ObservationMethod, Requirement, RequirementSubject,
+};
+use super::types::CatalogueType;
 use super::{CatalogueError, Level, split};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Written {
+pub(super) struct CatalogueFile {
     area: Vec<AreaRow>,
     #[serde(default)]
-    kind: Vec<KindRow>,
+    kind: Vec<CatalogueKindEntry>,
     #[serde(default)]
     behaviour: Vec<Behaviour>,
     #[serde(default)]
@@ -39,14 +41,14 @@ struct FieldRow {
     owner: String,
     path: String,
     #[serde(rename = "type")]
-    kind: Type,
+    kind: CatalogueType,
     #[serde(default)]
     values: Vec<String>,
     #[serde(default)]
     computed: bool,
     #[serde(default)]
     required: bool,
-    way: Option<Way>,
+    way: Option<ObservationMethod>,
     like: Option<String>,
     #[serde(default)]
     without: Vec<String>,
@@ -101,14 +103,14 @@ const fn must() -> Level {
     Level::Must
 }
 
-impl Written {
+impl CatalogueFile {
     /// The rows in the order of the areas and their numbers, with the words that their conditions
     /// may use.
-    pub(super) fn rows(self, text: &str) -> Result<(Vec<Row>, Words), CatalogueError> {
-        let mut words = Words {
+    pub(super) fn rows(self, text: &str) -> Result<(Vec<Requirement>, Vocabulary), CatalogueError> {
+        let mut words = Vocabulary {
             kinds: self.kind,
             behaviours: self.behaviour,
-            ..Words::default()
+            ..Vocabulary::default()
         };
         words.fields = self
             .field
@@ -135,7 +137,7 @@ impl Written {
 }
 
 /// What the three tables have in common.
-struct Stated {
+struct EntryCommon {
     id: Spanned<String>,
     level: Level,
     section: Option<String>,
@@ -144,23 +146,23 @@ struct Stated {
     observed: String,
     reference: String,
     checks: Vec<String>,
-    states: States,
+    states: RequirementSubject,
 }
 
-impl Stated {
+impl EntryCommon {
     /// The row, with the number of its area.
     fn row(
         self,
         text: &str,
         areas: &[AreaRow],
-        words: &Words,
-    ) -> Result<(usize, Row), CatalogueError> {
+        words: &Vocabulary,
+    ) -> Result<(usize, Requirement), CatalogueError> {
         let start = self.id.span().start;
         let id = self.id.into_inner();
         let Some((area, _)) = split(&id) else {
             return Err(CatalogueError::IdInvalid(id));
         };
-        let unknown = |Unknown { word, known }| {
+        let unknown = |UnknownWordError { word, known }| {
             let line = text.get(..start).map_or(0, |before| before.lines().count());
             CatalogueError::Word {
                 row: id.clone(),
@@ -192,7 +194,7 @@ impl Stated {
         } = self;
         Ok((
             at,
-            Row {
+            Requirement {
                 id,
                 level,
                 section,
@@ -208,16 +210,16 @@ impl Stated {
     }
 }
 
-impl States {
+impl RequirementSubject {
     /// What a field or a link names must be there.
-    fn verify(&self, words: &Words) -> Result<(), Unknown> {
+    fn verify(&self, words: &Vocabulary) -> Result<(), UnknownWordError> {
         match self {
             Self::Field(field) => {
                 if let Some(name) = field.kind.shared() {
                     one_of(
                         name,
                         &field.kind.to_string(),
-                        words.owners().chain(Type::words()),
+                        words.owners().chain(CatalogueType::words()),
                     )?;
                 }
                 match field.like.as_deref() {
@@ -240,7 +242,7 @@ impl States {
 }
 
 impl FieldRow {
-    fn stated(self) -> Stated {
+    fn stated(self) -> EntryCommon {
         let Self {
             owner,
             path,
@@ -251,9 +253,9 @@ impl FieldRow {
             ..
         } = self;
         let way = self.way.unwrap_or(if computed {
-            Way::Computed
+            ObservationMethod::Computed
         } else {
-            Way::RoundTrip
+            ObservationMethod::RoundTrip
         });
         let label = self.label.unwrap_or_else(|| kind.label());
         let listed: Vec<String> = values.iter().map(|value| format!("`{value}`")).collect();
@@ -264,14 +266,14 @@ impl FieldRow {
         };
         let means = self.means.unwrap_or_default();
         let mark = match (way, &kind) {
-            (Way::Type, _) if computed => "TC; present when declared",
-            (Way::Type, _) => "TC",
-            (Way::Computed, _) => "CP",
-            (Way::RoundTrip, Type::Enum) => "EN",
-            (Way::RoundTrip, Type::Flexenum) => "FX",
-            (Way::RoundTrip, _) => "RT",
+            (ObservationMethod::Type, _) if computed => "TC; present when declared",
+            (ObservationMethod::Type, _) => "TC",
+            (ObservationMethod::Computed, _) => "CP",
+            (ObservationMethod::RoundTrip, CatalogueType::Enum) => "EN",
+            (ObservationMethod::RoundTrip, CatalogueType::Flexenum) => "FX",
+            (ObservationMethod::RoundTrip, _) => "RT",
         };
-        Stated {
+        EntryCommon {
             id: self.id,
             level: self.level,
             section: self.section,
@@ -284,7 +286,7 @@ impl FieldRow {
                 .reference
                 .unwrap_or_else(|| if computed { "compute" } else { "store" }.to_owned()),
             checks: self.checks,
-            states: States::Field(Field {
+            states: RequirementSubject::Field(CatalogueField {
                 owner,
                 path,
                 kind,
@@ -300,7 +302,7 @@ impl FieldRow {
 }
 
 impl LinkRow {
-    fn stated(self) -> Stated {
+    fn stated(self) -> EntryCommon {
         let Self {
             owner,
             name,
@@ -317,7 +319,7 @@ impl LinkRow {
         };
         let means = self.means.unwrap_or_default();
         let mark = if helper.is_some() { "HL" } else { "LK" };
-        Stated {
+        EntryCommon {
             id: self.id,
             level: self.level,
             section: self.section,
@@ -330,7 +332,7 @@ impl LinkRow {
             observed: self.observed.unwrap_or_else(|| mark.to_owned()),
             reference: self.reference.unwrap_or_else(|| "emit".to_owned()),
             checks: self.checks,
-            states: States::Link(Link {
+            states: RequirementSubject::Link(CatalogueLink {
                 owner,
                 name,
                 target,
@@ -343,7 +345,7 @@ impl LinkRow {
 }
 
 impl RuleRow {
-    fn stated(self) -> Stated {
+    fn stated(self) -> EntryCommon {
         let Self {
             id,
             level,
@@ -354,7 +356,7 @@ impl RuleRow {
             reference,
             checks,
         } = self;
-        Stated {
+        EntryCommon {
             id,
             level,
             section,
@@ -363,7 +365,7 @@ impl RuleRow {
             observed,
             reference,
             checks,
-            states: States::Rule,
+            states: RequirementSubject::Rule,
         }
     }
 }

@@ -3,24 +3,24 @@
 
 use std::collections::BTreeMap;
 
-use super::faults::Fault;
+use super::faults::Mutant;
 use super::trial::{failed, faulty};
 use svc_conformance::Intensity;
 use svc_conformance::catalogue::{Catalogue, Level};
 
 /// A row that binds, with the faulty servers that name it: those that break the fewest rows first.
 #[derive(Debug, Clone)]
-pub struct Sought {
+pub struct DetectionTarget {
     /// Its id.
     pub row: String,
     /// The faulty servers.
-    pub faults: Vec<Fault>,
+    pub faults: Vec<Mutant>,
 }
 
 /// What came of the search for one row.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct Seen {
+pub struct Detection {
     /// Its id.
     pub row: String,
     /// The faulty server whose run failed the row.
@@ -31,12 +31,12 @@ pub struct Seen {
 
 /// Every row that binds and that a faulty server is made for.
 #[must_use]
-pub fn sought(faults: &[Fault]) -> Vec<Sought> {
+pub fn sought(faults: &[Mutant]) -> Vec<DetectionTarget> {
     let rows = Catalogue::built_in()
         .map(Catalogue::rows)
         .unwrap_or_default();
     let of = |row: &str| {
-        let mut named: Vec<Fault> = faults
+        let mut named: Vec<Mutant> = faults
             .iter()
             .filter(|fault| fault.rows.iter().any(|one| one == row))
             .cloned()
@@ -45,7 +45,7 @@ pub fn sought(faults: &[Fault]) -> Vec<Sought> {
         named
     };
     let binding = rows.iter().filter(|row| row.level == Level::Must);
-    let sought = binding.map(|row| Sought {
+    let sought = binding.map(|row| DetectionTarget {
         row: row.id.clone(),
         faults: of(&row.id),
     });
@@ -53,13 +53,13 @@ pub fn sought(faults: &[Fault]) -> Vec<Sought> {
 }
 
 /// Runs the suite against one faulty server after the other until one fails the row.
-pub async fn see(sought: &Sought, intensity: Intensity, seed: u64) -> Seen {
+pub async fn see(sought: &DetectionTarget, intensity: Intensity, seed: u64) -> Detection {
     let rows = [sought.row.clone()];
     let mut missed = BTreeMap::new();
     for fault in &sought.faults {
         match faulty(fault, intensity, seed, &rows).await {
             Ok(report) if failed(&report).any(|row| row.id == sought.row) => {
-                return Seen {
+                return Detection {
                     row: sought.row.clone(),
                     fault: Some(fault.name.clone()),
                     missed,
@@ -72,7 +72,7 @@ pub async fn see(sought: &Sought, intensity: Intensity, seed: u64) -> Seen {
             Err(error) => drop(missed.insert(fault.name.clone(), error)),
         }
     }
-    Seen {
+    Detection {
         row: sought.row.clone(),
         fault: None,
         missed,

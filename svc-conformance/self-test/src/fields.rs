@@ -5,11 +5,11 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use svc_conformance::catalogue::{self, Catalogue, Row, Type};
+use svc_conformance::catalogue::{self, Catalogue, CatalogueType, Requirement};
 
 /// The form of a value (TYP-01 to TYP-12).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Shape {
+pub enum FieldShape {
     /// Text.
     String,
     /// A number without a fraction.
@@ -37,20 +37,20 @@ pub enum Shape {
     /// A person inside another object.
     Person,
     /// An object with members.
-    Object(Vec<Field>),
+    Object(Vec<ObjectField>),
     /// A list.
-    Array(Box<Shape>),
+    Array(Box<FieldShape>),
 }
 
 /// One field with the row that states it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Field {
+pub struct ObjectField {
     /// Its name on the wire.
     pub name: String,
     /// The row that states it, empty where the catalogue leaves the field to the server.
     pub row: String,
     /// The form of its value.
-    pub shape: Shape,
+    pub shape: FieldShape,
     /// Whether the server computes it.
     pub computed: bool,
     /// Whether a create cannot do without it.
@@ -59,7 +59,7 @@ pub struct Field {
 
 /// One link with the row that states it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Link {
+pub struct ObjectLink {
     /// Its name without prefix.
     pub name: String,
     /// The row that states it.
@@ -70,18 +70,18 @@ pub struct Link {
 
 /// What the catalogue says of one resource or shared object.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Described {
+pub struct ObjectFields {
     /// Its fields, in the catalogue's order.
-    pub fields: Vec<Field>,
+    pub fields: Vec<ObjectField>,
     /// Its links, `self` among them.
-    pub links: Vec<Link>,
+    pub links: Vec<ObjectLink>,
 }
 
-static ALL: LazyLock<BTreeMap<&str, Described>> =
+static ALL: LazyLock<BTreeMap<&str, ObjectFields>> =
     LazyLock::new(|| rows().map(owner).map(|one| (one, describe(one))).collect());
 
 /// The rows that state a field or link of a resource or shared object.
-fn rows() -> impl Iterator<Item = &'static Row> {
+fn rows() -> impl Iterator<Item = &'static Requirement> {
     let rows = Catalogue::built_in()
         .map(Catalogue::rows)
         .unwrap_or_default();
@@ -90,7 +90,7 @@ fn rows() -> impl Iterator<Item = &'static Row> {
     })
 }
 
-fn owner(row: &'static Row) -> &'static str {
+fn owner(row: &'static Requirement) -> &'static str {
     let field = row.field().map(|field| field.owner.as_str());
     field
         .or_else(|| row.link().map(|link| link.owner.as_str()))
@@ -98,8 +98,8 @@ fn owner(row: &'static Row) -> &'static str {
 }
 
 /// What the catalogue says of one resource or shared object; of the shared objects in it, too.
-fn describe(name: &str) -> Described {
-    let mut described = Described::default();
+fn describe(name: &str) -> ObjectFields {
+    let mut described = ObjectFields::default();
     rows()
         .filter(|row| owner(row) == name)
         .for_each(|row| take(&mut described, row));
@@ -109,25 +109,25 @@ fn describe(name: &str) -> Described {
 /// What the catalogue says of a resource or shared object, by its singular name; nothing for a name
 /// it does not have.
 #[must_use]
-pub fn described(name: &str) -> Option<&'static Described> {
+pub fn described(name: &str) -> Option<&'static ObjectFields> {
     ALL.get(name)
 }
 
 /// The fields of a resource or shared object.
 #[must_use]
-pub fn fields(name: &str) -> &'static [Field] {
+pub fn fields(name: &str) -> &'static [ObjectField] {
     described(name).map_or(&[], |described| described.fields.as_slice())
 }
 
 /// Every name with what the catalogue says of it.
-pub fn all() -> impl Iterator<Item = (&'static str, &'static Described)> {
+pub fn all() -> impl Iterator<Item = (&'static str, &'static ObjectFields)> {
     ALL.iter().map(|(name, described)| (*name, described))
 }
 
-impl Shape {
+impl FieldShape {
     /// The members of the object, or of the objects in the list.
     #[must_use]
-    pub fn members(&self) -> &[Field] {
+    pub fn members(&self) -> &[ObjectField] {
         match self {
             Self::Object(fields) => fields,
             Self::Array(item) => item.members(),
@@ -135,7 +135,7 @@ impl Shape {
         }
     }
 
-    fn members_mut(&mut self) -> Option<&mut Vec<Field>> {
+    fn members_mut(&mut self) -> Option<&mut Vec<ObjectField>> {
         match self {
             Self::Object(fields) => Some(fields),
             Self::Array(item) => item.members_mut(),
@@ -145,10 +145,10 @@ impl Shape {
 }
 
 /// Adds what one row states.
-fn take(described: &mut Described, row: &Row) {
+fn take(described: &mut ObjectFields, row: &Requirement) {
     if let Some(link) = row.link() {
         if described.links.iter().all(|known| known.name != link.name) {
-            described.links.push(Link {
+            described.links.push(ObjectLink {
                 name: link.name.clone(),
                 row: row.id.clone(),
                 optional: link.optional,
@@ -163,7 +163,7 @@ fn take(described: &mut Described, row: &Row) {
         .map(|step| step.trim_end_matches("[]"))
         .collect();
     let Some(own) = path.pop() else { return };
-    let field = Field {
+    let field = ObjectField {
         name: own.to_owned(),
         row: row.id.clone(),
         shape: shape(stated),
@@ -185,28 +185,28 @@ fn take(described: &mut Described, row: &Row) {
 }
 
 /// The shape of a field, with the members of the shared objects that it has.
-fn shape(field: &catalogue::Field) -> Shape {
-    let object = |name: &str| Shape::Object(describe(name).fields);
-    let list = |shape: Shape| Shape::Array(Box::new(shape));
+fn shape(field: &catalogue::CatalogueField) -> FieldShape {
+    let object = |name: &str| FieldShape::Object(describe(name).fields);
+    let list = |shape: FieldShape| FieldShape::Array(Box::new(shape));
     match &field.kind {
-        Type::String => Shape::String,
-        Type::Integer => Shape::Integer,
-        Type::Float => Shape::Float,
-        Type::Number => Shape::Number,
-        Type::Boolean => Shape::Boolean,
-        Type::Datetime => Shape::Datetime,
-        Type::Date => Shape::Date,
-        Type::Enum => Shape::Enum(field.values.clone()),
-        Type::Flexenum => Shape::Flex(field.values.clone()),
-        Type::Reference => Shape::Reference,
-        Type::Link => Shape::Link,
-        Type::Person => Shape::Person,
-        Type::Map => Shape::Texts,
-        Type::Strings => list(Shape::String),
-        Type::Shared(name) => object(name),
-        Type::SharedList(name) => list(object(name)),
-        Type::Objects | Type::OneOrMany => list(Shape::Object(Vec::new())),
-        Type::Object => {
+        CatalogueType::String => FieldShape::String,
+        CatalogueType::Integer => FieldShape::Integer,
+        CatalogueType::Float => FieldShape::Float,
+        CatalogueType::Number => FieldShape::Number,
+        CatalogueType::Boolean => FieldShape::Boolean,
+        CatalogueType::Datetime => FieldShape::Datetime,
+        CatalogueType::Date => FieldShape::Date,
+        CatalogueType::Enum => FieldShape::Enum(field.values.clone()),
+        CatalogueType::Flexenum => FieldShape::Flex(field.values.clone()),
+        CatalogueType::Reference => FieldShape::Reference,
+        CatalogueType::Link => FieldShape::Link,
+        CatalogueType::Person => FieldShape::Person,
+        CatalogueType::Map => FieldShape::Texts,
+        CatalogueType::Strings => list(FieldShape::String),
+        CatalogueType::Shared(name) => object(name),
+        CatalogueType::SharedList(name) => list(object(name)),
+        CatalogueType::Objects | CatalogueType::OneOrMany => list(FieldShape::Object(Vec::new())),
+        CatalogueType::Object => {
             let place = field.like.as_deref().unwrap_or_default();
             let (owner, inside) = place.split_once('.').unwrap_or((place, ""));
             let mut members = describe(owner).fields;
@@ -214,7 +214,7 @@ fn shape(field: &catalogue::Field) -> Shape {
                 members = member.shape.members().to_vec();
             }
             members.retain(|member| !field.without.contains(&member.name));
-            Shape::Object(members)
+            FieldShape::Object(members)
         }
     }
 }
@@ -235,7 +235,7 @@ mod tests {
         assert_eq!(gender.row, "RES-person-06");
         assert_eq!(
             gender.shape,
-            Shape::Enum(["Female", "Male", "Other"].map(ToOwned::to_owned).into())
+            FieldShape::Enum(["Female", "Male", "Other"].map(ToOwned::to_owned).into())
         );
         let address = of("person", "postal_addresses").expect("a field");
         assert!(
@@ -279,7 +279,7 @@ mod tests {
 
     #[test]
     fn no_row_of_a_field_is_left_out() {
-        fn rows<'f>(fields: &'f [Field], into: &mut Vec<&'f str>) {
+        fn rows<'f>(fields: &'f [ObjectField], into: &mut Vec<&'f str>) {
             for field in fields {
                 into.push(&field.row);
                 rows(field.shape.members(), into);

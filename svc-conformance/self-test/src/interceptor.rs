@@ -6,12 +6,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Map, Value};
 
-use super::link_map::{LinkMap, What};
-use super::transport::{Answer, Call, Later, Transport};
+use super::link_map::{LinkMap, ResourceKind};
+use super::transport::{BoxFuture, BufferedRequest, BufferedResponse, Transport};
 
-type Before = Box<dyn FnMut(&mut Call, &LinkMap) -> Option<Answer> + Send>;
-type After = Box<dyn FnMut(&Call, &mut Answer, &LinkMap) + Send>;
-type Around = Arc<dyn Fn(Call, Server) -> Later<Answer> + Send + Sync>;
+type Before = Box<dyn FnMut(&mut BufferedRequest, &LinkMap) -> Option<BufferedResponse> + Send>;
+type After = Box<dyn FnMut(&BufferedRequest, &mut BufferedResponse, &LinkMap) + Send>;
+type Around =
+    Arc<dyn Fn(BufferedRequest, InterceptedServer) -> BoxFuture<BufferedResponse> + Send + Sync>;
 
 /// A change to requests, to answers, or to the whole exchange; it may remember what it saw.
 #[derive(Default)]
@@ -29,15 +30,15 @@ impl fmt::Debug for Interceptor {
 
 /// The server behind a change, and what is known of its addresses.
 #[derive(Debug, Clone)]
-pub struct Server {
+pub struct InterceptedServer {
     wire: Transport,
     sight: Arc<Mutex<LinkMap>>,
-    answers: Arc<Mutex<HashMap<String, Answer>>>,
+    answers: Arc<Mutex<HashMap<String, BufferedResponse>>>,
 }
 
-impl Server {
+impl InterceptedServer {
     /// Sends one request on.
-    pub async fn send(&self, call: Call) -> Answer {
+    pub async fn send(&self, call: BufferedRequest) -> BufferedResponse {
         let answer = self.wire.send(call.clone()).await;
         self.with(|sight| sight.learn(&call, &answer));
         answer
@@ -45,7 +46,7 @@ impl Server {
 
     /// What a request goes to.
     #[must_use]
-    pub fn what(&self, call: &Call) -> Option<What> {
+    pub fn what(&self, call: &BufferedRequest) -> Option<ResourceKind> {
         self.with(|sight| sight.what(call))
     }
 
@@ -58,24 +59,24 @@ impl Server {
     /// The address of some record of a kind, empty if none was met.
     #[must_use]
     pub fn known(&self, kind: &'static str) -> String {
-        self.with(|sight| sight.place(What::Record(kind)).unwrap_or_default())
+        self.with(|sight| sight.place(ResourceKind::Record(kind)).unwrap_or_default())
     }
 
     /// The address of the helper that answers a kind.
     #[must_use]
     pub fn helper(&self, kind: &'static str) -> Option<String> {
-        self.with(|sight| sight.place(What::Helper(kind)))
+        self.with(|sight| sight.place(ResourceKind::Helper(kind)))
     }
 
     /// The address of a collection of a kind.
     #[must_use]
     pub fn collection(&self, kind: &'static str) -> Option<String> {
-        self.with(|sight| sight.place(What::Collection(kind)))
+        self.with(|sight| sight.place(ResourceKind::Collection(kind)))
     }
 
     /// An answer that a fault remembered.
     #[must_use]
-    pub fn remembered(&self, name: &str) -> Option<Answer> {
+    pub fn remembered(&self, name: &str) -> Option<BufferedResponse> {
         self.answers
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -84,7 +85,7 @@ impl Server {
     }
 
     /// Remembers an answer under a name.
-    pub fn remember(&self, name: String, answer: &Answer) {
+    pub fn remember(&self, name: String, answer: &BufferedResponse) {
         self.answers
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -133,7 +134,9 @@ fn lines(body: &[u8]) -> Option<Vec<Value>> {
 
 impl Interceptor {
     /// Changes requests, or answers them itself.
-    pub fn before(act: impl FnMut(&mut Call, &LinkMap) -> Option<Answer> + Send + 'static) -> Self {
+    pub fn before(
+        act: impl FnMut(&mut BufferedRequest, &LinkMap) -> Option<BufferedResponse> + Send + 'static,
+    ) -> Self {
         Self {
             before: Some(Box::new(act)),
             ..Self::default()
@@ -141,7 +144,9 @@ impl Interceptor {
     }
 
     /// Changes answers.
-    pub fn after(act: impl FnMut(&Call, &mut Answer, &LinkMap) + Send + 'static) -> Self {
+    pub fn after(
+        act: impl FnMut(&BufferedRequest, &mut BufferedResponse, &LinkMap) + Send + 'static,
+    ) -> Self {
         Self {
             after: Some(Box::new(act)),
             ..Self::default()
@@ -149,7 +154,12 @@ impl Interceptor {
     }
 
     /// Takes the whole exchange over.
-    pub fn around(act: impl Fn(Call, Server) -> Later<Answer> + Send + Sync + 'static) -> Self {
+    pub fn around(
+        act: impl Fn(BufferedRequest, InterceptedServer) -> BoxFuture<BufferedResponse>
+        + Send
+        + Sync
+        + 'static,
+    ) -> Self {
         Self {
             around: Some(Arc::new(act)),
             ..Self::default()
@@ -160,7 +170,7 @@ impl Interceptor {
     #[must_use]
     pub fn and_after(
         mut self,
-        act: impl FnMut(&Call, &mut Answer, &LinkMap) + Send + 'static,
+        act: impl FnMut(&BufferedRequest, &mut BufferedResponse, &LinkMap) + Send + 'static,
     ) -> Self {
         self.after = Some(Box::new(act));
         self
@@ -178,7 +188,7 @@ impl Interceptor {
 
     /// Changes the HAL documents of answers.
     pub fn documents(
-        mut act: impl FnMut(&Call, &mut Map<String, Value>, u16, &LinkMap) + Send + 'static,
+        mut act: impl FnMut(&BufferedRequest, &mut Map<String, Value>, u16, &LinkMap) + Send + 'static,
     ) -> Self {
         Self::after(move |call, answer, sight| {
             let Some(Value::Object(mut document)) = answer.json() else {
@@ -209,7 +219,7 @@ impl Interceptor {
     /// Changes records as they are shown alone.
     pub fn alone(
         wanted: &'static str,
-        mut act: impl FnMut(&Call, &mut Map<String, Value>, &LinkMap) + Send + 'static,
+        mut act: impl FnMut(&BufferedRequest, &mut Map<String, Value>, &LinkMap) + Send + 'static,
     ) -> Self {
         Self::documents(move |call, document, status, sight| {
             if status >= 300 || document.contains_key("_embedded") {
@@ -226,7 +236,7 @@ impl Interceptor {
     /// Changes the entry point.
     pub fn entry(mut act: impl FnMut(&mut Map<String, Value>, &LinkMap) + Send + 'static) -> Self {
         Self::documents(move |call, document, status, sight| {
-            if status == 200 && sight.what(call) == Some(What::Entry) {
+            if status == 200 && sight.what(call) == Some(ResourceKind::Entry) {
                 act(document, sight);
             }
         })
@@ -234,7 +244,7 @@ impl Interceptor {
 
     /// Changes the pages of collections.
     pub fn pages(
-        mut act: impl FnMut(&Call, &mut Map<String, Value>, &LinkMap) + Send + 'static,
+        mut act: impl FnMut(&BufferedRequest, &mut Map<String, Value>, &LinkMap) + Send + 'static,
     ) -> Self {
         Self::documents(move |call, document, status, sight| {
             if status == 200 && document.contains_key("_embedded") {
@@ -317,7 +327,9 @@ impl Interceptor {
 
     /// Changes the bodies of requests to what an address of a kind takes.
     pub fn sent(
-        mut act: impl FnMut(&Call, Option<What>, &mut Map<String, Value>, &LinkMap) + Send + 'static,
+        mut act: impl FnMut(&BufferedRequest, Option<ResourceKind>, &mut Map<String, Value>, &LinkMap)
+        + Send
+        + 'static,
     ) -> Self {
         Self::before(move |call, sight| {
             let mut body = call.json()?;
@@ -333,7 +345,7 @@ impl Interceptor {
     /// The server with this change.
     #[must_use]
     pub fn over(self, wire: Transport, prefix: &str, base: &str) -> Transport {
-        let server = Server {
+        let server = InterceptedServer {
             wire,
             sight: Arc::new(Mutex::new(LinkMap::new(prefix, base))),
             answers: Arc::default(),

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 use svc_declaration::EXTENSIONS;
 
-use super::transport::{Answer, Call, address};
+use super::transport::{BufferedRequest, BufferedResponse, address};
 
 /// Singular and plural names.
 pub(super) const NAMES: [(&str, &str); 21] = [
@@ -35,7 +35,7 @@ pub(super) const NAMES: [(&str, &str); 21] = [
 
 /// What an address leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum What {
+pub enum ResourceKind {
     /// The entry point.
     Entry,
     /// A record of a kind.
@@ -46,7 +46,7 @@ pub enum What {
     Helper(&'static str),
 }
 
-impl What {
+impl ResourceKind {
     /// The kind of the record, of the members, or of what the helper makes.
     #[must_use]
     pub const fn kind(self) -> Option<&'static str> {
@@ -61,7 +61,7 @@ impl What {
 #[derive(Debug, Clone)]
 pub struct LinkMap {
     prefix: String,
-    known: HashMap<String, What>,
+    known: HashMap<String, ResourceKind>,
     /// The nested collections: where they are, and the record they belong to.
     pub(super) nested: HashMap<String, (String, String)>,
 }
@@ -70,7 +70,7 @@ impl LinkMap {
     /// Nothing but the entry point is known.
     #[must_use]
     pub fn new(prefix: &str, base: &str) -> Self {
-        let known = HashMap::from([(address(base), What::Entry)]);
+        let known = HashMap::from([(address(base), ResourceKind::Entry)]);
         Self {
             prefix: prefix.to_owned(),
             known,
@@ -90,7 +90,7 @@ impl LinkMap {
 
     /// What a request goes to.
     #[must_use]
-    pub fn what(&self, call: &Call) -> Option<What> {
+    pub fn what(&self, call: &BufferedRequest) -> Option<ResourceKind> {
         let address = call.address();
         let bare = || address.split('?').next().unwrap_or_default();
         self.known
@@ -102,12 +102,15 @@ impl LinkMap {
     /// The kind of the record at an address.
     #[must_use]
     pub fn kind_at(&self, address: &str) -> Option<&'static str> {
-        self.known.get(address).copied().and_then(What::kind)
+        self.known
+            .get(address)
+            .copied()
+            .and_then(ResourceKind::kind)
     }
 
     /// The first address that leads to something, the shortest first.
     #[must_use]
-    pub fn place(&self, wanted: What) -> Option<String> {
+    pub fn place(&self, wanted: ResourceKind) -> Option<String> {
         let places = self
             .known
             .iter()
@@ -119,7 +122,7 @@ impl LinkMap {
     }
 
     /// Takes in the links of an answer.
-    pub fn learn(&mut self, call: &Call, answer: &Answer) {
+    pub fn learn(&mut self, call: &BufferedRequest, answer: &BufferedResponse) {
         let Some(Value::Object(document)) = answer.json() else {
             return;
         };
@@ -145,13 +148,17 @@ impl LinkMap {
             }
         }
         match what {
-            Some(What::Collection(kind)) if document.contains_key("_embedded") => {
+            Some(ResourceKind::Collection(kind)) if document.contains_key("_embedded") => {
                 self.learn_pages(&document, kind, &call.address());
             }
-            Some(What::Record(kind) | What::Collection(kind) | What::Helper(kind)) => {
+            Some(
+                ResourceKind::Record(kind)
+                | ResourceKind::Collection(kind)
+                | ResourceKind::Helper(kind),
+            ) => {
                 self.learn_record(&document, kind);
             }
-            Some(What::Entry) => self.learn_links(&document, ""),
+            Some(ResourceKind::Entry) => self.learn_links(&document, ""),
             None => {}
         }
     }
@@ -160,7 +167,8 @@ impl LinkMap {
         let nested = self.nested.get(from).cloned();
         for rel in ["self", "next", "previous", "prev"] {
             if let Some(href) = href(document, rel) {
-                self.known.insert(address(href), What::Collection(kind));
+                self.known
+                    .insert(address(href), ResourceKind::Collection(kind));
                 if let Some(nested) = &nested {
                     self.nested.insert(address(href), nested.clone());
                 }
@@ -170,7 +178,7 @@ impl LinkMap {
 
     fn learn_record(&mut self, record: &Map<String, Value>, kind: &'static str) {
         if let Some(href) = href(record, "self") {
-            self.known.insert(address(href), What::Record(kind));
+            self.known.insert(address(href), ResourceKind::Record(kind));
         }
         self.learn_links(record, kind);
     }
@@ -188,11 +196,11 @@ impl LinkMap {
                     self.nested
                         .insert(place.clone(), (own.clone(), name.to_owned()));
                 }
-                self.known.insert(place, What::Collection(member));
+                self.known.insert(place, ResourceKind::Collection(member));
             } else if let Some(one) = self.singular(rel) {
-                self.known.entry(place).or_insert(What::Record(one));
+                self.known.entry(place).or_insert(ResourceKind::Record(one));
             } else if let Some(made) = self.helper(rel) {
-                self.known.insert(place, What::Helper(made));
+                self.known.insert(place, ResourceKind::Helper(made));
             }
         }
     }
@@ -243,7 +251,7 @@ impl LinkMap {
     /// Calls a function with each record of an answer and its kind.
     pub fn each_record(
         &self,
-        call: &Call,
+        call: &BufferedRequest,
         document: &mut Map<String, Value>,
         act: &mut dyn FnMut(&'static str, &mut Map<String, Value>),
     ) {
@@ -271,7 +279,7 @@ impl LinkMap {
             }
             return;
         }
-        match self.what(call).and_then(What::kind) {
+        match self.what(call).and_then(ResourceKind::kind) {
             Some(kind)
                 if document.contains_key("identifiers")
                     || document.contains_key("created_date") =>

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use svc_conformance::Intensity;
-use svc_self_test::{known, score, settings::Settings, triples};
+use svc_self_test::{known, score, settings::SelfTestSettings, triples};
 
 /// Runs the conformance suite against faulty and odd servers, and keeps its score
 ///
@@ -15,7 +15,7 @@ use svc_self_test::{known, score, settings::Settings, triples};
 /// was selected; 5 a file cannot be written
 #[derive(Debug, Parser)]
 #[command(name = "svc-self-test", version)]
-struct Options {
+struct SelfTestArgs {
     /// The seeds of the runs against faulty servers
     #[arg(long, value_name = "A..B", default_value = "0..20", value_parser = seeds)]
     seeds: Range<u64>,
@@ -65,7 +65,7 @@ struct Options {
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    match run(Options::parse()).await {
+    match run(SelfTestArgs::parse()).await {
         Ok(code) => ExitCode::from(code),
         Err((code, trouble)) => {
             eprintln!("svc-self-test: {trouble}");
@@ -74,7 +74,7 @@ async fn main() -> ExitCode {
     }
 }
 
-async fn run(options: Options) -> Result<u8, (u8, String)> {
+async fn run(options: SelfTestArgs) -> Result<u8, (u8, String)> {
     if let Some(path) = &options.out {
         let broken = |error| (2, format!("{} cannot be written: {error}", path.display()));
         std::fs::File::options()
@@ -102,7 +102,7 @@ async fn run(options: Options) -> Result<u8, (u8, String)> {
             .map(|()| 0)
             .map_err(|runs| (1, format!("these runs failed: {runs}")));
     }
-    let settings = Settings {
+    let settings = SelfTestSettings {
         seeds: options.seeds,
         quick_seeds: options.quick_seeds,
         odd_seeds: options.odd_seeds,
@@ -206,11 +206,11 @@ fn more_seeds(text: &str) -> Result<Range<u64>, String> {
 mod tests {
     use clap::CommandFactory;
 
-    use super::{Options, intensity, seeds};
+    use super::{SelfTestArgs, intensity, seeds};
 
     #[test]
     fn the_command_line_is_sound_and_its_values_are_read() {
-        Options::command().debug_assert();
+        SelfTestArgs::command().debug_assert();
         assert_eq!(seeds("3..5"), Ok(3..5));
         for text in ["", "3", "5..3", "3..3", "-1..2"] {
             assert!(seeds(text).is_err(), "{text}");

@@ -28,7 +28,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 
 use super::interceptor::Interceptor;
-use super::transport::{self, Answer, Call, Later};
+use super::transport::{self, BoxFuture, BufferedRequest, BufferedResponse};
 
 /// A message on its way.
 #[derive(Debug, Clone)]
@@ -185,7 +185,7 @@ pub fn signature(key: &[u8], signed: &[u8]) -> String {
 }
 
 /// How a message is passed on.
-pub type Pass = Arc<dyn Fn(Letter, Receiver) -> Later<Reply> + Send + Sync>;
+pub type Pass = Arc<dyn Fn(Letter, Receiver) -> BoxFuture<Reply> + Send + Sync>;
 
 /// A relay that runs until it is dropped.
 struct Relay {
@@ -213,7 +213,7 @@ fn lock(routes: &Routes) -> MutexGuard<'_, Vec<Route>> {
 /// A service whose messages pass a relay. Where no port is free, they go unchanged.
 #[must_use]
 pub fn relayed(
-    pass: impl Fn(Letter, Receiver) -> Later<Reply> + Send + Sync + 'static,
+    pass: impl Fn(Letter, Receiver) -> BoxFuture<Reply> + Send + Sync + 'static,
 ) -> Interceptor {
     let Ok(relay) = Relay::start(Arc::new(pass)) else {
         return Interceptor::default();
@@ -256,7 +256,7 @@ impl Relay {
     }
 
     /// Puts an address of the relay in the place of the receiver's in a request; the number of it.
-    fn replace(&self, call: &mut Call) -> Option<usize> {
+    fn replace(&self, call: &mut BufferedRequest) -> Option<usize> {
         let mut body = call.json()?;
         // What is no address of a receiver is for the service to refuse.
         let url = body
@@ -276,7 +276,7 @@ impl Relay {
     }
 
     /// Takes note of which webhook has which receiver and which secrets.
-    fn learn(&self, call: &Call, answer: &Answer, given: Option<usize>) {
+    fn learn(&self, call: &BufferedRequest, answer: &BufferedResponse, given: Option<usize>) {
         let document: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
         let own = document
             .pointer("/_links/self/href")
@@ -300,7 +300,7 @@ impl Relay {
     }
 
     /// Puts the receivers' addresses back in an answer.
-    fn restore(&self, answer: &mut Answer) {
+    fn restore(&self, answer: &mut BufferedResponse) {
         let mut text = String::from_utf8_lossy(&answer.body).into_owned();
         for (number, route) in lock(&self.routes).iter().enumerate() {
             text = text.replace(&self.url(number), &route.url);

@@ -6,23 +6,23 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::faults::{Fault, Over};
-use super::settings::Settings;
-use super::smallest::Smallest;
+use super::faults::{BaseServer, Mutant};
+use super::settings::SelfTestSettings;
+use super::smallest::SmallestCase;
 use svc_conformance::Intensity;
 use svc_conformance::catalogue::Catalogue;
 
 /// Runs against one faulty server.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
-pub struct Runs {
+pub struct MutantRuns {
     /// The seeds whose run failed one of the rows that the fault breaks.
     pub killed: Vec<u64>,
     /// The seeds whose run did not, with what it said.
     pub survived: BTreeMap<u64, String>,
 }
 
-impl Runs {
+impl MutantRuns {
     pub(super) fn took(&mut self, seed: u64, outcome: Result<(), String>) {
         match outcome {
             Ok(()) => self.killed.push(seed),
@@ -37,7 +37,7 @@ impl Runs {
     }
 }
 
-impl fmt::Display for Runs {
+impl fmt::Display for MutantRuns {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.killed.len(), self.all())
     }
@@ -46,7 +46,7 @@ impl fmt::Display for Runs {
 /// What came of one faulty server.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct FaultScore {
+pub struct MutantScore {
     /// Its name.
     pub name: String,
     /// Its family.
@@ -58,28 +58,28 @@ pub struct FaultScore {
     /// The rows that it breaks.
     pub rows: Vec<String>,
     /// The runs at the intensity that was asked for.
-    pub runs: Runs,
+    pub runs: MutantRuns,
     /// The runs at the least intensity.
-    pub quick: Runs,
+    pub quick: MutantRuns,
     /// The rows that failed, expected or not.
     pub failed: BTreeSet<String>,
     /// Seconds of all runs.
     pub seconds: f64,
 }
 
-impl FaultScore {
-    pub(super) fn of(fault: &Fault) -> Self {
+impl MutantScore {
+    pub(super) fn of(fault: &Mutant) -> Self {
         Self {
             name: fault.name.clone(),
             family: fault.family,
             place: fault.place.as_str(),
             over: match fault.over {
-                Over::SecondServer(_) => "second service",
-                Over::Reference(_) | Over::Sending => "reference server",
+                BaseServer::SecondServer(_) => "second service",
+                BaseServer::Reference(_) | BaseServer::Sending => "reference server",
             },
             rows: fault.rows.clone(),
-            runs: Runs::default(),
-            quick: Runs::default(),
+            runs: MutantRuns::default(),
+            quick: MutantRuns::default(),
             failed: BTreeSet::new(),
             seconds: 0.0,
         }
@@ -89,7 +89,7 @@ impl FaultScore {
 /// What came of one odd server.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct OddScore {
+pub struct UnusualScore {
     /// Its name.
     pub name: String,
     /// How many runs there were.
@@ -104,7 +104,7 @@ pub struct OddScore {
     pub seconds: f64,
 }
 
-impl OddScore {
+impl UnusualScore {
     pub(super) fn of(name: &str) -> Self {
         Self {
             name: name.to_owned(),
@@ -120,7 +120,7 @@ impl OddScore {
 /// The faulty servers of one family.
 #[derive(Debug, Clone, Default, Serialize)]
 #[non_exhaustive]
-pub struct Family {
+pub struct MutantFamily {
     /// Its name.
     pub family: String,
     /// How many faulty servers it has.
@@ -134,7 +134,7 @@ pub struct Family {
 /// The score of the suite: what the results file has.
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
-pub struct Score {
+pub struct SelfTestScore {
     /// Version of the suite.
     pub suite: &'static str,
     /// The day.
@@ -168,13 +168,13 @@ pub struct Score {
     /// Seconds from beginning to end.
     pub seconds: u64,
     /// What the stateful search made of the planted faults.
-    pub smallest: Vec<Smallest>,
+    pub smallest: Vec<SmallestCase>,
     /// Rows that bind, each with the faulty server whose run failed it.
     pub seen: BTreeMap<String, String>,
     /// Rows that bind and that no faulty server made for them was seen to fail.
     pub unseen: Vec<String>,
     /// Each family of faulty servers, by name.
-    pub families: Vec<Family>,
+    pub families: Vec<MutantFamily>,
     /// Faulty servers that were not caught in every run, by name, with the runs at the intensity
     /// asked for that missed them.
     pub survivors: BTreeMap<String, Vec<u64>>,
@@ -184,17 +184,17 @@ pub struct Score {
     pub failed: BTreeMap<String, String>,
 }
 
-impl Score {
+impl SelfTestScore {
     /// Counts what came of all servers.
     pub(super) fn of(
-        settings: &Settings,
+        settings: &SelfTestSettings,
         took: Duration,
-        faults: &[FaultScore],
-        odd: &[OddScore],
-        smallest: Vec<Smallest>,
+        faults: &[MutantScore],
+        odd: &[UnusualScore],
+        smallest: Vec<SmallestCase>,
         rows: &BTreeMap<String, Option<String>>,
     ) -> Self {
-        let mut families: BTreeMap<&str, Family> = BTreeMap::new();
+        let mut families: BTreeMap<&str, MutantFamily> = BTreeMap::new();
         for one in faults {
             let family = families.entry(one.family).or_default();
             one.family.clone_into(&mut family.family);
@@ -259,7 +259,7 @@ impl Score {
         let caught = if self.intensity == Intensity::Quick {
             most(self.killed, self.runs)
         } else {
-            let near = self.smallest.iter().all(Smallest::is_near);
+            let near = self.smallest.iter().all(SmallestCase::is_near);
             self.killed == self.runs
                 && most(self.quick_killed, self.quick_runs)
                 && near

@@ -4,23 +4,23 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::time::Instant;
 
-use super::detections::{self, Seen};
-use super::faults::{self, Fault, Over};
-use super::odd::{self, Odd};
+use super::detections::{self, Detection};
+use super::faults::{self, BaseServer, Mutant};
+use super::odd::{self, UnusualServer};
 use super::pool::{Pool, Room};
-use super::results::{FaultScore, OddScore, Score};
-use super::settings::Settings;
-use super::smallest::{self, Smallest};
+use super::results::{MutantScore, SelfTestScore, UnusualScore};
+use super::settings::SelfTestSettings;
+use super::smallest::{self, SmallestCase};
 use super::trial::{failed, faulty, suite};
 use svc_conformance::Intensity;
-use svc_conformance::Outcome;
+use svc_conformance::RequirementOutcome;
 use svc_conformance::catalogue::{Catalogue, Level};
 
 /// Runs at the same time, for each other run, of servers that are waited for.
 const WAITING: usize = 4;
 
 /// Runs everything; `tell` is called with a line for each server as it is done.
-pub async fn run(settings: &Settings, mut tell: impl FnMut(&str)) -> Score {
+pub async fn run(settings: &SelfTestSettings, mut tell: impl FnMut(&str)) -> SelfTestScore {
     let began = Instant::now();
     let wanted = |name: &str, family: &str| {
         settings
@@ -28,12 +28,12 @@ pub async fn run(settings: &Settings, mut tell: impl FnMut(&str)) -> Score {
             .as_ref()
             .is_none_or(|only| name.contains(only.as_str()) || family.contains(only.as_str()))
     };
-    let faults: Vec<Fault> = faults::registry()
+    let faults: Vec<Mutant> = faults::registry()
         .into_iter()
         .filter(|fault| wanted(&fault.name, fault.family))
         .collect();
     let sought = detections::sought(&faults);
-    let odd: Vec<Odd> = odd::registry()
+    let odd: Vec<UnusualServer> = odd::registry()
         .into_iter()
         .filter(|odd| wanted(&odd.name, "odd"))
         .collect();
@@ -49,7 +49,7 @@ pub async fn run(settings: &Settings, mut tell: impl FnMut(&str)) -> Score {
         });
     }
     for (at, fault) in faults.into_iter().enumerate() {
-        let room = if matches!(fault.over, Over::Sending) {
+        let room = if matches!(fault.over, BaseServer::Sending) {
             &room_to_wait
         } else {
             &room
@@ -114,9 +114,9 @@ pub async fn run(settings: &Settings, mut tell: impl FnMut(&str)) -> Score {
             Err(error) => tell(&format!("a run broke off: {error}")),
         }
     }
-    let faults: Vec<FaultScore> = faults.into_values().collect();
-    let odd: Vec<OddScore> = odd.into_values().collect();
-    Score::of(
+    let faults: Vec<MutantScore> = faults.into_values().collect();
+    let odd: Vec<UnusualScore> = odd.into_values().collect();
+    SelfTestScore::of(
         settings,
         began.elapsed(),
         &faults,
@@ -127,14 +127,14 @@ pub async fn run(settings: &Settings, mut tell: impl FnMut(&str)) -> Score {
 }
 
 enum Either {
-    Fault(FaultScore),
-    Odd(OddScore),
-    Smallest(Smallest),
-    Seen(Seen),
+    Fault(MutantScore),
+    Odd(UnusualScore),
+    Smallest(SmallestCase),
+    Seen(Detection),
 }
 
-fn smallest_line(found: &Smallest) -> String {
-    let Smallest {
+fn smallest_line(found: &SmallestCase) -> String {
+    let SmallestCase {
         name,
         shortest,
         seeds,
@@ -158,7 +158,7 @@ fn smallest_line(found: &Smallest) -> String {
     )
 }
 
-fn line(score: &FaultScore) -> String {
+fn line(score: &MutantScore) -> String {
     let all = score.runs.survived.iter().chain(&score.quick.survived);
     let verdict = if score.runs.survived.is_empty() && score.quick.survived.is_empty() {
         "killed "
@@ -170,7 +170,7 @@ fn line(score: &FaultScore) -> String {
         .next()
         .map(|(seed, why)| format!(": seed {seed}: {why}"))
         .unwrap_or_default();
-    let FaultScore {
+    let MutantScore {
         name,
         family,
         seconds,
@@ -182,7 +182,7 @@ fn line(score: &FaultScore) -> String {
     )
 }
 
-fn odd_line(score: &OddScore) -> String {
+fn odd_line(score: &UnusualScore) -> String {
     let clean = score.accused.is_empty() && score.broken.is_empty();
     let verdict = if clean { "fair   " } else { "ACCUSED" };
     let mut text = format!(
@@ -212,10 +212,10 @@ fn odd_line(score: &OddScore) -> String {
     text
 }
 
-async fn one_fault(fault: &Fault, settings: &Settings) -> FaultScore {
+async fn one_fault(fault: &Mutant, settings: &SelfTestSettings) -> MutantScore {
     let began = Instant::now();
     let rows = expected(fault);
-    let mut score = FaultScore::of(fault);
+    let mut score = MutantScore::of(fault);
     let quick = settings
         .quick_seeds
         .clone()
@@ -248,9 +248,9 @@ async fn one_fault(fault: &Fault, settings: &Settings) -> FaultScore {
     score
 }
 
-async fn one_odd(odd: &Odd, settings: &Settings) -> OddScore {
+async fn one_odd(odd: &UnusualServer, settings: &SelfTestSettings) -> UnusualScore {
     let began = Instant::now();
-    let mut score = OddScore::of(&odd.name);
+    let mut score = UnusualScore::of(&odd.name);
     let full = settings
         .odd_seeds
         .clone()
@@ -287,7 +287,7 @@ async fn one_odd(odd: &Odd, settings: &Settings) -> OddScore {
                     .inconclusive
                     .extend(report.inconclusive().map(|row| row.id.clone()));
                 let errors = report
-                    .with(Outcome::Error)
+                    .with(RequirementOutcome::Error)
                     .map(|row| format!("{}: {}", row.id, row.reason));
                 score.broken.extend(errors);
             }
@@ -299,7 +299,7 @@ async fn one_odd(odd: &Odd, settings: &Settings) -> OddScore {
 }
 
 /// The MUST rows that a fault breaks, one by one.
-fn expected(fault: &Fault) -> Vec<String> {
+fn expected(fault: &Mutant) -> Vec<String> {
     let rows = Catalogue::built_in()
         .map(Catalogue::rows)
         .unwrap_or_default();

@@ -6,7 +6,7 @@ use svc_conformance::Intensity;
 
 /// What is run.
 #[derive(Debug, Clone)]
-pub struct Settings {
+pub struct SelfTestSettings {
     /// The seeds; each faulty server is run with each.
     pub seeds: Range<u64>,
     /// The seeds with which each faulty server is run at the least intensity, too.
@@ -23,7 +23,7 @@ pub struct Settings {
     pub workers: usize,
 }
 
-impl Default for Settings {
+impl Default for SelfTestSettings {
     fn default() -> Self {
         Self {
             seeds: 0..20,

@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::faults::Planted;
+use super::faults::SequenceMutant;
 use super::trial::suite;
 use svc_conformance::Intensity;
 
 /// What the stateful search made of one planted fault.
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
-pub struct Smallest {
+pub struct SmallestCase {
     /// Name of the fault.
     pub name: String,
     /// The steps of the shortest case that there is.
@@ -28,7 +28,7 @@ pub struct Smallest {
     pub missed: BTreeMap<u64, String>,
 }
 
-impl Smallest {
+impl SmallestCase {
     /// Whether every seed found the fault with at most one step more than it takes.
     #[must_use]
     pub const fn is_near(&self) -> bool {
@@ -38,11 +38,11 @@ impl Smallest {
 
 /// Searches for a planted fault with each seed.
 pub async fn search(
-    planted: &Planted,
+    planted: &SequenceMutant,
     intensity: Intensity,
     seeds: impl Iterator<Item = u64>,
-) -> Smallest {
-    let mut all = Smallest {
+) -> SmallestCase {
+    let mut all = SmallestCase {
         name: planted.fault.name.clone(),
         shortest: planted.steps,
         seeds: 0,
@@ -64,7 +64,7 @@ pub async fn search(
 }
 
 /// The steps of the smallest case that one run found.
-async fn steps(planted: &Planted, intensity: Intensity, seed: u64) -> Result<usize, String> {
+async fn steps(planted: &SequenceMutant, intensity: Intensity, seed: u64) -> Result<usize, String> {
     let subject = planted
         .fault
         .start()

@@ -9,28 +9,28 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use serde_json::Value;
 use svc_core::api::{ApiBuilder, BuildError, Vendor};
 use svc_core::auth::{Authenticator, Caller, Credentials, Operation, Right};
-use svc_core::link::{Address, Target};
+use svc_core::link::{RecordAddress, Target};
 use svc_core::model::Kind;
-use svc_core::ops::{Delivered, Dispatch};
+use svc_core::ops::{DeliveryOutcome, OutboxEntry};
 use svc_core::raw::RawDraft;
-use svc_core::store::Load;
+use svc_core::store::ImportedRecord;
 use svc_core::value::{Id, Timestamp};
-use svc_core::webhook::Reach;
+use svc_core::webhook::ReceiverPolicy;
 use svc_core::{Api, Tenant};
-use svc_sqlite::{FileError, KeyError, KeyOptions, Store};
+use svc_sqlite::{FileError, KeyError, KeyOptions, SqliteStore};
 use svc_tower::SvcService;
-use svc_tower::webhooks::Sender;
+use svc_tower::webhooks::WebhookSender;
 use tempfile::TempDir;
 use tokio::task::JoinSet;
 
-use super::second_server::{Key, Options, SecondServer, Time};
-use super::transport::{Call, Transport};
+use super::second_server::{IndependentServer, ServerKey, ServerOptions, SimulatedTime};
+use super::transport::{BufferedRequest, Transport};
 
 /// Base of the reference server's addresses.
 const REFERENCE: &str = "http://reference.example.org/api/v1/";
 
 /// A service with what the suite has to know.
-pub struct Subject {
+pub struct TestSubject {
     /// The service.
     pub wire: Transport,
     /// The base of its addresses.
@@ -46,14 +46,14 @@ pub struct Subject {
     /// The fixtures of a run: names with addresses.
     pub fixtures: Vec<(String, String)>,
     /// Its time, where that can be let pass without waiting.
-    pub time: Option<Time>,
+    pub time: Option<SimulatedTime>,
     /// What sends the messages of its webhooks, as long as the service runs.
     sender: JoinSet<()>,
     /// Kept as long as the service runs.
     _folder: Option<TempDir>,
 }
 
-impl fmt::Debug for Subject {
+impl fmt::Debug for TestSubject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Subject")
             .field("base", &self.base)
@@ -85,23 +85,23 @@ pub enum SubjectError {
     Store(svc_core::Error),
 }
 
-impl Subject {
+impl TestSubject {
     /// The second service.
     #[must_use]
-    pub fn second_server(options: Options) -> Self {
-        Self::of_second_server(&SecondServer::new(Options::default()), options)
+    pub fn second_server(options: ServerOptions) -> Self {
+        Self::of_second_server(&IndependentServer::new(ServerOptions::default()), options)
     }
 
     /// The data of a second service, behind one that is set up otherwise.
     #[must_use]
-    pub fn of_second_server(second_server: &SecondServer, mut options: Options) -> Self {
-        let time = Time::default();
+    pub fn of_second_server(second_server: &IndependentServer, mut options: ServerOptions) -> Self {
+        let time = SimulatedTime::default();
         options.clock = options.clock.with(&time);
         let (base, prefix) = (options.base.clone(), options.prefix.clone());
         let key_at = |at: usize| options.keys.get(at).map(|key| key.token.clone());
         let key = key_at(0).unwrap_or_default();
         let other_key = key_at(1);
-        let lacks = |key: &Key| {
+        let lacks = |key: &ServerKey| {
             let right = ["people.read", "people.create"]
                 .into_iter()
                 .find(|right| key.only.iter().all(|one| one != right));
@@ -147,14 +147,14 @@ impl Subject {
     pub async fn sending(
         set_up: impl FnOnce(ApiBuilder) -> ApiBuilder,
     ) -> Result<Self, SubjectError> {
-        let reach = Reach::PUBLIC.plain(true).private(true);
+        let reach = ReceiverPolicy::PUBLIC.plain(true).private(true);
         let hidden = "tags.read";
         let set_up = |api: ApiBuilder| set_up(api.webhook_reach(reach));
         let (mut subject, api) = Self::of_reference(set_up, |right| right != hidden).await?;
         if let Some((_, lacks)) = &mut subject.restricted_key {
             hidden.clone_into(lacks);
         }
-        if let Some(sender) = Sender::new(&api) {
+        if let Some(sender) = WebhookSender::new(&api) {
             subject
                 .sender
                 .spawn(sender.run_until(std::future::pending()));
@@ -174,8 +174,8 @@ impl Subject {
         may: impl Fn(&str) -> bool,
     ) -> Result<(Self, Api), SubjectError> {
         let folder = tempfile::tempdir()?;
-        let store = Store::open(
-            svc_sqlite::Options::new(folder.path().join("self-test.db")).synchronous_normal(),
+        let store = SqliteStore::open(
+            svc_sqlite::SqliteOptions::new(folder.path().join("self-test.db")).synchronous_normal(),
         )?;
         let one = store
             .ensure_tenant("one")
@@ -208,9 +208,9 @@ impl Subject {
             .batches()
             .base_url(REFERENCE);
         // Whoever sends it: the interface does not show more than that it is taken.
-        let api = api.deliver(|_: &Tenant, _: &Dispatch| Ok(Delivered::Done));
+        let api = api.deliver(|_: &Tenant, _: &OutboxEntry| Ok(DeliveryOutcome::Done));
         let api = set_up(
-            api.authenticator(Short(store.clone()))
+            api.authenticator(KeyAliases(store.clone()))
                 .anonymous_helpers(store.clone()),
         )
         .build()?;
@@ -242,7 +242,7 @@ impl Subject {
             HeaderValue::from_str(&self.key).ok()?,
         );
         let headers = HeaderMap::from_iter([(header, value)]);
-        let call = Call {
+        let call = BufferedRequest {
             method: Method::GET,
             uri: url.parse().ok()?,
             headers,
@@ -263,10 +263,10 @@ impl Subject {
 
 /// The keys of all subjects have the same short names, and the reference server takes long keys
 /// only.
-struct Short(Store);
+struct KeyAliases(SqliteStore);
 
 #[async_trait]
-impl Authenticator for Short {
+impl Authenticator for KeyAliases {
     async fn authenticate(
         &self,
         credentials: Credentials<'_>,
@@ -291,7 +291,7 @@ fn long(name: &str) -> String {
 
 /// What no request can make: the person that the reference server's key is bound to, and a stored
 /// query.
-async fn seed(store: &Store, tenant: &Tenant) -> Result<Option<Id>, SubjectError> {
+async fn seed(store: &SqliteStore, tenant: &Tenant) -> Result<Option<Id>, SubjectError> {
     let person = seeded_id(1);
     let records = [
         (Kind::Person, person.clone(), "given_name"),
@@ -310,7 +310,7 @@ async fn seed(store: &Store, tenant: &Tenant) -> Result<Option<Id>, SubjectError
 /// Stores a container for each helper whose containers no client can create. Returns the addresses
 /// of these helpers, each with the name of its fixture.
 async fn furnish(
-    store: &Store,
+    store: &SqliteStore,
     tenant: &Tenant,
     api: &Api,
 ) -> Result<Vec<(String, String)>, SubjectError> {
@@ -329,7 +329,7 @@ async fn furnish(
         };
         let target = Target::Helper {
             helper,
-            container: Some(Address::top(kind, id.clone())),
+            container: Some(RecordAddress::top(kind, id.clone())),
         };
         fixtures.push((
             format!("helper.{}", helper.as_str()),
@@ -350,8 +350,8 @@ fn seeded_id(number: u8) -> Option<Id> {
 }
 
 /// A record with one field.
-fn seeded(kind: Kind, id: Id, field: &'static str) -> Load {
+fn seeded(kind: Kind, id: Id, field: &'static str) -> ImportedRecord {
     let mut draft = RawDraft::empty(kind);
     draft.fields.insert(field, "Self test");
-    Load::new(id, Timestamp::now(), draft)
+    ImportedRecord::new(id, Timestamp::now(), draft)
 }

@@ -15,11 +15,11 @@ use serde_json::{Map, Value};
 use tower::{Service, ServiceExt};
 
 /// A future that may move between threads.
-pub type Later<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+pub type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
 /// A request.
 #[derive(Debug, Clone)]
-pub struct Call {
+pub struct BufferedRequest {
     /// The method.
     pub method: Method,
     /// The address.
@@ -30,7 +30,7 @@ pub struct Call {
     pub body: Bytes,
 }
 
-impl Call {
+impl BufferedRequest {
     /// The address below the host, without a slash at its end.
     #[must_use]
     pub fn address(&self) -> String {
@@ -102,7 +102,7 @@ pub fn address(url: &str) -> String {
 
 /// An answer.
 #[derive(Debug, Clone)]
-pub struct Answer {
+pub struct BufferedResponse {
     /// The status.
     pub status: u16,
     /// The headers.
@@ -111,7 +111,7 @@ pub struct Answer {
     pub body: Bytes,
 }
 
-impl Answer {
+impl BufferedResponse {
     /// An answer without a body.
     #[must_use]
     pub fn empty(status: u16) -> Self {
@@ -180,7 +180,7 @@ impl Answer {
 
 /// A service of any make.
 #[derive(Clone)]
-pub struct Transport(Arc<dyn Fn(Call) -> Later<Answer> + Send + Sync>);
+pub struct Transport(Arc<dyn Fn(BufferedRequest) -> BoxFuture<BufferedResponse> + Send + Sync>);
 
 impl fmt::Debug for Transport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -191,7 +191,9 @@ impl fmt::Debug for Transport {
 impl Transport {
     /// A service from a function.
     #[must_use]
-    pub fn new(answer: impl Fn(Call) -> Later<Answer> + Send + Sync + 'static) -> Self {
+    pub fn new(
+        answer: impl Fn(BufferedRequest) -> BoxFuture<BufferedResponse> + Send + Sync + 'static,
+    ) -> Self {
         Self(Arc::new(answer))
     }
 
@@ -222,7 +224,7 @@ impl Transport {
                     .await
                     .map(http_body_util::Collected::to_bytes)
                     .unwrap_or_default();
-                Answer {
+                BufferedResponse {
                     status: parts.status.as_u16(),
                     headers: parts.headers,
                     body,
@@ -232,7 +234,7 @@ impl Transport {
     }
 
     /// Sends one request.
-    pub async fn send(&self, call: Call) -> Answer {
+    pub async fn send(&self, call: BufferedRequest) -> BufferedResponse {
         (self.0)(call).await
     }
 }
@@ -240,7 +242,7 @@ impl Transport {
 impl Service<Request<Full<Bytes>>> for Transport {
     type Response = Response<Full<Bytes>>;
     type Error = Infallible;
-    type Future = Later<Result<Self::Response, Infallible>>;
+    type Future = BoxFuture<Result<Self::Response, Infallible>>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
         Poll::Ready(Ok(()))
@@ -255,7 +257,7 @@ impl Service<Request<Full<Bytes>>> for Transport {
                 .await
                 .map(http_body_util::Collected::to_bytes)
                 .unwrap_or_default();
-            let call = Call {
+            let call = BufferedRequest {
                 method: parts.method,
                 uri: parts.uri,
                 headers: parts.headers,

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use super::faults::Fault;
-use super::subject::Subject;
+use super::faults::Mutant;
+use super::subject::TestSubject;
+use svc_conformance::DeclarationSource;
 use svc_conformance::InProcess;
 use svc_conformance::Intensity;
 use svc_conformance::Keys;
-use svc_conformance::Outcome;
 use svc_conformance::Report;
-use svc_conformance::Source;
+use svc_conformance::RequirementOutcome;
 use svc_conformance::Suite;
 use svc_conformance::SuiteError;
 
@@ -20,7 +20,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(12);
 /// runs every check if there are none. Where the fault hides the declaration, it is the one of the
 /// server without the fault, as if it had been written by hand.
 pub(super) async fn faulty(
-    fault: &Fault,
+    fault: &Mutant,
     intensity: Intensity,
     seed: u64,
     rows: &[String],
@@ -44,8 +44,8 @@ pub(super) async fn faulty(
                 .await
                 .map_err(|error| error.to_string())?;
             let subject = start().await?;
-            let suite =
-                suite(&subject, intensity, seed).declaration_from(declaration, Source::File);
+            let suite = suite(&subject, intensity, seed)
+                .declaration_from(declaration, DeclarationSource::File);
             ends_there(suite)
                 .run()
                 .await
@@ -56,13 +56,13 @@ pub(super) async fn faulty(
 }
 
 /// The rows of a report that failed.
-pub(super) fn failed(report: &Report) -> impl Iterator<Item = &svc_conformance::RowReport> {
-    report.with(Outcome::Fail)
+pub(super) fn failed(report: &Report) -> impl Iterator<Item = &svc_conformance::RequirementReport> {
+    report.with(RequirementOutcome::Fail)
 }
 
 /// A run of the suite against a service.
 #[must_use]
-pub fn suite(subject: &Subject, intensity: Intensity, seed: u64) -> Suite {
+pub fn suite(subject: &TestSubject, intensity: Intensity, seed: u64) -> Suite {
     let mut keys = Keys::primary(&subject.key);
     if let Some(other) = &subject.other_key {
         keys = keys.other_tenant(other);

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 
 use svc_conformance::{Intensity, Report};
 
-use super::faults::{Fault, Over, registry};
+use super::faults::{BaseServer, Mutant, registry};
 use super::pool::{Pool, Room};
-use super::subject::{Subject, SubjectError};
+use super::subject::{SubjectError, TestSubject};
 use super::trial::{failed, suite};
 
 /// What came of one triple.
@@ -60,9 +60,10 @@ impl Numbers {
 
 /// Random triples of faults of one server; each of the three breaks another row than the other two.
 #[must_use]
-pub fn chosen(count: usize, seed: u64) -> Vec<[Fault; 3]> {
-    let of_second = |fault: &Fault| matches!(fault.over, Over::SecondServer(_));
-    let (second, reference): (Vec<Fault>, Vec<Fault>) = registry().into_iter().partition(of_second);
+pub fn chosen(count: usize, seed: u64) -> Vec<[Mutant; 3]> {
+    let of_second = |fault: &Mutant| matches!(fault.over, BaseServer::SecondServer(_));
+    let (second, reference): (Vec<Mutant>, Vec<Mutant>) =
+        registry().into_iter().partition(of_second);
     let mut numbers = Numbers(seed);
     let mut triples = Vec::new();
     while triples.len() < count {
@@ -76,7 +77,7 @@ pub fn chosen(count: usize, seed: u64) -> Vec<[Fault; 3]> {
         let (Some(one), Some(two), Some(three)) = (pick(), pick(), pick()) else {
             continue;
         };
-        let apart = |a: &Fault, b: &Fault| a.rows.iter().all(|row| !b.rows.contains(row));
+        let apart = |a: &Mutant, b: &Mutant| a.rows.iter().all(|row| !b.rows.contains(row));
         if apart(one, two) && apart(two, three) && apart(one, three) {
             triples.push([one.clone(), two.clone(), three.clone()]);
         }
@@ -97,7 +98,11 @@ pub struct How {
 }
 
 /// Runs triples; `tell` is called with each as it is done.
-pub async fn run(triples: Vec<[Fault; 3]>, how: How, mut tell: impl FnMut(&Triple)) -> Vec<Triple> {
+pub async fn run(
+    triples: Vec<[Mutant; 3]>,
+    how: How,
+    mut tell: impl FnMut(&Triple),
+) -> Vec<Triple> {
     let (room, mut running) = (Room::of(how.workers), Pool::new());
     for faults in triples {
         running.start(&room, async move { one(&faults, how).await });
@@ -111,7 +116,7 @@ pub async fn run(triples: Vec<[Fault; 3]>, how: How, mut tell: impl FnMut(&Tripl
     done
 }
 
-async fn one(faults: &[Fault; 3], how: How) -> Triple {
+async fn one(faults: &[Mutant; 3], how: How) -> Triple {
     let mut triple = Triple {
         faults: faults.iter().map(|fault| fault.name.clone()).collect(),
         findings: Vec::new(),
@@ -156,7 +161,7 @@ fn rows(report: &Report) -> BTreeSet<String> {
 }
 
 /// A whole run at the least intensity against a server with these faults.
-async fn report(faults: &[Fault], seed: u64) -> Result<Report, String> {
+async fn report(faults: &[Mutant], seed: u64) -> Result<Report, String> {
     let subject = start(faults).await.map_err(|error| error.to_string())?;
     suite(&subject, Intensity::Quick, seed)
         .run()
@@ -165,8 +170,8 @@ async fn report(faults: &[Fault], seed: u64) -> Result<Report, String> {
 }
 
 /// A server with several faults, the first one next to the service.
-async fn start(faults: &[Fault]) -> Result<Subject, SubjectError> {
-    let mut subject = Over::start_all(faults.iter().map(|fault| fault.over)).await?;
+async fn start(faults: &[Mutant]) -> Result<TestSubject, SubjectError> {
+    let mut subject = BaseServer::start_all(faults.iter().map(|fault| fault.over)).await?;
     for fault in faults {
         let (twist, base) = ((fault.twist)(), subject.base.clone());
         subject = subject.behind(|wire, prefix| twist.over(wire, prefix, &base));

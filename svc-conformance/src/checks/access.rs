@@ -2,7 +2,7 @@
 
 use http::Method;
 
-use super::calls::{Ready, declared_helpers, ignored, somebody};
+use super::calls::{PreparedHelper, declared_helpers, ignored, somebody};
 use super::compare;
 use super::functions::any_helper;
 use super::prelude::*;
@@ -40,7 +40,10 @@ pub(super) const CHECKS: &[Check] = &[
 ];
 
 /// The addresses of every collection of the entry point.
-async fn collections(cx: &Cx, api: &Client<'_>) -> Result<Vec<(Kind, String)>, Stop> {
+async fn collections(
+    cx: &CheckContext,
+    api: &CheckClient<'_>,
+) -> Result<Vec<(CatalogueKind, String)>, CheckStop> {
     let entry = api.entry().await?;
     let declared = cx.declared();
     let listed = declared
@@ -52,7 +55,7 @@ async fn collections(cx: &Cx, api: &Client<'_>) -> Result<Vec<(Kind, String)>, S
 }
 
 /// What is refused without the header is given with it.
-async fn key(cx: &Cx) -> Result<(), Stop> {
+async fn key(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let all = collections(cx, &api).await?;
     let (_, url) = all.first().ok_or_else(|| none("no collection is listed"))?;
@@ -67,7 +70,7 @@ async fn key(cx: &Cx) -> Result<(), Stop> {
 }
 
 /// A key that is none is refused with 401 everywhere.
-async fn wrong(cx: &Cx) -> Result<(), Stop> {
+async fn wrong(cx: &CheckContext) -> Result<(), CheckStop> {
     let (api, wrong) = (cx.api(), cx.with_key(WRONG));
     let rows = &[row::AUT_03, row::ERR_08];
     let mut urls = vec![cx.run.target.base().to_owned()];
@@ -83,11 +86,11 @@ async fn wrong(cx: &Cx) -> Result<(), Stop> {
 }
 
 /// Whether a request without a key was refused as one that needs it.
-fn is_refused(answer: &Answer) -> bool {
+fn is_refused(answer: &TestResponse) -> bool {
     matches!(answer.status, 401 | 403)
 }
 
-async fn without(cx: &Cx) -> Result<(), Stop> {
+async fn without(cx: &CheckContext) -> Result<(), CheckStop> {
     let (api, nobody) = (cx.api(), cx.anonymous());
     for (_, url) in collections(cx, &api).await? {
         let answer = nobody.get(&url).await?;
@@ -101,16 +104,16 @@ async fn without(cx: &Cx) -> Result<(), Stop> {
 }
 
 /// Something that can be written to, and how it was before.
-struct Subject {
-    kind: Kind,
-    record: Record,
+struct AccessSubject {
+    kind: CatalogueKind,
+    record: Representation,
     /// The collection below it, with what is posted there, and whether it is below a container of
     /// its own.
-    posts: Option<(Kind, String, Value)>,
+    posts: Option<(CatalogueKind, String, Value)>,
 }
 
-impl Subject {
-    async fn make(cx: &Cx, api: &Client<'_>) -> Result<Self, Stop> {
+impl AccessSubject {
+    async fn make(cx: &CheckContext, api: &CheckClient<'_>) -> Result<Self, CheckStop> {
         let declared = cx.declared();
         for one in [
             "petition",
@@ -155,7 +158,11 @@ impl Subject {
     }
 
     /// Update, create below, and delete, as somebody who may not.
-    async fn attack(&self, cx: &Cx, who: &Client<'_>) -> Result<Vec<Answer>, Stop> {
+    async fn attack(
+        &self,
+        cx: &CheckContext,
+        who: &CheckClient<'_>,
+    ) -> Result<Vec<TestResponse>, CheckStop> {
         let mut answers = Vec::new();
         let own = self.record.own()?;
         if cx.declared().offers(self.kind.one, "update") {
@@ -174,7 +181,7 @@ impl Subject {
     }
 
     /// Whether everything is as it was.
-    async fn untouched(&self, cx: &Cx, api: &Client<'_>) -> Result<(), Stop> {
+    async fn untouched(&self, cx: &CheckContext, api: &CheckClient<'_>) -> Result<(), CheckStop> {
         let answer = api.get(&self.record.own()?).await?;
         let again = answer.record();
         let same = answer.status == 200
@@ -197,7 +204,7 @@ impl Subject {
 
 /// Writes with a key that is none, and without one, are refused and change nothing; with the key
 /// they are not refused.
-async fn refused_writes(cx: &Cx) -> Result<(), Stop> {
+async fn refused_writes(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let declared = cx.declared();
     if let Some(of) = declared
@@ -223,7 +230,7 @@ async fn refused_writes(cx: &Cx) -> Result<(), Stop> {
             helper_needs_key(cx, &api, &api.ready(name).await?).await?;
         }
     }
-    let subject = Subject::make(cx, &api).await?;
+    let subject = AccessSubject::make(cx, &api).await?;
     for answer in subject.attack(cx, &cx.with_key(WRONG)).await? {
         holds(
             cx,
@@ -253,7 +260,11 @@ async fn refused_writes(cx: &Cx) -> Result<(), Stop> {
 
 /// A helper is refused to a key that is none, to nobody unless that is declared, and to no key that
 /// is good.
-async fn helper_needs_key(cx: &Cx, api: &Client<'_>, ready: &Ready) -> Result<(), Stop> {
+async fn helper_needs_key(
+    cx: &CheckContext,
+    api: &CheckClient<'_>,
+    ready: &PreparedHelper,
+) -> Result<(), CheckStop> {
     let body = || ready.body(cx, Some(&somebody(cx)));
     let answer = cx.with_key(WRONG).post(&ready.url, &body()).await?;
     holds(
@@ -285,7 +296,11 @@ async fn helper_needs_key(cx: &Cx, api: &Client<'_>, ready: &Ready) -> Result<()
 }
 
 /// Creates in a collection of the entry point.
-async fn top_level(cx: &Cx, api: &Client<'_>, of: Kind) -> Result<(), Stop> {
+async fn top_level(
+    cx: &CheckContext,
+    api: &CheckClient<'_>,
+    of: CatalogueKind,
+) -> Result<(), CheckStop> {
     let url = api.collection(of.many).await?;
     let before = api.total(&url).await?;
     let wrong = cx.marked(&crate::generate::least(cx, of.one));
@@ -303,12 +318,12 @@ async fn top_level(cx: &Cx, api: &Client<'_>, of: Kind) -> Result<(), Stop> {
 
 /// No refused body is in a collection.
 async fn nothing_new(
-    cx: &Cx,
-    api: &Client<'_>,
+    cx: &CheckContext,
+    api: &CheckClient<'_>,
     url: &str,
     before: Option<u64>,
     bodies: &[Value],
-) -> Result<(), Stop> {
+) -> Result<(), CheckStop> {
     let grown = api.has_grown_by(url, before, may_be_of(cx, bodies)).await?;
     cx.holds(row::AUT_08, !grown, || {
         format!(
@@ -320,7 +335,7 @@ async fn nothing_new(
 }
 
 /// An operation that a key lacks is refused with 403 and does nothing.
-async fn missing_right(cx: &Cx) -> Result<(), Stop> {
+async fn missing_right(cx: &CheckContext) -> Result<(), CheckStop> {
     let Some((key, lacks)) = cx.run.keys.restricted.clone() else {
         return Ok(());
     };
@@ -392,7 +407,7 @@ async fn missing_right(cx: &Cx) -> Result<(), Stop> {
     Ok(())
 }
 
-fn forbidden(cx: &Cx, answer: &Answer) {
+fn forbidden(cx: &CheckContext, answer: &TestResponse) {
     holds(
         cx,
         &[row::AUT_04, row::ERR_09],
@@ -403,7 +418,7 @@ fn forbidden(cx: &Cx, answer: &Answer) {
 }
 
 /// The address of a helper, of a container of its own.
-async fn helper(cx: &Cx, api: &Client<'_>, name: &str) -> Result<String, Stop> {
+async fn helper(cx: &CheckContext, api: &CheckClient<'_>, name: &str) -> Result<String, CheckStop> {
     if name == "person_signup" {
         return helper_address(&api.entry().await?, name);
     }
@@ -415,17 +430,17 @@ async fn helper(cx: &Cx, api: &Client<'_>, name: &str) -> Result<String, Stop> {
 }
 
 /// Another tenant sees nothing of this one's in any collection.
-async fn tenants(cx: &Cx) -> Result<(), Stop> {
+async fn tenants(cx: &CheckContext) -> Result<(), CheckStop> {
     let Some(other) = cx.other() else {
         return Ok(());
     };
     let (api, rows) = (cx.api(), &[row::COL_02, row::AUT_02]);
-    let mut each = Each::default();
+    let mut each = SubjectLoop::default();
     for (of, url) in collections(cx, &api).await? {
         let is_new = cx.declared().offers(of.one, "create");
         // Where nothing can be created, what is there already belongs to one of the two as well.
         let record = match api.make(of.one, &json!({})).await {
-            Err(stop @ Stop::Inconclusive(_)) if !is_new => {
+            Err(stop @ CheckStop::Inconclusive(_)) if !is_new => {
                 each.took(Err(stop))?;
                 continue;
             }
@@ -469,12 +484,12 @@ async fn tenants(cx: &Cx) -> Result<(), Stop> {
 
 /// The collections below a record of another tenant.
 async fn below(
-    cx: &Cx,
-    api: &Client<'_>,
-    other: &Client<'_>,
-    of: Kind,
-    record: &Record,
-) -> Result<(), Stop> {
+    cx: &CheckContext,
+    api: &CheckClient<'_>,
+    other: &CheckClient<'_>,
+    of: CatalogueKind,
+    record: &Representation,
+) -> Result<(), CheckStop> {
     let declared = cx.declared();
     for one in ACTIONS.iter().chain(&["tagging", "item"]) {
         let Some(kind) = kind(one).filter(|kind| kind.under == Some(of.one)) else {
@@ -512,7 +527,7 @@ async fn below(
 }
 
 /// A helper may be called without a key exactly where that is declared.
-async fn anonymous(cx: &Cx) -> Result<(), Stop> {
+async fn anonymous(cx: &CheckContext) -> Result<(), CheckStop> {
     let (api, nobody) = (cx.api(), cx.anonymous());
     for one in ACTIONS.iter().chain(&["canvass"]) {
         let Some(kind) = kind(one) else { continue };

@@ -46,7 +46,7 @@ pub(super) const CHECKS: &[Check] = &[
 
 /// A record helper: what it takes, what it answers, where that is found, and what it counts (HLP-11
 /// to HLP-15).
-async fn record(cx: &Cx) -> Result<(), Stop> {
+async fn record(cx: &CheckContext) -> Result<(), CheckStop> {
     let one = cx.check.subject;
     let Some((kind, name)) = kind(one).and_then(|kind| Some((kind, kind.helper?))) else {
         return Ok(());
@@ -153,7 +153,7 @@ async fn record(cx: &Cx) -> Result<(), Stop> {
 }
 
 /// An attendance of a ticketed event: its tickets come back, and it has no `attended` of its own.
-async fn tickets(cx: &Cx) -> Result<(), Stop> {
+async fn tickets(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let event = api.ticketed_event(&part(cx, "event", &ticketed())).await?;
     let levels = event["ticket_levels"]
@@ -212,11 +212,11 @@ async fn tickets(cx: &Cx) -> Result<(), Stop> {
 }
 
 /// A donation leads to the attendance or the submission that it goes with (RES-donation-22).
-async fn donation_links(cx: &Cx) -> Result<(), Stop> {
+async fn donation_links(cx: &CheckContext) -> Result<(), CheckStop> {
     each!(one in ["attendance", "submission"] => linked_donation(cx, one))
 }
 
-async fn linked_donation(cx: &Cx, one: &str) -> Result<(), Stop> {
+async fn linked_donation(cx: &CheckContext, one: &str) -> Result<(), CheckStop> {
     let api = cx.api();
     let ready = api.ready("record_donation").await?;
     let action = api.make(one, &json!({})).await?;

@@ -14,7 +14,10 @@ pub(super) const CHECKS: &[Check] = &[
 ];
 
 /// A question of a sort; those of choices have three.
-pub(super) async fn question(api: &Client<'_>, sort: &str) -> Result<Record, Stop> {
+pub(super) async fn question(
+    api: &CheckClient<'_>,
+    sort: &str,
+) -> Result<Representation, CheckStop> {
     let responses = json!([{"key": "a1", "name": "yes"}, {"key": "b2", "name": "no"}, {"key": "c3", "name": "maybe"}]);
     let fields = match sort {
         "Paragraph" => json!({ "question_type": sort }),
@@ -27,7 +30,7 @@ pub(super) async fn question(api: &Client<'_>, sort: &str) -> Result<Record, Sto
 
 /// An answer for each element; questions by address and by identifier; keys and free text (HAF-07
 /// to HAF-10).
-async fn answers(cx: &Cx) -> Result<(), Stop> {
+async fn answers(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let ready = any_helper(&api).await?;
     let sorts = ["SingleChoice", "MultiChoice", "Paragraph"];
@@ -38,7 +41,7 @@ async fn answers(cx: &Cx) -> Result<(), Stop> {
     let [single, multi, text] = asked.as_slice() else {
         return Ok(());
     };
-    let by_identifier = |question: &Record| -> Result<Value, Stop> {
+    let by_identifier = |question: &Representation| -> Result<Value, CheckStop> {
         match question.identifiers().first() {
             Some(identifier) => Ok(json!(identifier)),
             None => Ok(json!(question.own()?)),
@@ -62,7 +65,7 @@ async fn answers(cx: &Cx) -> Result<(), Stop> {
         || called.answer.to_string(),
     );
     let Some(person) = called.person else {
-        return Err(Stop::Failed);
+        return Err(CheckStop::Failed);
     };
     if cx.declared().lists_below("person", "answers") {
         let found = below(&api, &person, "answers").await?;
@@ -115,7 +118,7 @@ async fn answers(cx: &Cx) -> Result<(), Stop> {
 
 /// A key that the question does not have, two keys where one is taken, and none at all are errors
 /// (HAF-09).
-async fn wrong_answers(cx: &Cx) -> Result<(), Stop> {
+async fn wrong_answers(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let ready = any_helper(&api).await?;
     for (sort, given) in [
@@ -151,7 +154,7 @@ async fn wrong_answers(cx: &Cx) -> Result<(), Stop> {
 
 /// One response where a single choice is asked for, one or more for several: fewer or more are
 /// refused (RES-question-06).
-async fn how_many(cx: &Cx) -> Result<(), Stop> {
+async fn how_many(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     if cx
         .declared()

@@ -2,12 +2,12 @@
 
 use http::{HeaderName, Method};
 
-use super::calls::{Ready, declared_helpers, somebody};
+use super::calls::{PreparedHelper, declared_helpers, somebody};
 use super::compare::adopt;
 use super::functions::fresh_tag;
 use super::prelude::*;
 use super::strict::{STRICT, Spoiled, prefer};
-use crate::answer::Record;
+use crate::answer::Representation;
 use crate::counted::may_be_of;
 use crate::generate::without;
 
@@ -34,20 +34,24 @@ pub(super) const CHECKS: &[Check] = &[
 ];
 
 /// A helper, and where many calls of it go.
-struct Many {
-    ready: Ready,
+struct BatchHelper {
+    ready: PreparedHelper,
     url: String,
 }
 
-impl Many {
-    async fn of(api: &Client<'_>, name: &'static str) -> Result<Self, Stop> {
+impl BatchHelper {
+    async fn of(api: &CheckClient<'_>, name: &'static str) -> Result<Self, CheckStop> {
         let ready = api.ready(name).await?;
         let url = format!("{}/batch", ready.url.trim_end_matches('/'));
         Ok(Self { ready, url })
     }
 
     /// Some of what is declared: the sign-up, whose answers show the person, before others.
-    async fn some(cx: &Cx, api: &Client<'_>, most: usize) -> Result<Vec<Self>, Stop> {
+    async fn some(
+        cx: &CheckContext,
+        api: &CheckClient<'_>,
+        most: usize,
+    ) -> Result<Vec<Self>, CheckStop> {
         let mut all = Vec::new();
         for name in declared_helpers(cx).into_iter().rev().take(most) {
             all.push(Self::of(api, name).await?);
@@ -55,7 +59,7 @@ impl Many {
         Ok(all)
     }
 
-    async fn one(cx: &Cx, api: &Client<'_>) -> Result<Self, Stop> {
+    async fn one(cx: &CheckContext, api: &CheckClient<'_>) -> Result<Self, CheckStop> {
         Self::some(cx, api, 1)
             .await?
             .pop()
@@ -63,7 +67,7 @@ impl Many {
     }
 
     /// A call that is in order, of somebody whom nobody knows.
-    fn good(&self, cx: &Cx) -> Value {
+    fn good(&self, cx: &CheckContext) -> Value {
         self.ready.body(cx, Some(&somebody(cx)))
     }
 
@@ -84,7 +88,10 @@ impl Many {
 
     /// The collection that lists the records of the helper, and its total; `None` where none is
     /// declared.
-    async fn listed(&self, api: &Client<'_>) -> Result<Option<(String, Option<u64>)>, Stop> {
+    async fn listed(
+        &self,
+        api: &CheckClient<'_>,
+    ) -> Result<Option<(String, Option<u64>)>, CheckStop> {
         let Some(url) = api
             .home(self.ready.kind.one, self.ready.container.as_ref())
             .await?
@@ -98,11 +105,11 @@ impl Many {
     /// Holds a row if no entry of the refused batches was recorded.
     async fn nothing_done(
         &self,
-        api: &Client<'_>,
+        api: &CheckClient<'_>,
         row: &str,
         listed: Option<(String, Option<u64>)>,
         entries: &[Value],
-    ) -> Result<(), Stop> {
+    ) -> Result<(), CheckStop> {
         let Some((url, before)) = listed else {
             return Ok(());
         };
@@ -121,7 +128,7 @@ impl Many {
         Ok(())
     }
 
-    async fn single(&self, api: &Client<'_>, body: &Value) -> Result<Answer, Stop> {
+    async fn single(&self, api: &CheckClient<'_>, body: &Value) -> Result<TestResponse, CheckStop> {
         api.send(Method::POST, &self.ready.url, Some(body.to_string()))
             .await
     }
@@ -129,11 +136,11 @@ impl Many {
     /// Sends entries as an array, and looks at the form of the answer.
     async fn send(
         &self,
-        api: &Client<'_>,
+        api: &CheckClient<'_>,
         row: &str,
         entries: &[Value],
         headers: &[(HeaderName, &str)],
-    ) -> Result<Vec<Entry>, Stop> {
+    ) -> Result<Vec<BatchResult>, CheckStop> {
         let cx = api.cx;
         let body = Value::from(entries).to_string();
         let answer = api
@@ -143,7 +150,7 @@ impl Many {
             format!("an array of entries: {answer}")
         })?;
         let results = answer["results"].as_array().cloned().unwrap_or_default();
-        let results: Vec<Entry> = results.into_iter().map(Entry).collect();
+        let results: Vec<BatchResult> = results.into_iter().map(BatchResult).collect();
         is_whole(cx, row, (&results, &answer.json), entries.len(), &answer)?;
         for (entry, sent) in results.iter().zip(entries) {
             self.adopt(api, entry, &answer).await?;
@@ -155,14 +162,19 @@ impl Many {
     }
 
     /// Notes for clean-up what an entry made.
-    async fn adopt(&self, api: &Client<'_>, entry: &Entry, answer: &Answer) -> Result<(), Stop> {
+    async fn adopt(
+        &self,
+        api: &CheckClient<'_>,
+        entry: &BatchResult,
+        answer: &TestResponse,
+    ) -> Result<(), CheckStop> {
         let Some(href) = entry.href().filter(|_| entry.is_success()) else {
             return Ok(());
         };
         let record = if api.cx.declared().offers(self.ready.kind.one, "read") {
             api.get(href).await?.record()
         } else {
-            Record::new(
+            Representation::new(
                 answer.url.clone(),
                 entry.told("body").clone(),
                 answer.prefix.clone(),
@@ -178,9 +190,9 @@ impl Many {
 
 /// What became of an entry.
 #[derive(Debug, Clone, PartialEq)]
-struct Entry(Value);
+struct BatchResult(Value);
 
-impl Entry {
+impl BatchResult {
     /// A member of it; `null` where it has none.
     fn told(&self, name: &str) -> &Value {
         self.0.get(name).unwrap_or(&Value::Null)
@@ -199,7 +211,7 @@ impl Entry {
     }
 
     /// The same as is told of it, without its place.
-    fn is_as(&self, single: &Answer) -> bool {
+    fn is_as(&self, single: &TestResponse) -> bool {
         self.status() == u64::from(single.status)
             && (single.is_success() || *self.told("body") == single.json)
     }
@@ -208,12 +220,12 @@ impl Entry {
 /// Whether there is a result for each entry, in their order, and totals that say how many there
 /// are.
 fn is_whole(
-    cx: &Cx,
+    cx: &CheckContext,
     row: &str,
-    (results, totals): (&[Entry], &Value),
+    (results, totals): (&[BatchResult], &Value),
     entries: usize,
-    answer: &Answer,
-) -> Result<(), Stop> {
+    answer: &TestResponse,
+) -> Result<(), CheckStop> {
     let places = results
         .iter()
         .enumerate()
@@ -243,13 +255,17 @@ fn is_whole(
     Ok(())
 }
 
-async fn entries(cx: &Cx) -> Result<(), Stop> {
+async fn entries(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
-    each!(many in Many::some(cx, &api, cx.cases(2, 8, 8)).await? => told(cx, &api, many))
+    each!(many in BatchHelper::some(cx, &api, cx.cases(2, 8, 8)).await? => told(cx, &api, many))
 }
 
 /// Entries in order between those that are not, and each of the latter as a single call.
-async fn told(cx: &Cx, api: &Client<'_>, many: Many) -> Result<(), Stop> {
+async fn told(
+    cx: &CheckContext,
+    api: &CheckClient<'_>,
+    many: BatchHelper,
+) -> Result<(), CheckStop> {
     let good = many.single(api, &many.good(cx)).await?;
     cx.must(row::BAT_01, good.is_success(), || {
         format!("a single call: {good}")
@@ -284,7 +300,7 @@ async fn told(cx: &Cx, api: &Client<'_>, many: Many) -> Result<(), Stop> {
         cx.holds(row::BAT_04, entry.is_success(), || {
             format!("among entries that are refused: {}", entry.0)
         });
-        let shown = Record::new(
+        let shown = Representation::new(
             many.url.clone(),
             entry.told("body").clone(),
             good.prefix.clone(),
@@ -336,9 +352,9 @@ fn markers(body: &Value) -> Vec<String> {
 }
 
 /// The same people again and again, each of them new.
-async fn order(cx: &Cx) -> Result<(), Stop> {
+async fn order(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
-    let many = Many::of(&api, "person_signup").await?;
+    let many = BatchHelper::of(&api, "person_signup").await?;
     let people: Vec<Value> = (0..cx.cases(3, 8, 20)).map(|_| many.good(cx)).collect();
     // Each at once, and then all of them again.
     let entries: Vec<Value> = people
@@ -347,7 +363,7 @@ async fn order(cx: &Cx) -> Result<(), Stop> {
         .chain(people.clone())
         .collect();
     let results = many.send(&api, row::BAT_03, &entries, &[]).await?;
-    let hrefs: Vec<Option<&str>> = results.iter().map(Entry::href).collect();
+    let hrefs: Vec<Option<&str>> = results.iter().map(BatchResult::href).collect();
     let (twice, again) = hrefs.split_at(people.len().saturating_mul(2));
     for (pair, later) in twice.chunks(2).zip(again) {
         let is_one = later.is_some() && pair.iter().all(|href| href == later);
@@ -360,7 +376,11 @@ async fn order(cx: &Cx) -> Result<(), Stop> {
 
 /// Two entries of one new person that share the e-mail address and no identifier, if two such
 /// single calls are one person.
-async fn by_address(cx: &Cx, api: &Client<'_>, many: &Many) -> Result<(), Stop> {
+async fn by_address(
+    cx: &CheckContext,
+    api: &CheckClient<'_>,
+    many: &BatchHelper,
+) -> Result<(), CheckStop> {
     let people = || {
         let person = somebody(cx);
         let again = cx.marked(&without(&person, &["identifiers"]));
@@ -381,7 +401,7 @@ async fn by_address(cx: &Cx, api: &Client<'_>, many: &Many) -> Result<(), Stop> 
         return Ok(());
     }
     let results = many.send(api, row::BAT_03, &people(), &[]).await?;
-    let hrefs: Vec<Option<&str>> = results.iter().map(Entry::href).collect();
+    let hrefs: Vec<Option<&str>> = results.iter().map(BatchResult::href).collect();
     let is_one = hrefs.iter().all(Option::is_some) && hrefs.first() == hrefs.last();
     cx.holds(row::BAT_03, is_one, || {
         format!("two entries with one new address are {hrefs:?}, single calls are one person")
@@ -390,9 +410,9 @@ async fn by_address(cx: &Cx, api: &Client<'_>, many: &Many) -> Result<(), Stop> 
 }
 
 /// Bodies that are not a batch, although their entries are valid: no entry is done.
-async fn refused(cx: &Cx) -> Result<(), Stop> {
+async fn refused(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
-    let many = Many::one(cx, &api).await?;
+    let many = BatchHelper::one(cx, &api).await?;
     let listed = many.listed(&api).await?;
     let good: [Value; 6] = std::array::from_fn(|_| many.good(cx));
     let [object, cut, closed, first, last, typed] = &good;
@@ -421,9 +441,9 @@ async fn refused(cx: &Cx) -> Result<(), Stop> {
 
 /// A batch that comes again, with more behind, and with others in the place of those that were
 /// done.
-async fn again(cx: &Cx) -> Result<(), Stop> {
+async fn again(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
-    let many = Many::one(cx, &api).await?;
+    let many = BatchHelper::one(cx, &api).await?;
     let name = format!("\"batch-{}\"", cx.unique());
     let key = [(KEY, name.as_str())];
     let entries = [many.good(cx), many.good(cx), many.good(cx)];
@@ -453,9 +473,9 @@ async fn again(cx: &Cx) -> Result<(), Stop> {
 }
 
 /// Lines in order and lines that are not, in both types.
-async fn lines(cx: &Cx) -> Result<(), Stop> {
+async fn lines(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
-    let many = Many::one(cx, &api).await?;
+    let many = BatchHelper::one(cx, &api).await?;
     let [bad, ..] = many.bad();
     let single = many.single(&api, &bad).await?;
     // JSON ignores white space around a text, so lines may also end with CR LF.
@@ -486,7 +506,7 @@ async fn lines(cx: &Cx) -> Result<(), Stop> {
             .collect::<Result<Vec<Value>, _>>();
         let mut lines = read.unwrap_or_default();
         let totals = lines.pop().unwrap_or_default();
-        let results: Vec<Entry> = lines.into_iter().map(Entry).collect();
+        let results: Vec<BatchResult> = lines.into_iter().map(BatchResult).collect();
         is_whole(cx, row::BAT_08, (&results, &totals), 4, &answer)?;
         for (place, entry) in results.iter().enumerate() {
             many.adopt(&api, entry, &answer).await?;
@@ -505,9 +525,9 @@ async fn lines(cx: &Cx) -> Result<(), Stop> {
 }
 
 /// No more than a client wants to know.
-async fn short(cx: &Cx) -> Result<(), Stop> {
+async fn short(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
-    let many = Many::one(cx, &api).await?;
+    let many = BatchHelper::one(cx, &api).await?;
     let [bad, ..] = many.bad();
     let body = Value::from(vec![many.good(cx), bad]).to_string();
     let answer = api
@@ -528,7 +548,7 @@ async fn short(cx: &Cx) -> Result<(), Stop> {
         .cloned()
         .unwrap_or_default()
         .into_iter()
-        .map(Entry);
+        .map(BatchResult);
     let (Some(good), Some(bad)) = (results.next(), results.next()) else {
         cx.holds(row::BAT_09, false, || {
             format!("results are missing: {answer}")
@@ -548,12 +568,16 @@ async fn short(cx: &Cx) -> Result<(), Stop> {
 
 /// An entry with an unknown member between others, with and without the preference for strict
 /// handling.
-async fn strict(cx: &Cx) -> Result<(), Stop> {
+async fn strict(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
-    each!(many in Many::some(cx, &api, cx.cases(1, 8, 8)).await? => spoiled(cx, &api, many))
+    each!(many in BatchHelper::some(cx, &api, cx.cases(1, 8, 8)).await? => spoiled(cx, &api, many))
 }
 
-async fn spoiled(cx: &Cx, api: &Client<'_>, many: Many) -> Result<(), Stop> {
+async fn spoiled(
+    cx: &CheckContext,
+    api: &CheckClient<'_>,
+    many: BatchHelper,
+) -> Result<(), CheckStop> {
     let header = prefer(STRICT);
     for is_strict in [true, false] {
         let unknown = Spoiled::new(cx, &many.good(cx));
@@ -601,9 +625,9 @@ async fn spoiled(cx: &Cx, api: &Client<'_>, many: Many) -> Result<(), Stop> {
 }
 
 /// Who may not call the helper, and who may call none of this tenant.
-async fn strangers(cx: &Cx) -> Result<(), Stop> {
+async fn strangers(cx: &CheckContext) -> Result<(), CheckStop> {
     let (api, nobody, wrong) = (cx.api(), cx.anonymous(), cx.with_key("no-such-key-0000"));
-    for many in Many::some(cx, &api, 2).await? {
+    for many in BatchHelper::some(cx, &api, 2).await? {
         let narrow = cx
             .run
             .keys

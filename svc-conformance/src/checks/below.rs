@@ -45,7 +45,7 @@ pub(super) const CHECKS: &[Check] = below! {
 };
 
 /// Whether an answer is that of a collection without members.
-fn is_empty(answer: &Answer) -> bool {
+fn is_empty(answer: &TestResponse) -> bool {
     let Some(page) = answer.json.as_object() else {
         return false;
     };
@@ -61,7 +61,10 @@ fn is_empty(answer: &Answer) -> bool {
 }
 
 /// A container of its own, with the address of the collection below it.
-pub(super) async fn container(api: &Client<'_>, of: Kind) -> Result<(Record, String), Stop> {
+pub(super) async fn container(
+    api: &CheckClient<'_>,
+    of: CatalogueKind,
+) -> Result<(Representation, String), CheckStop> {
     let declared = api.cx.declared();
     let under = of
         .under
@@ -80,7 +83,7 @@ pub(super) async fn container(api: &Client<'_>, of: Kind) -> Result<(Record, Str
 }
 
 /// The body of an action with every field that does not depend on another record.
-fn filled(cx: &Cx, one: &str) -> Value {
+fn filled(cx: &CheckContext, one: &str) -> Value {
     let fields = match one {
         // The fields of an answer depend on its question.
         "answer" => json!({}),
@@ -94,12 +97,12 @@ fn filled(cx: &Cx, one: &str) -> Value {
 /// The only member of a collection has every field; `total_records` is one after a change and zero
 /// after a delete (COL-23, COL-28).
 pub(super) async fn only_member(
-    cx: &Cx,
-    api: &Client<'_>,
+    cx: &CheckContext,
+    api: &CheckClient<'_>,
     url: &str,
-    member: &Record,
-    of: Kind,
-) -> Result<(), Stop> {
+    member: &Representation,
+    of: CatalogueKind,
+) -> Result<(), CheckStop> {
     if cx.declared().offers(of.one, "read") {
         compare::compare(cx, api, &[row::COL_28], member, of.one).await?;
     }
@@ -131,7 +134,7 @@ pub(super) async fn only_member(
 
 /// A new container has nobody below it, then exactly what is recorded there, each leading back to
 /// it.
-async fn nested(cx: &Cx) -> Result<(), Stop> {
+async fn nested(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let of = kind(cx.check.subject).ok_or_else(|| none("no such kind"))?;
     let (row, _) = collection_rows(of.one).unwrap_or_default();
@@ -205,12 +208,12 @@ async fn nested(cx: &Cx) -> Result<(), Stop> {
 
 /// The collection has this member alone.
 async fn one_member(
-    cx: &Cx,
-    api: &Client<'_>,
+    cx: &CheckContext,
+    api: &CheckClient<'_>,
     url: &str,
     rows: &[&str],
-    record: &Record,
-) -> Result<Option<Record>, Stop> {
+    record: &Representation,
+) -> Result<Option<Representation>, CheckStop> {
     let answer = api.get(url).await?;
     let page = answer.record();
     let members = page.embedded();
@@ -225,7 +228,7 @@ async fn one_member(
 
 /// Whether [`of_a_person`] checks the pages of the container's collection, which has two members
 /// there. The collection of signatures is walked to its end elsewhere.
-pub(super) fn pages_of_container(cx: &Cx, of: Kind) -> bool {
+pub(super) fn pages_of_container(cx: &CheckContext, of: CatalogueKind) -> bool {
     let declared = cx.declared();
     let is_listed = |under| compare::can_make(cx, under) && declared.lists_below(under, of.many);
     of.one != "signature"
@@ -236,7 +239,7 @@ pub(super) fn pages_of_container(cx: &Cx, of: Kind) -> bool {
 }
 
 /// A person's collection has exactly what that person did.
-async fn of_a_person(cx: &Cx) -> Result<(), Stop> {
+async fn of_a_person(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let of = kind(cx.check.subject).ok_or_else(|| none("no such kind"))?;
     let (_, row) = collection_rows(of.one).unwrap_or_default();
@@ -267,7 +270,7 @@ async fn of_a_person(cx: &Cx) -> Result<(), Stop> {
     {
         // Where a client cannot choose the size of a page, two members have no second page: the
         // rest of the check goes on.
-        Each::default().took(two_pages(cx, &api, &url, 1).await)?;
+        SubjectLoop::default().took(two_pages(cx, &api, &url, 1).await)?;
     }
     // A helper that does not match persons made one of its own.
     let person = if cx.declared().offers(of.one, "create") || !cx.declared().links(of.one, "person")
@@ -299,7 +302,12 @@ async fn of_a_person(cx: &Cx) -> Result<(), Stop> {
 
 /// As [`of_a_person`], where no record can be made: that of the fixture, or the first of the first
 /// container that is listed.
-async fn known_of_a_person(cx: &Cx, api: &Client<'_>, of: Kind, row: &str) -> Result<(), Stop> {
+async fn known_of_a_person(
+    cx: &CheckContext,
+    api: &CheckClient<'_>,
+    of: CatalogueKind,
+    row: &str,
+) -> Result<(), CheckStop> {
     let record = match api.fixture(of.one).await? {
         Some(record) => Some(record),
         None => first_listed(cx, api, of).await?,
@@ -324,10 +332,14 @@ async fn known_of_a_person(cx: &Cx, api: &Client<'_>, of: Kind, row: &str) -> Re
 
 /// The first record of a kind that leads to a person, in its own collection or in that of the first
 /// container.
-async fn first_listed(cx: &Cx, api: &Client<'_>, of: Kind) -> Result<Option<Record>, Stop> {
+async fn first_listed(
+    cx: &CheckContext,
+    api: &CheckClient<'_>,
+    of: CatalogueKind,
+) -> Result<Option<Representation>, CheckStop> {
     let first = async |url: &str| {
         let members = api.get(url).await?.record().embedded();
-        Ok::<_, Stop>(
+        Ok::<_, CheckStop>(
             members
                 .into_iter()
                 .find(|member| member.href("person").is_some()),
@@ -359,7 +371,7 @@ async fn first_listed(cx: &Cx, api: &Client<'_>, of: Kind) -> Result<Option<Reco
 }
 
 /// A submission without answers has none; one that came with an answer has it.
-async fn of_a_submission(cx: &Cx) -> Result<(), Stop> {
+async fn of_a_submission(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let plain = api.make("submission", &json!({})).await?;
     let plain = api.as_read("submission", plain).await?;

@@ -19,7 +19,7 @@ pub(super) fn row(one: &str) -> &'static str {
 }
 
 /// What each record helper takes besides the person, as far as the kind has it.
-pub(super) fn own_fields(cx: &Cx, one: &str) -> Value {
+pub(super) fn own_fields(cx: &CheckContext, one: &str) -> Value {
     let base = json!({"origin_system": "Elsewhere", "action_date": "2026-01-05T09:00:00Z", "referrer_data": {"source": "mail"}});
     let more = match one {
         "signature" => json!({"comments": "Yes"}),
@@ -47,17 +47,17 @@ pub(super) fn own_fields(cx: &Cx, one: &str) -> Value {
 
 /// One declared helper, ready to be called.
 #[derive(Debug, Clone)]
-pub(super) struct Ready {
+pub(super) struct PreparedHelper {
     pub(super) name: &'static str,
-    pub(super) kind: Kind,
+    pub(super) kind: CatalogueKind,
     /// The record that has the helper; none for the sign-up.
-    pub(super) container: Option<Record>,
+    pub(super) container: Option<Representation>,
     pub(super) url: String,
 }
 
-impl Ready {
+impl PreparedHelper {
     /// A body without functions, with marked identifiers; `person` goes where the helper takes one.
-    pub(super) fn body(&self, cx: &Cx, person: Option<&Value>) -> Value {
+    pub(super) fn body(&self, cx: &CheckContext, person: Option<&Value>) -> Value {
         let own = own_fields(cx, self.kind.one);
         match self.name {
             "record_canvass" => json!({ "canvass": cx.marked(&own) }),
@@ -76,22 +76,22 @@ impl Ready {
 }
 
 /// Every helper that records something, as declared: names in the order of the catalogue.
-pub(super) fn declared_helpers(cx: &Cx) -> Vec<&'static str> {
+pub(super) fn declared_helpers(cx: &CheckContext) -> Vec<&'static str> {
     let all = ACTIONS.iter().chain(["canvass", "person"].iter());
     let named = all.filter_map(|one| kind(one)?.helper);
     named.filter(|helper| cx.declared().helps(helper)).collect()
 }
 
-impl Client<'_> {
+impl CheckClient<'_> {
     /// A helper on a container of its own.
-    pub(super) async fn ready(&self, name: &'static str) -> Result<Ready, Stop> {
+    pub(super) async fn ready(&self, name: &'static str) -> Result<PreparedHelper, CheckStop> {
         let cx = self.cx;
         let found = KINDS.iter().copied().find(|kind| kind.helper == Some(name));
         let kind = found.ok_or_else(|| none(format!("no helper {name}")))?;
         if name == "person_signup" {
             let entry = self.entry().await?;
             let url = helper_address(&entry, name)?;
-            return Ok(Ready {
+            return Ok(PreparedHelper {
                 name,
                 kind,
                 container: None,
@@ -117,10 +117,10 @@ impl Client<'_> {
             cx.holds(row(kind.one), false, || {
                 format!("no link {relation} in {}", container.short())
             });
-            return Err(Stop::Failed);
+            return Err(CheckStop::Failed);
         }
         let url = helper_address(&container, name)?;
-        Ok(Ready {
+        Ok(PreparedHelper {
             name,
             kind,
             container: Some(container),
@@ -132,9 +132,9 @@ impl Client<'_> {
     pub(super) async fn call(
         &self,
         rows: &[&str],
-        ready: &Ready,
+        ready: &PreparedHelper,
         body: &Value,
-    ) -> Result<Record, Stop> {
+    ) -> Result<Representation, CheckStop> {
         let answer = self.post(&ready.url, body).await?;
         must(
             self.cx,
@@ -146,7 +146,11 @@ impl Client<'_> {
     }
 
     /// The person whom a call of a helper was about, noted for clean-up.
-    pub(super) async fn about(&self, ready: &Ready, made: &Record) -> Result<Record, Stop> {
+    pub(super) async fn about(
+        &self,
+        ready: &PreparedHelper,
+        made: &Representation,
+    ) -> Result<Representation, CheckStop> {
         match ready.name {
             "person_signup" => Ok(made.clone()),
             "record_canvass" => ready
@@ -159,7 +163,7 @@ impl Client<'_> {
 }
 
 /// A person with a marker that nothing matches.
-pub(super) fn somebody(cx: &Cx) -> Value {
+pub(super) fn somebody(cx: &CheckContext) -> Value {
     let unique = cx.unique();
     let named = json!({"given_name": "Ada", "family_name": unique,
         "email_addresses": [{"address": format!("{unique}@example.org"), "primary": true, "status": "subscribed"}]});
@@ -167,9 +171,9 @@ pub(super) fn somebody(cx: &Cx) -> Value {
 }
 
 /// What only prepares clean-up does not end a check.
-pub(super) fn ignored(stop: Stop) -> Result<(), Stop> {
+pub(super) fn ignored(stop: CheckStop) -> Result<(), CheckStop> {
     match stop {
-        Stop::Disabled(_) => Err(stop),
+        CheckStop::Disabled(_) => Err(stop),
         _ => Ok(()),
     }
 }

@@ -2,7 +2,7 @@
 //! helper records.
 
 use super::below::only_member;
-use super::calls::{Ready, own_fields, somebody};
+use super::calls::{PreparedHelper, own_fields, somebody};
 use super::crud::is_page;
 use super::prelude::*;
 use crate::counted::may_be_of;
@@ -38,7 +38,7 @@ pub(super) const CHECKS: &[Check] = &[
 ];
 
 /// The person who has the helper.
-fn target(ready: &Ready) -> Result<&Record, Stop> {
+fn target(ready: &PreparedHelper) -> Result<&Representation, CheckStop> {
     ready
         .container
         .as_ref()
@@ -46,7 +46,7 @@ fn target(ready: &Ready) -> Result<&Record, Stop> {
 }
 
 /// A canvass with its fields and its links.
-async fn canvass(cx: &Cx) -> Result<(), Stop> {
+async fn canvass(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let person = api
         .container("person", "record_canvass", &json!({}))
@@ -105,7 +105,12 @@ async fn canvass(cx: &Cx) -> Result<(), Stop> {
 }
 
 /// `target` leads to the person in the path, `answers` and `taggings` to collections.
-async fn links(cx: &Cx, api: &Client<'_>, made: &Record, target: &Record) -> Result<(), Stop> {
+async fn links(
+    cx: &CheckContext,
+    api: &CheckClient<'_>,
+    made: &Representation,
+    target: &Representation,
+) -> Result<(), CheckStop> {
     let declared = cx.declared();
     if declared.helpers_only() {
         return Ok(());
@@ -141,7 +146,7 @@ async fn links(cx: &Cx, api: &Client<'_>, made: &Record, target: &Record) -> Res
 }
 
 /// The person who made the contact is linked.
-async fn canvasser(cx: &Cx) -> Result<(), Stop> {
+async fn canvasser(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let ready = api.ready("record_canvass").await?;
     let canvasser = api.person().await?;
@@ -166,11 +171,11 @@ async fn canvasser(cx: &Cx) -> Result<(), Stop> {
 }
 
 /// Chosen keys and free text come back, in the canvass itself or as its answer.
-async fn answers(cx: &Cx) -> Result<(), Stop> {
+async fn answers(cx: &CheckContext) -> Result<(), CheckStop> {
     each!(sort in ["MultiChoice", "Paragraph"] => answer(cx, sort))
 }
 
-async fn answer(cx: &Cx, sort: &str) -> Result<(), Stop> {
+async fn answer(cx: &CheckContext, sort: &str) -> Result<(), CheckStop> {
     let api = cx.api();
     let (member, row, value) = match sort {
         "Paragraph" => ("value", row::RES_CANVASS_10, json!("Because I said so")),
@@ -271,12 +276,12 @@ async fn answer(cx: &Cx, sort: &str) -> Result<(), Stop> {
 /// The question of a response that a canvass shows: an address, an identifier, or a link
 /// (RES-canvass-09).
 async fn asked(
-    cx: &Cx,
-    api: &Client<'_>,
-    read: &Record,
+    cx: &CheckContext,
+    api: &CheckClient<'_>,
+    read: &Representation,
     shown: &Value,
-    question: &Record,
-) -> Result<(), Stop> {
+    question: &Representation,
+) -> Result<(), CheckStop> {
     let text = shown["href"]
         .as_str()
         .or_else(|| shown.as_str())
@@ -295,7 +300,7 @@ async fn asked(
 }
 
 /// Without the object that holds them, the fields of a canvass would be lost in silence (HLP-16).
-async fn bare(cx: &Cx) -> Result<(), Stop> {
+async fn bare(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let ready = api.ready("record_canvass").await?;
     let answer = api
@@ -312,7 +317,7 @@ async fn bare(cx: &Cx) -> Result<(), Stop> {
 }
 
 /// A person in the body is nobody new (HLP-18).
-async fn no_person(cx: &Cx) -> Result<(), Stop> {
+async fn no_person(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     needs(cx, "person", "list")?;
     let ready = api.ready("record_canvass").await?;
@@ -337,7 +342,7 @@ async fn no_person(cx: &Cx) -> Result<(), Stop> {
 }
 
 /// The person in the path must exist (HLP-17).
-async fn nobody(cx: &Cx) -> Result<(), Stop> {
+async fn nobody(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     needs(cx, "person", "delete")?;
     let ready = api.ready("record_canvass").await?;

@@ -8,8 +8,8 @@ use super::compare::whole_seconds;
 use super::prelude::*;
 use super::subject::{body, is_default, subject};
 use crate::declared::FIRM;
-use crate::fields::{self, Shape};
-use crate::generate::{self, Turn};
+use crate::fields::{self, ValueShape};
+use crate::generate::{self, BodyVariant};
 use crate::values::{instant, is_unset};
 
 /// The rows of changes to a kind.
@@ -23,16 +23,18 @@ pub(super) const ROWS: &[&str] = &[
 
 /// A change of some fields changes those alone; what the server keeps cannot be set (CRU-15,
 /// CRU-16, CRU-19, CAP-06).
-pub(super) async fn changes(cx: &Cx) -> Result<(), Stop> {
+pub(super) async fn changes(cx: &CheckContext) -> Result<(), CheckStop> {
     let one = subject(cx)?;
     needs(cx, one, "update")?;
     let api = cx.api();
-    let mut before = api.make(one, &body(cx, Turn::All(0), "all")?).await?;
+    let mut before = api
+        .make(one, &body(cx, BodyVariant::All(0), "all")?)
+        .await?;
     before = api.reread(&before).await?;
     let mut times = 0_usize;
     let most = cx.cases(3, 8, 30);
     for case in 0..most {
-        let mut sent = body(cx, Turn::Some, &format!("change {case}"))?;
+        let mut sent = body(cx, BodyVariant::Some, &format!("change {case}"))?;
         independent(one, &mut sent);
         if sent.as_object().is_none_or(Map::is_empty) {
             continue;
@@ -75,7 +77,7 @@ fn independent(one: &str, sent: &mut Value) {
 }
 
 /// The answer to a change is the full updated resource (ERR-15, CRU-04, CRU-08, CRU-11).
-fn full(cx: &Cx, one: &str, answered: &Record, after: &Record) {
+fn full(cx: &CheckContext, one: &str, answered: &Representation, after: &Representation) {
     let row = match one {
         "signature" => Some(row::CRU_04),
         "submission" => Some(row::CRU_08),
@@ -97,7 +99,13 @@ fn full(cx: &Cx, one: &str, answered: &Record, after: &Record) {
     }
 }
 
-fn changed(cx: &Cx, one: &str, sent: &Value, before: &Record, after: &Record) {
+fn changed(
+    cx: &CheckContext,
+    one: &str,
+    sent: &Value,
+    before: &Representation,
+    after: &Representation,
+) {
     let prefix = &cx.declared().text.custom_field_prefix;
     for (name, field) in cx.declared().fields(one).into_iter().flatten() {
         if field.computed || !field.readable {
@@ -133,7 +141,7 @@ fn changed(cx: &Cx, one: &str, sent: &Value, before: &Record, after: &Record) {
 }
 
 /// The date of the last change goes on, that of the creation stays (CRU-19, TYP-15, TYP-16).
-fn dated(cx: &Cx, before: &Record, after: &Record, may_be_equal: bool) {
+fn dated(cx: &CheckContext, before: &Representation, after: &Representation, may_be_equal: bool) {
     let (old, new) = (
         before["modified_date"].as_str(),
         after["modified_date"].as_str(),
@@ -152,7 +160,12 @@ fn dated(cx: &Cx, before: &Record, after: &Record, may_be_equal: bool) {
 }
 
 /// Values sent for what the server keeps change nothing.
-async fn kept(cx: &Cx, api: &Client<'_>, one: &str, before: &Record) -> Result<(), Stop> {
+async fn kept(
+    cx: &CheckContext,
+    api: &CheckClient<'_>,
+    one: &str,
+    before: &Representation,
+) -> Result<(), CheckStop> {
     let declared = cx.declared();
     let mut sent =
         json!({"created_date": "2001-02-03T04:05:06Z", "modified_date": "2001-02-03T04:05:06Z"});
@@ -164,8 +177,8 @@ async fn kept(cx: &Cx, api: &Client<'_>, one: &str, before: &Record) -> Result<(
     {
         let known = fields::find(one, name).map(|known| known.shape);
         let value = match known {
-            Some(Shape::Integer | Shape::Float | Shape::Number) => json!(987_654),
-            Some(Shape::Text) => json!("not mine"),
+            Some(ValueShape::Integer | ValueShape::Float | ValueShape::Number) => json!(987_654),
+            Some(ValueShape::Text) => json!("not mine"),
             _ if field.kind == "integer" => json!(987_654),
             _ => continue,
         };
@@ -196,7 +209,7 @@ async fn kept(cx: &Cx, api: &Client<'_>, one: &str, before: &Record) -> Result<(
             cx.holds(row::TYP_15, same, found);
         }
         if let Some(field) =
-            fields::find(one, name).filter(|field| field.way == fields::Way::Computed)
+            fields::find(one, name).filter(|field| field.way == fields::ObservationMethod::Computed)
         {
             cx.holds(field.row, same, found);
         }
@@ -213,11 +226,11 @@ async fn kept(cx: &Cx, api: &Client<'_>, one: &str, before: &Record) -> Result<(
 }
 
 /// Each field is emptied by `null`, and the others stay (CRU-17).
-pub(super) async fn nothing(cx: &Cx) -> Result<(), Stop> {
+pub(super) async fn nothing(cx: &CheckContext) -> Result<(), CheckStop> {
     let one = subject(cx)?;
     needs(cx, one, "update")?;
     let api = cx.api();
-    let all = body(cx, Turn::All(2), "all")?;
+    let all = body(cx, BodyVariant::All(2), "all")?;
     let record = api.make(one, &all).await?;
     let own = cx.declared().fields(one);
     let names: Vec<&String> = own
@@ -270,7 +283,7 @@ pub(super) async fn nothing(cx: &Cx) -> Result<(), Stop> {
     Ok(())
 }
 
-fn emptied(cx: &Cx, one: &str, name: &str, after: &Record) {
+fn emptied(cx: &CheckContext, one: &str, name: &str, after: &Representation) {
     let field = cx.declared().field(one, name);
     let got = after.json.get(name);
     let default = field
@@ -282,13 +295,15 @@ fn emptied(cx: &Cx, one: &str, name: &str, after: &Record) {
 }
 
 /// An array is what was sent last: permuted, shortened, empty (CRU-18).
-pub(super) async fn arrays(cx: &Cx) -> Result<(), Stop> {
+pub(super) async fn arrays(cx: &CheckContext) -> Result<(), CheckStop> {
     let one = subject(cx)?;
     needs(cx, one, "update")?;
     let api = cx.api();
-    let mut record = api.make(one, &body(cx, Turn::All(1), "all")?).await?;
+    let mut record = api
+        .make(one, &body(cx, BodyVariant::All(1), "all")?)
+        .await?;
     let prefix = cx.declared().text.custom_field_prefix.clone();
-    let long = body(cx, Turn::All(0), "long")?;
+    let long = body(cx, BodyVariant::All(0), "long")?;
     for (name, list) in long.as_object().into_iter().flatten() {
         let Some(list) = list.as_array().filter(|list| list.len() > 1) else {
             continue;

@@ -34,16 +34,19 @@ pub(super) const CHECKS: &[Check] = &[
 ];
 
 /// Where a walk over pages happens.
-pub(super) struct Place {
+pub(super) struct PagedCollection {
     pub(super) url: String,
-    pub(super) kind: Kind,
+    pub(super) kind: CatalogueKind,
     /// The container and its kind, if nobody else writes there.
-    container: Option<Record>,
+    container: Option<Representation>,
 }
 
 /// A collection in which records can be made and listed: below a container of its own if there is
 /// one.
-pub(super) async fn place(cx: &Cx, api: &Client<'_>) -> Result<Place, Stop> {
+pub(super) async fn place(
+    cx: &CheckContext,
+    api: &CheckClient<'_>,
+) -> Result<PagedCollection, CheckStop> {
     let declared = cx.declared();
     if compare::can_make(cx, "person") {
         for one in [
@@ -60,7 +63,7 @@ pub(super) async fn place(cx: &Cx, api: &Client<'_>) -> Result<Place, Stop> {
             let fits = declared.offers(one, "create") && declared.lists_below(under, kind.many);
             if fits && declared.offers(under, "create") {
                 let (container, url) = container(api, kind).await?;
-                return Ok(Place {
+                return Ok(PagedCollection {
                     url,
                     kind,
                     container: Some(container),
@@ -81,7 +84,7 @@ pub(super) async fn place(cx: &Cx, api: &Client<'_>) -> Result<Place, Stop> {
     ] {
         let Some(kind) = kind(one) else { continue };
         if declared.offers(one, "list") && declared.offers(one, "create") {
-            return Ok(Place {
+            return Ok(PagedCollection {
                 url: api.collection(kind.many).await?,
                 kind,
                 container: None,
@@ -90,15 +93,19 @@ pub(super) async fn place(cx: &Cx, api: &Client<'_>) -> Result<Place, Stop> {
     }
     let listed = declared.first_with(&["list"]);
     let kind = listed.ok_or_else(|| none("no collection is listed"))?;
-    Ok(Place {
+    Ok(PagedCollection {
         url: api.collection(kind.many).await?,
         kind,
         container: None,
     })
 }
 
-impl Place {
-    pub(super) async fn add(&self, cx: &Cx, api: &Client<'_>) -> Result<Record, Stop> {
+impl PagedCollection {
+    pub(super) async fn add(
+        &self,
+        cx: &CheckContext,
+        api: &CheckClient<'_>,
+    ) -> Result<Representation, CheckStop> {
         let fields = compare::filled(cx, self.kind.one);
         let Some(container) = &self.container else {
             return api.make(self.kind.one, &fields).await;
@@ -115,7 +122,7 @@ impl Place {
 }
 
 /// Pages before, after creates, after an update and after a delete.
-async fn paged(cx: &Cx) -> Result<(), Stop> {
+async fn paged(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let place = place(cx, &api).await?;
     let one = place.kind.one;
@@ -199,11 +206,11 @@ async fn paged(cx: &Cx) -> Result<(), Stop> {
 
 /// A member of a page is as its record is after a change.
 async fn changed(
-    cx: &Cx,
-    api: &Client<'_>,
-    place: &Place,
-    made: &mut [Record],
-) -> Result<(), Stop> {
+    cx: &CheckContext,
+    api: &CheckClient<'_>,
+    place: &PagedCollection,
+    made: &mut [Representation],
+) -> Result<(), CheckStop> {
     let one = place.kind.one;
     let field = cx.declared().field(one, "origin_system");
     let may = field.is_some_and(|field| field.writable && field.readable)
@@ -230,11 +237,11 @@ async fn changed(
 
 /// Follows `next` from the first page to the last; how many records the pages count.
 async fn walk(
-    cx: &Cx,
-    api: &Client<'_>,
-    place: &Place,
-    made: &[Record],
-) -> Result<Option<u64>, Stop> {
+    cx: &CheckContext,
+    api: &CheckClient<'_>,
+    place: &PagedCollection,
+    made: &[Representation],
+) -> Result<Option<u64>, CheckStop> {
     let fresh = place.container.is_some();
     let before = api.total(&place.url).await?;
     if before > Some(2_000) && !fresh {
@@ -298,7 +305,7 @@ async fn walk(
             },
         );
     }
-    let members: Vec<Record> = pages.iter().flat_map(Record::embedded).collect();
+    let members: Vec<Representation> = pages.iter().flat_map(Representation::embedded).collect();
     if quiet {
         everyone(cx, &members, total, walked, made);
     }
@@ -316,7 +323,13 @@ async fn walk(
 }
 
 /// Every member is on one page, and as many as are counted.
-fn everyone(cx: &Cx, members: &[Record], total: Option<u64>, walked: u64, made: &[Record]) {
+fn everyone(
+    cx: &CheckContext,
+    members: &[Representation],
+    total: Option<u64>,
+    walked: u64,
+    made: &[Representation],
+) {
     let owns: BTreeSet<String> = members
         .iter()
         .filter_map(|member| member.link("self"))
@@ -351,10 +364,10 @@ fn everyone(cx: &Cx, members: &[Record], total: Option<u64>, walked: u64, made: 
 
 /// The representation of a record in the first pages of a collection.
 async fn in_first_pages(
-    api: &Client<'_>,
+    api: &CheckClient<'_>,
     url: &str,
-    record: &Record,
-) -> Result<Option<Record>, Stop> {
+    record: &Representation,
+) -> Result<Option<Representation>, CheckStop> {
     let (mut found, mut pages) = (None, 0_usize);
     let walked = api.walk(url, |page| {
         pages = pages.saturating_add(1);
@@ -370,9 +383,9 @@ async fn in_first_pages(
 
 /// Each member of a collection of the entry point equals its record; the record just created has
 /// every field.
-async fn members(cx: &Cx) -> Result<(), Stop> {
+async fn members(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
-    let kinds: Vec<Kind> = cx
+    let kinds: Vec<CatalogueKind> = cx
         .declared()
         .kinds()
         .filter(|kind| kind.under.is_none())
@@ -435,7 +448,7 @@ async fn members(cx: &Cx) -> Result<(), Stop> {
 }
 
 /// Any path shape will do: links are followed.
-async fn paths(cx: &Cx) -> Result<(), Stop> {
+async fn paths(cx: &CheckContext) -> Result<(), CheckStop> {
     let entry = cx.api().entry().await?;
     cx.holds(row::COL_19, true, || entry.short());
     Ok(())

@@ -8,13 +8,13 @@ use serde_json::{Map, Value, json};
 use svc_declaration::DeclaredField;
 
 use crate::address;
-use crate::answer::{Answer, Record};
-use crate::check::Cx;
-use crate::client::{Client, Walked};
-use crate::generate::{self, Turn};
-use crate::journal::{Line, SYSTEM};
+use crate::answer::{Representation, TestResponse};
+use crate::check::CheckContext;
+use crate::client::{CheckClient, PageWalkEnd};
+use crate::generate::{self, BodyVariant};
+use crate::journal::{JournalLine, SYSTEM};
 use crate::kinds::kind;
-use crate::outcome::{Stop, none};
+use crate::outcome::{CheckStop, none};
 use crate::values::{at, first, instant, is_unset};
 
 /// Looks at a number that follows later, where that is declared.
@@ -22,7 +22,7 @@ const MOST_LOOKS: usize = 30;
 
 /// Whether two representations are of one record: they share an identifier, or their `self`.
 /// Addresses may change at every reading (HAL-06), so that two that differ say nothing.
-pub(super) fn is_one(one: &Record, other: &Record) -> bool {
+pub(super) fn is_one(one: &Representation, other: &Representation) -> bool {
     let identified = one
         .identifiers()
         .iter()
@@ -33,7 +33,7 @@ pub(super) fn is_one(one: &Record, other: &Record) -> bool {
 
 /// Whether a record was modified at a whole second, as always where a server's clock knows no
 /// fractions.
-pub(super) fn whole_seconds(record: &Record) -> bool {
+pub(super) fn whole_seconds(record: &Representation) -> bool {
     record["modified_date"]
         .as_str()
         .and_then(instant)
@@ -41,7 +41,7 @@ pub(super) fn whole_seconds(record: &Record) -> bool {
 }
 
 /// The members of a body that the kind declares as fields that a client may send and read.
-pub(super) fn part(cx: &Cx, one: &str, body: &Value) -> Value {
+pub(super) fn part(cx: &CheckContext, one: &str, body: &Value) -> Value {
     cx.declared()
         .fields(one)
         .map_or_else(|| Value::Object(Map::new()), |fields| within(fields, body))
@@ -75,7 +75,7 @@ pub(super) fn put(body: &mut Value, name: &str, value: impl Into<Value>) {
 }
 
 /// Adds an identifier of another system, where identifiers are kept (TYP-13).
-pub(super) fn identified(cx: &Cx, mut body: Value) -> Value {
+pub(super) fn identified(cx: &CheckContext, mut body: Value) -> Value {
     if cx.declared().has_identifiers()
         && let Some(list) = body.get_mut("identifiers").and_then(Value::as_array_mut)
     {
@@ -85,7 +85,7 @@ pub(super) fn identified(cx: &Cx, mut body: Value) -> Value {
 }
 
 /// Holds the fields of a body, identifiers included, against a record.
-pub(super) fn kept(cx: &Cx, rows: &[&str], sent: &Value, got: &Record) {
+pub(super) fn kept(cx: &CheckContext, rows: &[&str], sent: &Value, got: &Representation) {
     for (name, value) in sent.as_object().into_iter().flatten() {
         let same = match name.as_str() {
             "_links" | "person" | "canvasser" | "question_response" => continue,
@@ -111,7 +111,12 @@ pub(super) fn kept(cx: &Cx, rows: &[&str], sent: &Value, got: &Record) {
 }
 
 /// Records one look at several rows.
-pub(super) fn holds(cx: &Cx, rows: &[&str], holds: bool, found: impl Fn() -> String) -> bool {
+pub(super) fn holds(
+    cx: &CheckContext,
+    rows: &[&str],
+    holds: bool,
+    found: impl Fn() -> String,
+) -> bool {
     for row in rows {
         cx.holds(row, holds, &found);
     }
@@ -119,7 +124,7 @@ pub(super) fn holds(cx: &Cx, rows: &[&str], holds: bool, found: impl Fn() -> Str
 }
 
 /// Ends a check that cannot do without an operation where that is not declared.
-pub(super) fn needs(cx: &Cx, one: &str, operation: &str) -> Result<(), Stop> {
+pub(super) fn needs(cx: &CheckContext, one: &str, operation: &str) -> Result<(), CheckStop> {
     let offered = cx.declared().offers(one, operation);
     if offered {
         Ok(())
@@ -130,28 +135,28 @@ pub(super) fn needs(cx: &Cx, one: &str, operation: &str) -> Result<(), Stop> {
 
 /// As [`holds`]; what does not hold ends the check.
 pub(super) fn must(
-    cx: &Cx,
+    cx: &CheckContext,
     rows: &[&str],
     right: bool,
     found: impl Fn() -> String,
-) -> Result<(), Stop> {
+) -> Result<(), CheckStop> {
     if holds(cx, rows, right, found) {
         Ok(())
     } else {
-        Err(Stop::Failed)
+        Err(CheckStop::Failed)
     }
 }
 
 /// Notes a record that a request made beside what it answered, so that clean-up removes it. Only
 /// what carries a marker of this run is noted.
-pub(super) fn adopt(cx: &Cx, record: &Record) {
+pub(super) fn adopt(cx: &CheckContext, record: &Representation) {
     let ours = format!("{SYSTEM}:{}-", cx.run.token);
     let marker = record
         .identifiers()
         .into_iter()
         .find(|identifier| identifier.starts_with(&ours));
     if let (Some(own), Some(marker)) = (record.link("self"), marker) {
-        cx.run.journal.write(Line::Created {
+        cx.run.journal.write(JournalLine::Created {
             own,
             marker: Some(marker.to_owned()),
             key: 0,
@@ -162,31 +167,31 @@ pub(super) fn adopt(cx: &Cx, record: &Record) {
 /// The rest of a check after one of several subjects: what could not be looked at does not end it,
 /// and is told at its end.
 #[derive(Debug, Default)]
-pub(super) struct Each {
+pub(super) struct SubjectLoop {
     reason: Option<String>,
 }
 
-impl Each {
+impl SubjectLoop {
     /// Takes what came of one subject.
-    pub(super) fn took(&mut self, result: Result<(), Stop>) -> Result<(), Stop> {
+    pub(super) fn took(&mut self, result: Result<(), CheckStop>) -> Result<(), CheckStop> {
         match result {
-            Ok(()) | Err(Stop::Failed) => {}
-            Err(Stop::Inconclusive(reason)) => drop(self.reason.get_or_insert(reason)),
-            Err(stop @ (Stop::Disabled(_) | Stop::Unlike(_))) => return Err(stop),
+            Ok(()) | Err(CheckStop::Failed) => {}
+            Err(CheckStop::Inconclusive(reason)) => drop(self.reason.get_or_insert(reason)),
+            Err(stop @ (CheckStop::Disabled(_) | CheckStop::Unlike(_))) => return Err(stop),
         }
         Ok(())
     }
 
-    pub(super) fn end(self) -> Result<(), Stop> {
+    pub(super) fn end(self) -> Result<(), CheckStop> {
         self.reason
-            .map_or(Ok(()), |reason| Err(Stop::Inconclusive(reason)))
+            .map_or(Ok(()), |reason| Err(CheckStop::Inconclusive(reason)))
     }
 }
 
 /// Runs a part of a check for each of several subjects.
 macro_rules! each {
     ($one:pat in $all:expr => $part:expr) => {{
-        let mut each = $crate::checks::compare::Each::default();
+        let mut each = $crate::checks::compare::SubjectLoop::default();
         for $one in $all {
             each.took($part.await)?;
         }
@@ -196,9 +201,13 @@ macro_rules! each {
 
 pub(super) use each;
 
-impl Client<'_> {
+impl CheckClient<'_> {
     /// A record of a kind as it is read, where it can be.
-    pub(super) async fn as_read(&self, one: &str, made: Record) -> Result<Record, Stop> {
+    pub(super) async fn as_read(
+        &self,
+        one: &str,
+        made: Representation,
+    ) -> Result<Representation, CheckStop> {
         if self.cx.declared().offers(one, "read") {
             self.reread(&made).await
         } else {
@@ -210,11 +219,11 @@ impl Client<'_> {
     pub(super) async fn leads_to(
         &self,
         rows: &[&str],
-        from: &Record,
+        from: &Representation,
         name: &str,
-        to: &Record,
+        to: &Representation,
         one: &str,
-    ) -> Result<bool, Stop> {
+    ) -> Result<bool, CheckStop> {
         let cx = self.cx;
         let Some(href) = from.href(name) else {
             // A server with helpers alone sends no links; it may embed what they would lead to.
@@ -247,8 +256,8 @@ impl Client<'_> {
     pub(super) async fn find_in(
         &self,
         collection: &str,
-        record: &Record,
-    ) -> Result<Option<Record>, Stop> {
+        record: &Representation,
+    ) -> Result<Option<Representation>, CheckStop> {
         let mut found = None;
         let walked = self.walk(collection, |page| {
             found = page
@@ -258,8 +267,8 @@ impl Client<'_> {
             found.is_none()
         });
         match walked.await? {
-            Walked::Done => Ok(found),
-            Walked::Refused(answer) => {
+            PageWalkEnd::Done => Ok(found),
+            PageWalkEnd::Refused(answer) => {
                 Err(none(format!("the collection cannot be read: {answer}")))
             }
             _ => Err(none(format!(
@@ -272,11 +281,11 @@ impl Client<'_> {
     pub(super) async fn is_listed(
         &self,
         rows: &[&str],
-        of: &Record,
+        of: &Representation,
         owner: &str,
         many: &str,
-        member: &Record,
-    ) -> Result<(), Stop> {
+        member: &Representation,
+    ) -> Result<(), CheckStop> {
         let cx = self.cx;
         if !cx.declared().lists_below(owner, many) {
             return Ok(());
@@ -296,10 +305,10 @@ impl Client<'_> {
     pub(super) async fn total_is(
         &self,
         rows: &[&str],
-        record: &Record,
+        record: &Representation,
         path: &str,
         expected: f64,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), CheckStop> {
         let cx = self.cx;
         let later = cx.declared().behaves("totals_follow_later");
         let mut looks = 0_usize;
@@ -321,7 +330,7 @@ impl Client<'_> {
     }
 
     /// The address of somebody who does not exist; none where nobody can be removed.
-    pub(super) async fn nobody(&self) -> Result<Option<String>, Stop> {
+    pub(super) async fn nobody(&self) -> Result<Option<String>, CheckStop> {
         let declared = self.cx.declared();
         if declared.offers("person", "delete") && declared.offers("person", "create") {
             let person = self.person().await?;
@@ -337,7 +346,7 @@ impl Client<'_> {
     }
 
     /// How many people there are, where they are listed.
-    pub(super) async fn people(&self) -> Result<Option<u64>, Stop> {
+    pub(super) async fn people(&self) -> Result<Option<u64>, CheckStop> {
         if !self.cx.declared().offers("person", "list") {
             return Ok(None);
         }
@@ -345,13 +354,17 @@ impl Client<'_> {
     }
 
     /// Whether the answer to a `GET` of an address is that there is nothing.
-    pub(super) async fn is_gone(&self, url: &str) -> Result<(bool, Answer), Stop> {
+    pub(super) async fn is_gone(&self, url: &str) -> Result<(bool, TestResponse), CheckStop> {
         let answer = self.get(url).await?;
         Ok((answer.status == 404, answer))
     }
 
     /// The person whom a record is about, noted for clean-up.
-    pub(super) async fn person_of(&self, record: &Record, name: &str) -> Result<Record, Stop> {
+    pub(super) async fn person_of(
+        &self,
+        record: &Representation,
+        name: &str,
+    ) -> Result<Representation, CheckStop> {
         let person = self.follow(record, name).await?;
         adopt(self.cx, &person);
         Ok(person)
@@ -362,8 +375,8 @@ impl Client<'_> {
     pub(super) async fn home(
         &self,
         one: &str,
-        container: Option<&Record>,
-    ) -> Result<Option<String>, Stop> {
+        container: Option<&Representation>,
+    ) -> Result<Option<String>, CheckStop> {
         let Some(kind) = kind(one) else {
             return Ok(None);
         };
@@ -379,14 +392,14 @@ impl Client<'_> {
 }
 
 /// Whether records of a kind can be made that nobody else knows.
-pub(super) fn can_make(cx: &Cx, one: &str) -> bool {
+pub(super) fn can_make(cx: &CheckContext, one: &str) -> bool {
     cx.declared().makes_alone(one)
 }
 
 /// Values for every field of a kind that a client may send; a name of its own where records are
 /// told apart by it.
-pub(super) fn filled(cx: &Cx, one: &str) -> Value {
-    let body = generate::body(cx.declared(), one, Turn::All(0), &cx.unique());
+pub(super) fn filled(cx: &CheckContext, one: &str) -> Value {
+    let body = generate::body(cx.declared(), one, BodyVariant::All(0), &cx.unique());
     let body = body.and_then(|body| generate::sample(&body, cx.seed(one)));
     let Some(Value::Object(mut members)) = body else {
         return Value::Object(Map::new());
@@ -404,12 +417,12 @@ pub(super) fn filled(cx: &Cx, one: &str) -> Value {
 
 /// Holds a representation against what its `self` leads to, field by field.
 pub(super) async fn compare(
-    cx: &Cx,
-    api: &Client<'_>,
+    cx: &CheckContext,
+    api: &CheckClient<'_>,
     rows: &[&str],
-    record: &Record,
+    record: &Representation,
     one: &str,
-) -> Result<(), Stop> {
+) -> Result<(), CheckStop> {
     let answer = api.get(&record.own()?).await?;
     let alone = answer.record();
     let right = answer.status == 200 && answer.json.is_object() && is_one(&alone, record);
@@ -440,12 +453,12 @@ pub(super) async fn compare(
 /// A total is the same in the answer to an update, after it, and in the collection of the entry
 /// point.
 pub(super) async fn elsewhere(
-    cx: &Cx,
-    api: &Client<'_>,
-    record: &Record,
+    cx: &CheckContext,
+    api: &CheckClient<'_>,
+    record: &Representation,
     one: &str,
     totals: &[(&str, &str)],
-) -> Result<(), Stop> {
+) -> Result<(), CheckStop> {
     let (declared, Some(kind)) = (cx.declared(), kind(one)) else {
         return Ok(());
     };
@@ -469,7 +482,7 @@ pub(super) async fn elsewhere(
             .await?;
         shown.extend(member.map(|member| ("the collection", member)));
     }
-    let number = |record: &Record, path: &str| {
+    let number = |record: &Representation, path: &str| {
         at(&record.json, path)
             .into_iter()
             .map(Value::as_f64)

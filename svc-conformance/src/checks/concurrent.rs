@@ -15,7 +15,7 @@ pub(super) const CHECKS: &[Check] = &[
 ];
 
 /// The first kind with two texts that can be changed.
-fn changeable(cx: &Cx) -> Option<(Kind, &'static str, &'static str)> {
+fn changeable(cx: &CheckContext) -> Option<(CatalogueKind, &'static str, &'static str)> {
     let pairs = [
         ("person", "given_name", "family_name"),
         ("petition", "title", "summary"),
@@ -34,7 +34,7 @@ fn changeable(cx: &Cx) -> Option<(Kind, &'static str, &'static str)> {
 }
 
 /// Two changes of different fields at the same time are both kept; of one field, one of them is.
-async fn changes(cx: &Cx) -> Result<(), Stop> {
+async fn changes(cx: &CheckContext) -> Result<(), CheckStop> {
     let Some((kind, left, right)) = changeable(cx) else {
         return Err(none(
             "no kind with two texts that can be changed is declared",
@@ -80,7 +80,7 @@ async fn changes(cx: &Cx) -> Result<(), Stop> {
 
 /// Records that are created at the same time are all there, each with its own identifier, and are
 /// counted.
-async fn creates(cx: &Cx) -> Result<(), Stop> {
+async fn creates(cx: &CheckContext) -> Result<(), CheckStop> {
     let Some(kind) = cx.declared().first_with(&["create", "read", "list"]) else {
         return Err(none(
             "no kind that can be created, read and listed is declared",
@@ -91,7 +91,7 @@ async fn creates(cx: &Cx) -> Result<(), Stop> {
     let before = api.total(&url).await?;
     let rounds = cx.cases(0, 0, 30);
     let nothing = json!({});
-    let mut made: Vec<Record> = Vec::new();
+    let mut made: Vec<Representation> = Vec::new();
     for _ in 0..rounds {
         let (one, other) = tokio::join!(api.make(kind.one, &nothing), api.make(kind.one, &nothing));
         made.extend([one?, other?]);

@@ -45,18 +45,18 @@ pub(super) const CHECKS: &[Check] = &[
 
 /// A request with one condition.
 async fn ask(
-    api: &Client<'_>,
+    api: &CheckClient<'_>,
     method: Method,
     url: &str,
     body: Option<&Value>,
     condition: (HeaderName, &str),
-) -> Result<Answer, Stop> {
+) -> Result<TestResponse, CheckStop> {
     api.send_with(method, url, body.map(Value::to_string), &[condition])
         .await
 }
 
 /// The tag of an answer; one that is none ends the check.
-fn tag(cx: &Cx, row: &str, answer: &Answer) -> Result<String, Stop> {
+fn tag(cx: &CheckContext, row: &str, answer: &TestResponse) -> Result<String, CheckStop> {
     let tag = answer.header("etag").unwrap_or_default();
     cx.must(row, is_tag(tag), || {
         format!("{answer} has the ETag {tag:?}")
@@ -83,15 +83,15 @@ fn weak(tag: &str) -> String {
 }
 
 /// What is read has a tag, and is not sent to who names it (ETG-01, ETG-02, ETG-05, ETG-06).
-async fn reads(cx: &Cx) -> Result<(), Stop> {
+async fn reads(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     unsent(cx, &api, row::ETG_02, cx.run.target.base()).await?;
     let declared = cx.declared();
     if let Some(kind) = declared.first_with(&["list"]) {
         unsent(cx, &api, row::ETG_02, &api.collection(kind.many).await?).await?;
     }
-    let readable = |kind: &Kind| kind.under.is_none() && declared.offers(kind.one, "read");
-    let makeable = |kind: &Kind| readable(kind) && declared.offers(kind.one, "create");
+    let readable = |kind: &CatalogueKind| kind.under.is_none() && declared.offers(kind.one, "read");
+    let makeable = |kind: &CatalogueKind| readable(kind) && declared.offers(kind.one, "create");
     let Some(kind) = declared
         .kinds()
         .find(makeable)
@@ -139,7 +139,7 @@ async fn reads(cx: &Cx) -> Result<(), Stop> {
 }
 
 /// `Last-Modified` of a record, where it is sent, is its `modified_date` in whole seconds (ETG-03).
-fn dated(cx: &Cx, record: &Answer) {
+fn dated(cx: &CheckContext, record: &TestResponse) {
     let sent = record.header("last-modified");
     let modified = record["modified_date"].as_str().and_then(instant);
     let apart = match (sent.map(date), modified) {
@@ -165,7 +165,7 @@ fn dated(cx: &Cx, record: &Answer) {
 }
 
 /// Waits until a change of a record gets another `Last-Modified`, which has whole seconds.
-async fn next_second(cx: &Cx, record: &Answer) {
+async fn next_second(cx: &CheckContext, record: &TestResponse) {
     let modified = record["modified_date"]
         .as_str()
         .and_then(instant)
@@ -178,7 +178,12 @@ async fn next_second(cx: &Cx, record: &Answer) {
 }
 
 /// Reads an address in every way that should give nothing new, and in some that should.
-async fn unsent(cx: &Cx, api: &Client<'_>, row: &str, url: &str) -> Result<(), Stop> {
+async fn unsent(
+    cx: &CheckContext,
+    api: &CheckClient<'_>,
+    row: &str,
+    url: &str,
+) -> Result<(), CheckStop> {
     let known: [fn(&str) -> String; 4] = [
         ToOwned::to_owned,
         weak,
@@ -219,13 +224,13 @@ async fn unsent(cx: &Cx, api: &Client<'_>, row: &str, url: &str) -> Result<(), S
 /// The answer to a conditional read of what is the same before and after it, and its tag; `None`
 /// where it never is, as others write, too.
 async fn settled(
-    cx: &Cx,
-    api: &Client<'_>,
+    cx: &CheckContext,
+    api: &CheckClient<'_>,
     row: &str,
     url: &str,
     method: &Method,
     named: fn(&str) -> String,
-) -> Result<Option<(Answer, String)>, Stop> {
+) -> Result<Option<(TestResponse, String)>, CheckStop> {
     for _ in 0..TRIES {
         let before = api.get(url).await?;
         let known = tag(cx, row, &before)?;
@@ -253,12 +258,12 @@ async fn settled(
 /// Whether two answers of one address keep the law of tags, and the first is not taken for the
 /// second (ETG-04, ETG-06).
 async fn apart(
-    cx: &Cx,
-    api: &Client<'_>,
+    cx: &CheckContext,
+    api: &CheckClient<'_>,
     row: &str,
-    before: &Answer,
-    after: &Answer,
-) -> Result<(), Stop> {
+    before: &TestResponse,
+    after: &TestResponse,
+) -> Result<(), CheckStop> {
     if before.body == after.body {
         return Ok(());
     }
@@ -277,7 +282,7 @@ async fn apart(
 
 /// The tag of a collection changes after a create and after a change of a member; the answer to a
 /// create has the tag of the record.
-async fn tags(cx: &Cx) -> Result<(), Stop> {
+async fn tags(cx: &CheckContext) -> Result<(), CheckStop> {
     let Some(kind) = cx.declared().first_with(&["create", "read", "list"]) else {
         return Err(none(
             "no kind that can be created, read and listed is declared",
@@ -296,7 +301,7 @@ async fn tags(cx: &Cx) -> Result<(), Stop> {
 }
 
 /// The tag of a collection changes after a change of a member.
-async fn member(cx: &Cx, api: &Client<'_>) -> Result<(), Stop> {
+async fn member(cx: &CheckContext, api: &CheckClient<'_>) -> Result<(), CheckStop> {
     let place = place(cx, api).await?;
     if !cx
         .declared()
@@ -313,7 +318,7 @@ async fn member(cx: &Cx, api: &Client<'_>) -> Result<(), Stop> {
 }
 
 /// A record has another tag after what is counted in it has changed.
-async fn totals(cx: &Cx) -> Result<(), Stop> {
+async fn totals(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let petition = api.make("petition", &json!({})).await?;
     let url = petition.own()?;
@@ -325,7 +330,7 @@ async fn totals(cx: &Cx) -> Result<(), Stop> {
 }
 
 /// A change is made to the record that its client knows, or not at all.
-async fn changes(cx: &Cx) -> Result<(), Stop> {
+async fn changes(cx: &CheckContext) -> Result<(), CheckStop> {
     let (kind, text) = changeable(cx)?;
     let api = cx.api();
     let record = api.make(kind.one, &json!({ text: "first" })).await?;
@@ -401,7 +406,7 @@ async fn changes(cx: &Cx) -> Result<(), Stop> {
 }
 
 /// The tag of the answer to a write, where it has one, is that of the next read (ETG-08).
-fn same_tag(cx: &Cx, written: &Answer, read: &Answer) {
+fn same_tag(cx: &CheckContext, written: &TestResponse, read: &TestResponse) {
     let (sent, now) = (written.header("etag"), read.header("etag"));
     // The server may have changed the record in the meantime.
     let is_changed = written["modified_date"] != read["modified_date"];
@@ -413,7 +418,7 @@ fn same_tag(cx: &Cx, written: &Answer, read: &Answer) {
 }
 
 /// A record is deleted as its client knows it, or not at all.
-async fn deletes(cx: &Cx) -> Result<(), Stop> {
+async fn deletes(cx: &CheckContext) -> Result<(), CheckStop> {
     let (kind, text) = changeable(cx)?;
     needs(cx, kind.one, "delete")?;
     let api = cx.api();
@@ -452,7 +457,7 @@ async fn deletes(cx: &Cx) -> Result<(), Stop> {
 }
 
 /// Nothing is changed without `If-Match` where one is required.
-async fn required(cx: &Cx) -> Result<(), Stop> {
+async fn required(cx: &CheckContext) -> Result<(), CheckStop> {
     let (kind, text) = changeable(cx)?;
     let api = cx.api();
     let url = api.make(kind.one, &json!({ text: "first" })).await?.own()?;
@@ -475,7 +480,7 @@ async fn required(cx: &Cx) -> Result<(), Stop> {
 }
 
 /// Of changes at the same time from one state of a record, one is made.
-async fn race(cx: &Cx) -> Result<(), Stop> {
+async fn race(cx: &CheckContext) -> Result<(), CheckStop> {
     let (kind, text) = changeable(cx)?;
     let api = cx.api();
     let url = api.make(kind.one, &json!({ text: "first" })).await?.own()?;
@@ -524,7 +529,7 @@ async fn race(cx: &Cx) -> Result<(), Stop> {
 }
 
 /// Of changes with the same date, at most one is made.
-async fn dates(cx: &Cx) -> Result<(), Stop> {
+async fn dates(cx: &CheckContext) -> Result<(), CheckStop> {
     let (kind, text) = changeable(cx)?;
     let api = cx.api();
     let record = api.make(kind.one, &json!({ text: "first" })).await?;
@@ -534,7 +539,7 @@ async fn dates(cx: &Cx) -> Result<(), Stop> {
         let Some(date) = before.header("last-modified").map(ToOwned::to_owned) else {
             return Err(none("records have no `Last-Modified`"));
         };
-        let mut done: Vec<Answer> = Vec::new();
+        let mut done: Vec<TestResponse> = Vec::new();
         for name in ["a", "b"] {
             let body = json!({ text: format!("{name} {round}") });
             let answer = ask(
@@ -553,7 +558,7 @@ async fn dates(cx: &Cx) -> Result<(), Stop> {
                     after[text]
                 )
             });
-            done.extend(Some(answer).filter(Answer::is_success));
+            done.extend(Some(answer).filter(TestResponse::is_success));
         }
         let all = || {
             done.iter()
@@ -575,7 +580,7 @@ async fn dates(cx: &Cx) -> Result<(), Stop> {
 }
 
 /// The first kind with a text that can be changed.
-fn changeable(cx: &Cx) -> Result<(Kind, &'static str), Stop> {
+fn changeable(cx: &CheckContext) -> Result<(CatalogueKind, &'static str), CheckStop> {
     let declared = cx.declared();
     let texts = [
         ("person", "given_name"),

@@ -4,7 +4,7 @@ use chrono::{TimeDelta, Utc};
 
 use super::compare::identified;
 use super::prelude::*;
-use crate::fields::{self, Shape};
+use crate::fields::{self, ValueShape};
 use crate::generate;
 use crate::generate::least;
 use crate::values::instant;
@@ -68,7 +68,7 @@ fn fields_of(one: &str) -> Value {
 }
 
 /// An action is created in its container's collection, with a link to an existing person.
-async fn action(cx: &Cx) -> Result<(), Stop> {
+async fn action(cx: &CheckContext) -> Result<(), CheckStop> {
     let one = cx.check.subject;
     let Some((kind, under)) = kind(one).and_then(|kind| Some((kind, kind.under?))) else {
         return Ok(());
@@ -120,7 +120,7 @@ async fn action(cx: &Cx) -> Result<(), Stop> {
 }
 
 /// The server's own identifier, and its dates (CRU-03).
-fn generated(cx: &Cx, rows: &[&str], sent: &Value, made: &Record) {
+fn generated(cx: &CheckContext, rows: &[&str], sent: &Value, made: &Representation) {
     let declared = cx.declared();
     if declared.has_field("*", "identifiers") {
         let ours = sent["identifiers"]
@@ -146,12 +146,12 @@ fn generated(cx: &Cx, rows: &[&str], sent: &Value, made: &Record) {
 }
 
 async fn links_of_submission(
-    cx: &Cx,
-    api: &Client<'_>,
-    made: &Record,
-    form: &Record,
-    person: &Record,
-) -> Result<(), Stop> {
+    cx: &CheckContext,
+    api: &CheckClient<'_>,
+    made: &Representation,
+    form: &Representation,
+    person: &Representation,
+) -> Result<(), CheckStop> {
     let declared = cx.declared();
     cx.holds(row::CRU_07, made.link("self").is_some(), || {
         format!("no link self in {}", made.short())
@@ -175,7 +175,7 @@ async fn links_of_submission(
 }
 
 /// Whether an answer is a page of a collection; an empty one may be `{}` (COL-30).
-pub(super) fn is_page(answer: &Answer) -> bool {
+pub(super) fn is_page(answer: &TestResponse) -> bool {
     let empty = answer
         .json
         .as_object()
@@ -184,7 +184,7 @@ pub(super) fn is_page(answer: &Answer) -> bool {
 }
 
 /// A question or a share page is created in its collection.
-async fn top(cx: &Cx) -> Result<(), Stop> {
+async fn top(cx: &CheckContext) -> Result<(), CheckStop> {
     let one = cx.check.subject;
     let Some(kind) = kind(one) else { return Ok(()) };
     let row: &[&str] = if one == "question" {
@@ -237,12 +237,12 @@ async fn top(cx: &Cx) -> Result<(), Stop> {
 }
 
 /// Fields of text at the top of a kind that may be changed freely.
-fn texts(cx: &Cx, one: &str) -> Vec<&'static str> {
+fn texts(cx: &CheckContext, one: &str) -> Vec<&'static str> {
     let free = |name: &str| {
         !name.ends_with("_date") && !name.ends_with("_url") && !matches!(name, "name" | "type")
     };
-    let listed =
-        fields::of(one).filter(|field| field.shape == Shape::Text && !field.path.contains('.'));
+    let listed = fields::of(one)
+        .filter(|field| field.shape == ValueShape::Text && !field.path.contains('.'));
     let writable = |name: &str| {
         let field = cx.declared().field(one, name);
         field.is_some_and(|field| field.writable && field.readable && !field.computed)
@@ -255,7 +255,7 @@ fn texts(cx: &Cx, one: &str) -> Vec<&'static str> {
 
 /// One field after the other is changed; the answer is the whole resource, and nothing else
 /// changes.
-async fn update(cx: &Cx) -> Result<(), Stop> {
+async fn update(cx: &CheckContext) -> Result<(), CheckStop> {
     let one = cx.check.subject;
     let rows: &[&str] = match one {
         "signature" => &[row::CRU_04],
@@ -315,7 +315,7 @@ async fn update(cx: &Cx) -> Result<(), Stop> {
 }
 
 /// A deleted action is not found, and neither its container nor its person lists it.
-async fn delete(cx: &Cx) -> Result<(), Stop> {
+async fn delete(cx: &CheckContext) -> Result<(), CheckStop> {
     let one = cx.check.subject;
     let Some((kind, under)) = kind(one).and_then(|kind| Some((kind, kind.under?))) else {
         return Ok(());
@@ -379,8 +379,8 @@ async fn delete(cx: &Cx) -> Result<(), Stop> {
 
 /// Whatever is created is readable at its `self`, and listed (CRU-22); one status for each
 /// operation (CRU-13).
-async fn created(cx: &Cx) -> Result<(), Stop> {
-    let mut each = Each::default();
+async fn created(cx: &CheckContext) -> Result<(), CheckStop> {
+    let mut each = SubjectLoop::default();
     for kind in cx
         .declared()
         .kinds()
@@ -399,7 +399,7 @@ async fn created(cx: &Cx) -> Result<(), Stop> {
     each.end()
 }
 
-async fn there(cx: &Cx, kind: Kind) -> Result<(), Stop> {
+async fn there(cx: &CheckContext, kind: CatalogueKind) -> Result<(), CheckStop> {
     let (one, declared) = (kind.one, cx.declared());
     let api = cx.api();
     let sample = part(
@@ -473,8 +473,8 @@ async fn there(cx: &Cx, kind: Kind) -> Result<(), Stop> {
 }
 
 /// Whatever is deleted is answered as such, and is not found afterwards.
-async fn deleted(cx: &Cx) -> Result<(), Stop> {
-    let mut each = Each::default();
+async fn deleted(cx: &CheckContext) -> Result<(), CheckStop> {
+    let mut each = SubjectLoop::default();
     let api = cx.api();
     for kind in cx
         .declared()
@@ -486,7 +486,11 @@ async fn deleted(cx: &Cx) -> Result<(), Stop> {
     each.end()
 }
 
-async fn gone(cx: &Cx, api: &Client<'_>, kind: Kind) -> Result<(), Stop> {
+async fn gone(
+    cx: &CheckContext,
+    api: &CheckClient<'_>,
+    kind: CatalogueKind,
+) -> Result<(), CheckStop> {
     let made = api.make(kind.one, &json!({})).await?;
     // A record that was there before is not removed.
     if kind.under.is_none() && !cx.declared().offers(kind.one, "create") && kind.helper.is_none() {
@@ -503,8 +507,8 @@ async fn gone(cx: &Cx, api: &Client<'_>, kind: Kind) -> Result<(), Stop> {
 }
 
 /// A whole representation is put back with one change, as clients do that read before they write.
-async fn put_back(cx: &Cx) -> Result<(), Stop> {
-    let mut each = Each::default();
+async fn put_back(cx: &CheckContext) -> Result<(), CheckStop> {
+    let mut each = SubjectLoop::default();
     let kinds = cx.declared().kinds().filter(|kind| {
         let made = kind.under.is_some() || cx.declared().offers(kind.one, "create");
         made && cx.declared().offers(kind.one, "update") && cx.declared().offers(kind.one, "read")
@@ -515,7 +519,7 @@ async fn put_back(cx: &Cx) -> Result<(), Stop> {
     each.end()
 }
 
-async fn whole(cx: &Cx, one: &str) -> Result<(), Stop> {
+async fn whole(cx: &CheckContext, one: &str) -> Result<(), CheckStop> {
     let api = cx.api();
     let Some(name) = texts(cx, one).first().copied() else {
         return Err(none(format!("no text of {one} is declared writable")));

@@ -48,10 +48,10 @@ impl Hook {
     /// Creates a webhook of these kinds and events, whose messages are answered with these replies;
     /// `None` where the server refuses it.
     async fn offered(
-        api: &Client<'_>,
+        api: &CheckClient<'_>,
         fields: &Value,
         replies: Vec<Reply>,
-    ) -> Result<Result<Self, Answer>, Stop> {
+    ) -> Result<Result<Self, TestResponse>, CheckStop> {
         let inbox = receiver(api.cx)?.inbox(&api.cx.unique(), replies);
         let url = webhooks::hooks(api).await?;
         let mut body = fields.clone();
@@ -71,7 +71,11 @@ impl Hook {
     }
 
     /// As [`Hook::offered`]; a refusal ends the check.
-    async fn new(api: &Client<'_>, fields: &Value, replies: Vec<Reply>) -> Result<Self, Stop> {
+    async fn new(
+        api: &CheckClient<'_>,
+        fields: &Value,
+        replies: Vec<Reply>,
+    ) -> Result<Self, CheckStop> {
         Self::offered(api, fields, replies).await?.map_err(|answer| {
             none(format!(
                 "the server does not take the receiver's address. Let it send to private networks, or use \
@@ -80,7 +84,7 @@ impl Hook {
         })
     }
 
-    async fn remove(&self, api: &Client<'_>) -> Result<(), Stop> {
+    async fn remove(&self, api: &CheckClient<'_>) -> Result<(), CheckStop> {
         api.delete(&self.own).await.map(drop)
     }
 
@@ -106,7 +110,7 @@ impl Hook {
     }
 
     /// Waits for the first message about a record, without which the check has nothing to see.
-    async fn first(&self, cx: &Cx, record: &str) -> Result<(), Stop> {
+    async fn first(&self, cx: &CheckContext, record: &str) -> Result<(), CheckStop> {
         let arrived = self.attempts(limit(cx), record, 1).await;
         cx.must(row::HOOK_07, arrived, || {
             format!(
@@ -117,7 +121,7 @@ impl Hook {
     }
 
     /// Looks at every message so far.
-    fn judge(&self, cx: &Cx) {
+    fn judge(&self, cx: &CheckContext) {
         let mut subjects: Vec<(String, Value)> = Vec::new();
         for message in self.inbox.messages() {
             judge(cx, &message, &self.secret);
@@ -135,7 +139,7 @@ impl Hook {
     }
 }
 
-fn receiver(cx: &Cx) -> Result<&Receiver, Stop> {
+fn receiver(cx: &CheckContext) -> Result<&Receiver, CheckStop> {
     cx.run
         .receiver
         .as_ref()
@@ -143,7 +147,7 @@ fn receiver(cx: &Cx) -> Result<&Receiver, Stop> {
 }
 
 /// Longest wait for one message.
-fn limit(cx: &Cx) -> Duration {
+fn limit(cx: &CheckContext) -> Duration {
     let third = cx
         .run
         .settings
@@ -204,7 +208,7 @@ fn surplus(body: &Value) -> Vec<String> {
 }
 
 /// Looks at one message: what it has and how it is signed.
-fn judge(cx: &Cx, message: &Message, secret: &Secret) {
+fn judge(cx: &CheckContext, message: &Message, secret: &Secret) {
     cx.holds(row::HOOK_07, message.method == Method::POST, || {
         format!("a message comes as {}", message.method)
     });
@@ -248,7 +252,7 @@ fn judge(cx: &Cx, message: &Message, secret: &Secret) {
 }
 
 /// Looks at the signature of a message; whether it is made with a secret.
-fn is_signed(cx: &Cx, message: &Message, secret: &Secret, which: &str) -> bool {
+fn is_signed(cx: &CheckContext, message: &Message, secret: &Secret, which: &str) -> bool {
     cx.holds(row::HOOK_08, secret.signs(message), || {
         let mistake = secret.mistake(message).map(|mistake| format!(": {mistake}")).unwrap_or_default();
         format!("no `v1` signature over `<webhook-id>.<webhook-timestamp>.<body>` is made with {which}{mistake}")
@@ -256,7 +260,7 @@ fn is_signed(cx: &Cx, message: &Message, secret: &Secret, which: &str) -> bool {
 }
 
 /// Kinds of which a run can create records.
-fn subjects(cx: &Cx) -> Vec<Kind> {
+fn subjects(cx: &CheckContext) -> Vec<CatalogueKind> {
     let wanted = [
         "person", "tag", "list", "form", "petition", "event", "question",
     ]
@@ -268,12 +272,12 @@ fn subjects(cx: &Cx) -> Vec<Kind> {
         .collect()
 }
 
-fn names(kinds: &[Kind]) -> Vec<&'static str> {
+fn names(kinds: &[CatalogueKind]) -> Vec<&'static str> {
     kinds.iter().map(|kind| kind.one).collect()
 }
 
 /// Records of several kinds are created, changed and deleted, and each change arrives.
-async fn delivered(cx: &Cx) -> Result<(), Stop> {
+async fn delivered(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let kinds = subjects(cx);
     if kinds.is_empty() {
@@ -293,12 +297,17 @@ async fn delivered(cx: &Cx) -> Result<(), Stop> {
 
 /// A record with the ids of the messages about it so far.
 struct Watched {
-    of: Kind,
+    of: CatalogueKind,
     own: String,
     ids: BTreeSet<String>,
 }
 
-async fn each_change(cx: &Cx, api: &Client<'_>, hook: &Hook, kinds: &[Kind]) -> Result<(), Stop> {
+async fn each_change(
+    cx: &CheckContext,
+    api: &CheckClient<'_>,
+    hook: &Hook,
+    kinds: &[CatalogueKind],
+) -> Result<(), CheckStop> {
     let mut all = Vec::new();
     for of in kinds {
         let own = api
@@ -348,7 +357,12 @@ async fn each_change(cx: &Cx, api: &Client<'_>, hook: &Hook, kinds: &[Kind]) -> 
 }
 
 /// A message about a record arrives with an id that none before it had.
-async fn arrives(cx: &Cx, hook: &Hook, watched: &mut Watched, what: &str) -> Result<(), Stop> {
+async fn arrives(
+    cx: &CheckContext,
+    hook: &Hook,
+    watched: &mut Watched,
+    what: &str,
+) -> Result<(), CheckStop> {
     let Watched { own, ids, .. } = watched;
     let before = hook.about(own).len();
     // One without an id is judged with the others.
@@ -384,7 +398,7 @@ async fn arrives(cx: &Cx, hook: &Hook, watched: &mut Watched, what: &str) -> Res
 }
 
 /// After a webhook was given another secret, that one signs.
-async fn rotated(cx: &Cx) -> Result<(), Stop> {
+async fn rotated(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let of = feed::subject(cx, &[])?;
     let hook = Hook::new(
@@ -439,7 +453,7 @@ struct Receivers {
 }
 
 /// What becomes of a message that was not taken.
-async fn attempts(cx: &Cx) -> Result<(), Stop> {
+async fn attempts(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let of = feed::subject(cx, &[])?;
     let fields = json!({ "kinds": [of.one], "events": ["created"] });
@@ -463,7 +477,12 @@ async fn attempts(cx: &Cx) -> Result<(), Stop> {
 }
 
 impl Receivers {
-    async fn judge(&self, cx: &Cx, api: &Client<'_>, one: &str) -> Result<(), Stop> {
+    async fn judge(
+        &self,
+        cx: &CheckContext,
+        api: &CheckClient<'_>,
+        one: &str,
+    ) -> Result<(), CheckStop> {
         let own = api.make(one, &json!({})).await?.own()?;
         for hook in [&self.well, &self.fails, &self.busy, &self.moved, &self.gone] {
             hook.first(cx, &own).await?;
@@ -502,7 +521,7 @@ impl Receivers {
     }
 
     /// Attempts at the message that was answered 503 are not sooner than `Retry-After` asks.
-    fn rests(&self, cx: &Cx, own: &str) -> Result<(), Stop> {
+    fn rests(&self, cx: &CheckContext, own: &str) -> Result<(), CheckStop> {
         let attempts = self.busy.about(own);
         let after = |again: &Message| {
             attempts
@@ -518,7 +537,7 @@ impl Receivers {
     }
 
     /// No redirect is followed.
-    fn stays(&self, cx: &Cx) -> Result<(), Stop> {
+    fn stays(&self, cx: &CheckContext) -> Result<(), CheckStop> {
         let followed = !self.elsewhere.messages().is_empty();
         cx.must(row::HOOK_11, !followed, || {
             "a message was answered 302, and the redirect was followed".to_owned()
@@ -526,7 +545,12 @@ impl Receivers {
     }
 
     /// 410 ends a webhook: its status shows it, and nothing more is sent to it.
-    async fn ends(&self, cx: &Cx, api: &Client<'_>, one: &str) -> Result<(), Stop> {
+    async fn ends(
+        &self,
+        cx: &CheckContext,
+        api: &CheckClient<'_>,
+        one: &str,
+    ) -> Result<(), CheckStop> {
         let mut state = json!("active");
         let looks = u32::try_from(limit(cx).as_secs())
             .unwrap_or(u32::MAX)
@@ -569,7 +593,7 @@ impl Receivers {
 
 /// While one receiver hangs, messages reach another one. Only a message that arrives as soon as the
 /// other request ends, twice, was delayed by it: some servers collect messages before they send.
-async fn apart(cx: &Cx) -> Result<(), Stop> {
+async fn apart(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let of = feed::subject(cx, &[])?;
     let fields = json!({ "kinds": [of.one], "events": ["created"] });
@@ -583,11 +607,11 @@ async fn apart(cx: &Cx) -> Result<(), Stop> {
 }
 
 async fn is_apart(
-    cx: &Cx,
-    api: &Client<'_>,
+    cx: &CheckContext,
+    api: &CheckClient<'_>,
     (hangs, well): (&Hook, &Hook),
     one: &str,
-) -> Result<(), Stop> {
+) -> Result<(), CheckStop> {
     for _ in 0..2 {
         hangs.inbox.hold(true);
         api.make(one, &json!({})).await?;
@@ -623,7 +647,7 @@ async fn is_apart(
 }
 
 /// A webhook receives nothing that its key may not read.
-async fn readable(cx: &Cx) -> Result<(), Stop> {
+async fn readable(cx: &CheckContext) -> Result<(), CheckStop> {
     let Some((key, lacks)) = cx.run.keys.restricted.clone() else {
         return Ok(());
     };
@@ -655,11 +679,11 @@ async fn readable(cx: &Cx) -> Result<(), Stop> {
 }
 
 async fn is_kept_from(
-    cx: &Cx,
-    api: &Client<'_>,
+    cx: &CheckContext,
+    api: &CheckClient<'_>,
     (narrow, wide): (&Hook, &Hook),
-    (hidden, other): (Kind, Kind),
-) -> Result<(), Stop> {
+    (hidden, other): (CatalogueKind, CatalogueKind),
+) -> Result<(), CheckStop> {
     let secret = api.make(hidden.one, &json!({})).await?.own()?;
     let missing = |record: &str| {
         none(format!(

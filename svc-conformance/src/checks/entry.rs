@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 use crate::catalogue::Level;
-use crate::fields::{self, Shape};
+use crate::fields::{self, ValueShape};
 use crate::generate::without;
 use crate::passive::is_shape;
 
@@ -34,11 +34,11 @@ pub(super) const CHECKS: &[Check] = &[
 ];
 
 /// The fields of the entry point.
-async fn document(cx: &Cx) -> Result<(), Stop> {
+async fn document(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let entry = api.entry().await?;
     let declared = cx.declared();
-    for field in fields::of("entry_point").filter(|field| field.shape == Shape::Text) {
+    for field in fields::of("entry_point").filter(|field| field.shape == ValueShape::Text) {
         let value = &entry[declared.wire(field.path)];
         for row in [
             Some(field.row),
@@ -59,7 +59,7 @@ async fn document(cx: &Cx) -> Result<(), Stop> {
         || format!("max_pagesize is {most}"),
     );
     if most.is_number() {
-        cx.holds(row::TYP_02, is_shape(most, Shape::Integer), || {
+        cx.holds(row::TYP_02, is_shape(most, ValueShape::Integer), || {
             format!("max_pagesize is {most}")
         });
     }
@@ -97,7 +97,7 @@ async fn document(cx: &Cx) -> Result<(), Stop> {
 }
 
 /// A collection is linked exactly when it is declared, and the link leads to one.
-async fn collections(cx: &Cx) -> Result<(), Stop> {
+async fn collections(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let entry = api.entry().await?;
     for (row, stated) in fields::links("entry_point").filter(|(_, link)| link.many) {
@@ -137,7 +137,7 @@ async fn collections(cx: &Cx) -> Result<(), Stop> {
     Ok(())
 }
 
-async fn docs(cx: &Cx) -> Result<(), Stop> {
+async fn docs(cx: &CheckContext) -> Result<(), CheckStop> {
     let entry = cx.api().entry().await?;
     let links = &entry["_links"];
     let docs = &links["docs"];
@@ -154,7 +154,7 @@ async fn docs(cx: &Cx) -> Result<(), Stop> {
     Ok(())
 }
 
-async fn signup_link(cx: &Cx) -> Result<(), Stop> {
+async fn signup_link(cx: &CheckContext) -> Result<(), CheckStop> {
     let entry = cx.api().entry().await?;
     let there = entry.href("person_signup_helper").is_some();
     let declared = cx.declared().helps("person_signup");

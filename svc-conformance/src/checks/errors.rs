@@ -1,12 +1,12 @@
 //! Status codes and error codes (CAP-07, ERR-07, ERR-10 to ERR-17, ERR-29 to ERR-40, LIM-06).
 
-use super::calls::Ready;
+use super::calls::PreparedHelper;
 use super::compare;
 use super::functions::any_helper;
 use super::prelude::*;
 use crate::address;
 use crate::answer::descriptions;
-use crate::client::Walked;
+use crate::client::PageWalkEnd;
 use crate::generate::least;
 use crate::values::first;
 
@@ -34,7 +34,7 @@ pub(super) const CHECKS: &[Check] = &[
 
 /// What is declared unsupported is refused with 500 and a code; only records of this run are
 /// touched.
-async fn unsupported(cx: &Cx) -> Result<(), Stop> {
+async fn unsupported(cx: &CheckContext) -> Result<(), CheckStop> {
     let (api, declared) = (cx.api(), cx.declared());
     let entry = api.entry().await?;
     let mut looked = false;
@@ -72,11 +72,11 @@ async fn unsupported(cx: &Cx) -> Result<(), Stop> {
 
 /// An operation that is not declared, on a record that this run created.
 async fn on_record(
-    cx: &Cx,
-    api: &Client<'_>,
-    of: Kind,
+    cx: &CheckContext,
+    api: &CheckClient<'_>,
+    of: CatalogueKind,
     operation: &str,
-) -> Result<Option<Answer>, Stop> {
+) -> Result<Option<TestResponse>, CheckStop> {
     let record = api.make(of.one, &json!({})).await?;
     let Some(own) = record.link("self") else {
         return Ok(None);
@@ -93,7 +93,7 @@ async fn on_record(
 }
 
 /// A deleted record is not found, by reading and by deleting it again.
-async fn gone(cx: &Cx) -> Result<(), Stop> {
+async fn gone(cx: &CheckContext) -> Result<(), CheckStop> {
     let (api, declared) = (cx.api(), cx.declared());
     let mut looked = false;
     for of in declared
@@ -135,7 +135,7 @@ async fn gone(cx: &Cx) -> Result<(), Stop> {
 }
 
 /// 404 without a body; a body in the form of errors is a deviation.
-fn not_found(cx: &Cx, answer: &Answer) {
+fn not_found(cx: &CheckContext, answer: &TestResponse) {
     let formed = answer.body.is_empty() || !answer.problems().is_empty();
     if cx.holds(row::ERR_11, answer.status == 404 && formed, || {
         format!("of a record that is not there: {answer}")
@@ -146,7 +146,7 @@ fn not_found(cx: &Cx, answer: &Answer) {
     }
 }
 
-async fn missing_address(cx: &Cx) -> Result<(), Stop> {
+async fn missing_address(cx: &CheckContext) -> Result<(), CheckStop> {
     let missing = cx.declared().text.missing_address.as_ref();
     let url = missing.and_then(|missing| address::resolve(cx.run.target.base(), missing));
     let url = url.ok_or_else(|| none("the declared missing address is no address"))?;
@@ -155,7 +155,7 @@ async fn missing_address(cx: &Cx) -> Result<(), Stop> {
 }
 
 /// A question without a type for choices carries no responses.
-async fn paragraph(cx: &Cx) -> Result<(), Stop> {
+async fn paragraph(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let url = api.collection("questions").await?;
     let body = cx.marked(
@@ -163,7 +163,7 @@ async fn paragraph(cx: &Cx) -> Result<(), Stop> {
     );
     let answer = api.post(&url, &body).await?;
     let code = "PARAGRAPH_CANNOT_HAVE_RESPONSES";
-    let both = |answer: &Answer| {
+    let both = |answer: &TestResponse| {
         answer.refuses(code, "question_type") && answer.refuses(code, "responses")
     };
     cx.holds(row::ERR_35, both(&answer), || answer.to_string());
@@ -180,7 +180,7 @@ async fn paragraph(cx: &Cx) -> Result<(), Stop> {
 }
 
 /// A bad name is named with its place, wherever it stands.
-async fn response_names(cx: &Cx) -> Result<(), Stop> {
+async fn response_names(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let url = api.collection("questions").await?;
     for (place, bad) in [
@@ -224,7 +224,7 @@ async fn response_names(cx: &Cx) -> Result<(), Stop> {
 }
 
 /// Keys of responses are unique within their question.
-async fn response_keys(cx: &Cx) -> Result<(), Stop> {
+async fn response_keys(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let url = api.collection("questions").await?;
     let list = json!([{"key": "a1", "name": "one"}, {"key": "b2", "name": "two"}, {"key": "a1", "name": "three"}]);
@@ -256,7 +256,7 @@ async fn response_keys(cx: &Cx) -> Result<(), Stop> {
 }
 
 /// Two responses with one key are refused (RES-question-08).
-pub(super) async fn keys(cx: &Cx) -> Result<(), Stop> {
+pub(super) async fn keys(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let url = api.collection("questions").await?;
     let ask = |keys: [&str; 2]| {
@@ -271,7 +271,7 @@ pub(super) async fn keys(cx: &Cx) -> Result<(), Stop> {
         format!("two responses have the key a1: {answer}")
     });
     for key in ["a-1", "", "a1 "] {
-        let answer: Answer = api.post(&url, &ask([key, "b2"])).await?;
+        let answer: TestResponse = api.post(&url, &ask([key, "b2"])).await?;
         if answer.is_created() {
             let got = first(&answer.json, "responses[].key").and_then(Value::as_str);
             let right =
@@ -286,11 +286,11 @@ pub(super) async fn keys(cx: &Cx) -> Result<(), Stop> {
 
 /// Calls a helper with a person of its own and one action function; the marker of the person.
 async fn call(
-    api: &Client<'_>,
-    ready: &Ready,
+    api: &CheckClient<'_>,
+    ready: &PreparedHelper,
     function: &str,
     value: Value,
-) -> Result<(Answer, String), Stop> {
+) -> Result<(TestResponse, String), CheckStop> {
     let person = api.cx.marked(&json!({}));
     let marker = person
         .pointer("/identifiers/0")
@@ -307,7 +307,11 @@ async fn call(
 }
 
 /// The person who carries a marker, if the people can be read to their end.
-async fn find(cx: &Cx, api: &Client<'_>, marker: &str) -> Result<Option<Option<Record>>, Stop> {
+async fn find(
+    cx: &CheckContext,
+    api: &CheckClient<'_>,
+    marker: &str,
+) -> Result<Option<Option<Representation>>, CheckStop> {
     if marker.is_empty() || !cx.declared().offers("person", "list") {
         return Ok(None);
     }
@@ -320,11 +324,11 @@ async fn find(cx: &Cx, api: &Client<'_>, marker: &str) -> Result<Option<Option<R
             .find(|member| member.carries(marker));
         found.is_none()
     });
-    Ok(matches!(walked.await?, Walked::Done).then_some(found))
+    Ok(matches!(walked.await?, PageWalkEnd::Done).then_some(found))
 }
 
 /// A tag that does not exist fails alone: the person is there, and the answer lists both outcomes.
-async fn partial(cx: &Cx) -> Result<(), Stop> {
+async fn partial(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let ready = any_helper(&api).await?;
     let (answer, marker) = call(&api, &ready, "add_tags", json!([cx.unique()])).await?;
@@ -389,7 +393,7 @@ async fn partial(cx: &Cx) -> Result<(), Stop> {
 }
 
 /// What is atomic leaves nothing behind.
-async fn atomic(cx: &Cx) -> Result<(), Stop> {
+async fn atomic(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let ready = any_helper(&api).await?;
     let (answer, marker) = call(&api, &ready, "add_tags", json!([cx.unique()])).await?;
@@ -409,7 +413,7 @@ async fn atomic(cx: &Cx) -> Result<(), Stop> {
 }
 
 /// An action function that is not declared fails for its entry.
-async fn unsupported_function(cx: &Cx) -> Result<(), Stop> {
+async fn unsupported_function(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let ready = any_helper(&api).await?;
     let base = cx.run.target.base();

@@ -1,6 +1,6 @@
 //! The change feed as a stream of events (SYN-12).
 
-use super::feed::{Told, behind, end, subject};
+use super::feed::{ObservedEntry, behind, end, subject};
 use super::prelude::*;
 use crate::address;
 
@@ -11,10 +11,14 @@ pub(super) const CHECKS: &[Check] =
 const EVENTS: &str = "text/event-stream";
 
 /// An event of a stream: the cursor behind it, and the page that it tells where it tells one.
-type Event = (String, Option<Record>);
+type StreamEvent = (String, Option<Representation>);
 
 /// The events of an answer that is a stream.
-fn stream(api: &Client<'_>, url: &str, answer: &Answer) -> Result<Vec<Event>, Stop> {
+fn stream(
+    api: &CheckClient<'_>,
+    url: &str,
+    answer: &TestResponse,
+) -> Result<Vec<StreamEvent>, CheckStop> {
     let media = answer.header("content-type").unwrap_or_default();
     let is_stream = answer.status == 200 && media.starts_with(EVENTS);
     api.cx.must(row::SYN_12, is_stream, || {
@@ -46,20 +50,20 @@ fn stream(api: &Client<'_>, url: &str, answer: &Answer) -> Result<Vec<Event>, St
             });
         events.push((
             id,
-            page.map(|page| Record::new(url.to_owned(), page, answer.prefix.clone())),
+            page.map(|page| Representation::new(url.to_owned(), page, answer.prefix.clone())),
         ));
     }
     Ok(events)
 }
 
 /// The changes of these records that events tell.
-fn told_by(events: &[Event], records: &[String]) -> Vec<Told> {
+fn told_by(events: &[StreamEvent], records: &[String]) -> Vec<ObservedEntry> {
     let pages = events.iter().filter_map(|(_, page)| page.as_ref());
-    let entries = pages.flat_map(Record::embedded);
+    let entries = pages.flat_map(Representation::embedded);
     let told = entries.filter_map(|entry| {
         let own = entry["kind"].as_str().and_then(|kind| entry.href(kind))?;
         let record = records.iter().position(|record| *record == own)?;
-        Some(Told {
+        Some(ObservedEntry {
             what: entry["what"].as_str().unwrap_or_default().to_owned(),
             record,
         })
@@ -68,7 +72,7 @@ fn told_by(events: &[Event], records: &[String]) -> Vec<Told> {
 }
 
 /// The feed as a stream of events tells what its pages tell.
-async fn events(cx: &Cx) -> Result<(), Stop> {
+async fn events(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let of = subject(cx, &[])?;
     let start = address::with_parameter(&end(&api).await?, "per_page", "2");

@@ -30,7 +30,7 @@ pub(super) const CHECKS: &[Check] = &[
 const MOST: usize = 200;
 
 /// The feed is linked exactly where it is declared.
-async fn link(cx: &Cx) -> Result<(), Stop> {
+async fn link(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let entry = api.entry().await?;
     let (declared, link) = (
@@ -51,14 +51,14 @@ async fn link(cx: &Cx) -> Result<(), Stop> {
 }
 
 /// Where the feed begins.
-async fn feed(api: &Client<'_>) -> Result<String, Stop> {
+async fn feed(api: &CheckClient<'_>) -> Result<String, CheckStop> {
     api.cx
         .declared()
         .extension_leads(&api.entry().await?, "changes")
 }
 
 /// A page of the feed, of a form that can be read.
-pub(super) async fn page(api: &Client<'_>, url: &str) -> Result<Record, Stop> {
+pub(super) async fn page(api: &CheckClient<'_>, url: &str) -> Result<Representation, CheckStop> {
     let (cx, answer) = (api.cx, api.get(url).await?);
     let page = answer.record();
     let list = cx.declared().extension(&page, "_embedded", "changes");
@@ -107,13 +107,13 @@ pub(super) async fn page(api: &Client<'_>, url: &str) -> Result<Record, Stop> {
 }
 
 /// Behind everything that is there now.
-pub(super) async fn end(api: &Client<'_>) -> Result<String, Stop> {
+pub(super) async fn end(api: &CheckClient<'_>) -> Result<String, CheckStop> {
     page(api, &feed(api).await?).await?.leads_to("last")
 }
 
 /// One change of one of the records that are looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Told {
+pub(super) struct ObservedEntry {
     pub(super) what: String,
     /// The record's place among those that are looked at.
     pub(super) record: usize,
@@ -121,10 +121,10 @@ pub(super) struct Told {
 
 /// What is told behind a cursor of these records, and where it ends.
 pub(super) async fn behind(
-    api: &Client<'_>,
+    api: &CheckClient<'_>,
     url: &str,
     records: &[String],
-) -> Result<(Vec<Told>, Vec<Record>, String), Stop> {
+) -> Result<(Vec<ObservedEntry>, Vec<Representation>, String), CheckStop> {
     let (cx, mut url, mut told, mut shown) = (api.cx, url.to_owned(), Vec::new(), Vec::new());
     // Entries of kinds that cannot be read are hidden: a page of them may be empty.
     let shows_all = cx
@@ -150,7 +150,7 @@ pub(super) async fn behind(
                 .position(|record| Some(record) == own.as_ref())
             {
                 let what = entry["what"].as_str().unwrap_or_default().to_owned();
-                told.push(Told { what, record });
+                told.push(ObservedEntry { what, record });
                 shown.push(entry);
             }
         }
@@ -166,16 +166,16 @@ pub(super) async fn behind(
     Err(none(format!("more than {MOST} pages of changes")))
 }
 
-impl Record {
-    fn leads_to(&self, rel: &str) -> Result<String, Stop> {
+impl Representation {
+    fn leads_to(&self, rel: &str) -> Result<String, CheckStop> {
         self.link(rel).ok_or_else(|| {
-            Stop::Inconclusive(format!("there is no link {rel} in {}", self.short()))
+            CheckStop::Inconclusive(format!("there is no link {rel} in {}", self.short()))
         })
     }
 }
 
 /// A kind of which records can be made, read, and what else is asked for.
-pub(super) fn subject(cx: &Cx, operations: &[&str]) -> Result<Kind, Stop> {
+pub(super) fn subject(cx: &CheckContext, operations: &[&str]) -> Result<CatalogueKind, CheckStop> {
     let declared = cx.declared();
     let wanted = [
         "person", "tag", "list", "form", "petition", "event", "question",
@@ -195,7 +195,7 @@ pub(super) fn subject(cx: &Cx, operations: &[&str]) -> Result<Kind, Stop> {
 
 /// Two records are made, changed and deleted, and what is told of each step behind the cursor
 /// before it.
-async fn told(cx: &Cx) -> Result<(), Stop> {
+async fn told(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let of = subject(cx, &["delete"])?;
     let updates = cx.declared().offers(of.one, "update");
@@ -245,8 +245,8 @@ async fn told(cx: &Cx) -> Result<(), Stop> {
         )
         .await?;
         // What was changed several times since may be told once.
-        let last = |all: &[Told]| -> Vec<Told> {
-            let is_last = |place: usize, one: &Told| {
+        let last = |all: &[ObservedEntry]| -> Vec<ObservedEntry> {
+            let is_last = |place: usize, one: &ObservedEntry| {
                 all.iter()
                     .skip(place.saturating_add(1))
                     .all(|later| later.record != one.record)
@@ -257,7 +257,7 @@ async fn told(cx: &Cx) -> Result<(), Stop> {
                 .map(|(_, one)| one.clone())
                 .collect()
         };
-        let times = |one: &Told| whole.iter().filter(|other| *other == one).count();
+        let times = |one: &ObservedEntry| whole.iter().filter(|other| *other == one).count();
         let repeated = whole
             .iter()
             .find(|one| one.what != "changed" && times(one) > 1);
@@ -282,7 +282,11 @@ async fn told(cx: &Cx) -> Result<(), Stop> {
 }
 
 /// The link `self` of an entry leads to the entry, alone or embedded in a page.
-async fn leads_to_itself(api: &Client<'_>, start: &str, own: &[String]) -> Result<(), Stop> {
+async fn leads_to_itself(
+    api: &CheckClient<'_>,
+    start: &str,
+    own: &[String],
+) -> Result<(), CheckStop> {
     let (_, shown, _) = behind(api, start, own).await?;
     for entry in shown.iter().rev().take(2) {
         let Some(url) = entry.link("self") else {
@@ -309,16 +313,16 @@ async fn leads_to_itself(api: &Client<'_>, start: &str, own: &[String]) -> Resul
 
 /// What is told of one step; where the next one begins.
 async fn step(
-    api: &Client<'_>,
+    api: &CheckClient<'_>,
     at: &str,
     own: &[String],
     what: &str,
     record: usize,
-    expected: &mut Vec<Told>,
-) -> Result<String, Stop> {
+    expected: &mut Vec<ObservedEntry>,
+) -> Result<String, CheckStop> {
     let cx = api.cx;
     let (told, _, next) = behind(api, at, own).await?;
-    let one = Told {
+    let one = ObservedEntry {
         what: what.to_owned(),
         record,
     };
@@ -346,7 +350,7 @@ async fn step(
 const MEMBERS: [&str; 4] = ["what", "kind", "at", "_links"];
 
 /// What is left of somebody who was deleted, and what is told of records that went with another.
-async fn removed(cx: &Cx) -> Result<(), Stop> {
+async fn removed(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let of = subject(cx, &["delete"])?;
     let start = end(&api).await?;
@@ -419,7 +423,10 @@ async fn removed(cx: &Cx) -> Result<(), Stop> {
 }
 
 /// Somebody in a group that can be deleted: the group and the membership.
-async fn membership(cx: &Cx, api: &Client<'_>) -> Result<Option<(String, String)>, Stop> {
+async fn membership(
+    cx: &CheckContext,
+    api: &CheckClient<'_>,
+) -> Result<Option<(String, String)>, CheckStop> {
     let declared = cx.declared();
     for (group, one) in [("tag", "tagging"), ("list", "item")] {
         let able = declared.offers_all(group, &["create", "read", "delete"]);
@@ -439,7 +446,7 @@ async fn membership(cx: &Cx, api: &Client<'_>) -> Result<Option<(String, String)
 }
 
 /// A cursor that is none.
-async fn cursor(cx: &Cx) -> Result<(), Stop> {
+async fn cursor(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let (url, last) = (feed(&api).await?, end(&api).await?);
     let given = address::parameter(&last, "after").unwrap_or_default();
@@ -467,7 +474,7 @@ async fn cursor(cx: &Cx) -> Result<(), Stop> {
 }
 
 /// Whom the feed tells nothing, and whom not everything.
-async fn key(cx: &Cx) -> Result<(), Stop> {
+async fn key(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let (url, start) = (feed(&api).await?, end(&api).await?);
     for (who, nobody) in [
@@ -509,7 +516,7 @@ async fn key(cx: &Cx) -> Result<(), Stop> {
 }
 
 /// Another tenant is told nothing of this one, and its cursors lead nowhere here.
-async fn tenants(cx: &Cx) -> Result<(), Stop> {
+async fn tenants(cx: &CheckContext) -> Result<(), CheckStop> {
     let Some(other) = cx.other() else {
         return Ok(());
     };

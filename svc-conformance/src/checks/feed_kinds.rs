@@ -1,7 +1,7 @@
 //! What the change feed reports of each kind: direct writes, and what helpers and their functions
 //! write (SYN-02, SYN-03, SYN-05).
 
-use super::calls::{Ready, declared_helpers, ignored, somebody};
+use super::calls::{PreparedHelper, declared_helpers, ignored, somebody};
 use super::feed::{behind, end, page};
 use super::functions::{any_helper, below, call, simple};
 use super::prelude::*;
@@ -24,14 +24,14 @@ const APART: i64 = 60;
 const LARGEST: &str = "100";
 
 /// A record of a kind.
-type Made = (Kind, Record);
+type Made = (CatalogueKind, Representation);
 
 /// One record of each kind is created, changed and deleted; each step is reported.
-async fn kinds(cx: &Cx) -> Result<(), Stop> {
+async fn kinds(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
-    let able = |kind: &Kind| cx.declared().offers_all(kind.one, &["create", "read"]);
+    let able = |kind: &CatalogueKind| cx.declared().offers_all(kind.one, &["create", "read"]);
     let mut made: Vec<Made> = Vec::new();
-    let (mut at, mut each) = (end(&api).await?, Each::default());
+    let (mut at, mut each) = (end(&api).await?, SubjectLoop::default());
     // Containers first: a server may change a container when an action is recorded below it.
     for is_nested in [false, true] {
         let mut own: Vec<Made> = Vec::new();
@@ -73,7 +73,11 @@ async fn kinds(cx: &Cx) -> Result<(), Stop> {
 }
 
 /// A record of a kind, below a record of those that were made where the kind has a container.
-async fn create(api: &Client<'_>, kind: Kind, made: &[Made]) -> Result<Record, Stop> {
+async fn create(
+    api: &CheckClient<'_>,
+    kind: CatalogueKind,
+    made: &[Made],
+) -> Result<Representation, CheckStop> {
     let Some(under) = kind.under else {
         return api.make(kind.one, &json!({})).await;
     };
@@ -96,7 +100,11 @@ async fn create(api: &Client<'_>, kind: Kind, made: &[Made]) -> Result<Record, S
 
 /// A record after a change of a text; none where that is not possible, or where `modified_date`
 /// stays the same.
-async fn change(api: &Client<'_>, kind: Kind, record: &Record) -> Result<Option<Record>, Stop> {
+async fn change(
+    api: &CheckClient<'_>,
+    kind: CatalogueKind,
+    record: &Representation,
+) -> Result<Option<Representation>, CheckStop> {
     if changeable_text(api.cx, kind.one).is_none() {
         return Ok(None);
     }
@@ -108,11 +116,11 @@ async fn change(api: &Client<'_>, kind: Kind, record: &Record) -> Result<Option<
 /// Each of these records has an entry with this change after a cursor, which leads to the record;
 /// where the entries end.
 async fn reported(
-    api: &Client<'_>,
+    api: &CheckClient<'_>,
     at: &str,
     what: &str,
     records: &[Made],
-) -> Result<String, Stop> {
+) -> Result<String, CheckStop> {
     let cx = api.cx;
     let owns: Vec<String> = records
         .iter()
@@ -124,7 +132,7 @@ async fn reported(
             .iter()
             .zip(&shown)
             .filter(|(one, _)| one.record == place);
-        let entries: Vec<(&str, &Record)> = of_record
+        let entries: Vec<(&str, &Representation)> = of_record
             .map(|(one, entry)| (one.what.as_str(), entry))
             .collect();
         let last = entries.last().copied();
@@ -159,7 +167,11 @@ async fn reported(
 
 /// The record of an entry, which can be read as soon as the entry is there and has its date
 /// (SYN-03).
-async fn follow(api: &Client<'_>, one: &str, entry: &Record) -> Result<Option<Record>, Stop> {
+async fn follow(
+    api: &CheckClient<'_>,
+    one: &str,
+    entry: &Representation,
+) -> Result<Option<Representation>, CheckStop> {
     let Some(own) = entry.href(one) else {
         return Ok(None);
     };
@@ -184,7 +196,7 @@ async fn follow(api: &Client<'_>, one: &str, entry: &Record) -> Result<Option<Re
 }
 
 /// A page that has exactly as many entries as there are announces no more (SYN-05).
-async fn exact_page(api: &Client<'_>, at: &str) -> Result<(), Stop> {
+async fn exact_page(api: &CheckClient<'_>, at: &str) -> Result<(), CheckStop> {
     let whole = page(api, &with_parameter(at, "per_page", LARGEST)).await?;
     let count = whole.embedded().len();
     if count > 0 {
@@ -199,11 +211,11 @@ async fn exact_page(api: &Client<'_>, at: &str) -> Result<(), Stop> {
 }
 
 /// What each helper records is reported, and the people whom it creates or changes.
-async fn helpers(cx: &Cx) -> Result<(), Stop> {
+async fn helpers(cx: &CheckContext) -> Result<(), CheckStop> {
     each!(name in declared_helpers(cx) => helper(cx, name))
 }
 
-async fn helper(cx: &Cx, name: &'static str) -> Result<(), Stop> {
+async fn helper(cx: &CheckContext, name: &'static str) -> Result<(), CheckStop> {
     let api = cx.api();
     let ready = api.ready(name).await?;
     let (person, at) = (somebody(cx), end(&api).await?);
@@ -250,7 +262,11 @@ async fn helper(cx: &Cx, name: &'static str) -> Result<(), Stop> {
 }
 
 /// Calls a helper for a person.
-async fn help(api: &Client<'_>, ready: &Ready, person: &Value) -> Result<Record, Stop> {
+async fn help(
+    api: &CheckClient<'_>,
+    ready: &PreparedHelper,
+    person: &Value,
+) -> Result<Representation, CheckStop> {
     let answer = api
         .post(&ready.url, &ready.body(api.cx, Some(person)))
         .await?;
@@ -263,7 +279,7 @@ async fn help(api: &Client<'_>, ready: &Ready, person: &Value) -> Result<Record,
 }
 
 /// Taggings, items and answers that the functions of a helper create are reported.
-async fn functions(cx: &Cx) -> Result<(), Stop> {
+async fn functions(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let all: Value = Value::Object(
         simple(cx)

@@ -55,8 +55,8 @@ pub(super) fn filtered(url: &str, text: &str) -> String {
 }
 
 /// The kinds that are filtered by one of these and that the suite can make.
-fn kinds(cx: &Cx, fields: &[&str]) -> Vec<Kind> {
-    let has = |kind: &Kind| {
+fn kinds(cx: &CheckContext, fields: &[&str]) -> Vec<CatalogueKind> {
+    let has = |kind: &CatalogueKind| {
         cx.declared()
             .filters(*kind)
             .iter()
@@ -69,7 +69,7 @@ fn kinds(cx: &Cx, fields: &[&str]) -> Vec<Kind> {
 }
 
 /// Some of them: each field once is enough.
-pub(super) fn few(cx: &Cx, fields: &[&str]) -> Vec<Kind> {
+pub(super) fn few(cx: &CheckContext, fields: &[&str]) -> Vec<CatalogueKind> {
     let mut wanted: Vec<&str> = fields.to_vec();
     let mut some = kinds(cx, fields);
     some.retain(|kind| {
@@ -81,7 +81,7 @@ pub(super) fn few(cx: &Cx, fields: &[&str]) -> Vec<Kind> {
 }
 
 /// [`few`], at least one.
-pub(super) fn enough(cx: &Cx, fields: &[&str]) -> Result<Vec<Kind>, Stop> {
+pub(super) fn enough(cx: &CheckContext, fields: &[&str]) -> Result<Vec<CatalogueKind>, CheckStop> {
     let some = few(cx, fields);
     if some.is_empty() {
         Err(nothing(fields))
@@ -90,7 +90,7 @@ pub(super) fn enough(cx: &Cx, fields: &[&str]) -> Result<Vec<Kind>, Stop> {
     }
 }
 
-fn nothing(fields: &[&str]) -> Stop {
+fn nothing(fields: &[&str]) -> CheckStop {
     none(format!(
         "nothing can be created that has a filter of {}",
         fields.join(", ")
@@ -98,7 +98,7 @@ fn nothing(fields: &[&str]) -> Stop {
 }
 
 /// Two e-mail addresses of no other person, the second of which is not subscribed.
-pub(super) fn addresses(cx: &Cx) -> Value {
+pub(super) fn addresses(cx: &CheckContext) -> Value {
     let address = || format!("Filter.{}@example.org", cx.unique());
     let all = json!({"email_addresses": [
         {"address": address(), "primary": true},
@@ -110,7 +110,11 @@ pub(super) fn addresses(cx: &Cx) -> Value {
 }
 
 /// A record of a kind with values of its own in what it is filtered by.
-pub(super) async fn made(cx: &Cx, api: &Client<'_>, of: Kind) -> Result<Record, Stop> {
+pub(super) async fn made(
+    cx: &CheckContext,
+    api: &CheckClient<'_>,
+    of: CatalogueKind,
+) -> Result<Representation, CheckStop> {
     let mut fields = compare::filled(cx, of.one);
     if of.one == "person"
         && cx
@@ -125,7 +129,7 @@ pub(super) async fn made(cx: &Cx, api: &Client<'_>, of: Kind) -> Result<Record, 
 }
 
 /// What a record shows of a field that it is filtered by.
-pub(super) fn shown(record: &Record, field: &str) -> Vec<String> {
+pub(super) fn shown(record: &Representation, field: &str) -> Vec<String> {
     let texts = |value: &Value| value.as_str().map(ToOwned::to_owned);
     match field {
         "identifiers" => record
@@ -147,12 +151,12 @@ pub(super) fn shown(record: &Record, field: &str) -> Vec<String> {
 
 /// The members that fit a filter, all of them.
 pub(super) async fn found(
-    cx: &Cx,
-    api: &Client<'_>,
+    cx: &CheckContext,
+    api: &CheckClient<'_>,
     url: &str,
     text: &str,
     rows: &[&str],
-) -> Result<(Record, Vec<Record>), Stop> {
+) -> Result<(Representation, Vec<Representation>), CheckStop> {
     let answer = api.get(&filtered(url, text)).await?;
     must(
         cx,
@@ -170,13 +174,13 @@ pub(super) async fn found(
 
 /// Whether a record is one of those that fit; others must not be there where `alone` says so.
 pub(super) async fn fits(
-    cx: &Cx,
-    api: &Client<'_>,
+    cx: &CheckContext,
+    api: &CheckClient<'_>,
     (url, text): (&str, &str),
-    record: &Record,
+    record: &Representation,
     expected: bool,
     rows: &[&str],
-) -> Result<(), Stop> {
+) -> Result<(), CheckStop> {
     let (page, members) = found(cx, api, url, text, rows).await?;
     let times = members
         .iter()
@@ -206,12 +210,16 @@ pub(super) async fn fits(
 }
 
 /// Every declared field that a client gives values to finds its record, and nothing else does.
-async fn values(cx: &Cx) -> Result<(), Stop> {
+async fn values(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     each!(of in enough(cx, &OWN)? => value(cx, &api, of))
 }
 
-async fn value(cx: &Cx, api: &Client<'_>, of: Kind) -> Result<(), Stop> {
+async fn value(
+    cx: &CheckContext,
+    api: &CheckClient<'_>,
+    of: CatalogueKind,
+) -> Result<(), CheckStop> {
     let url = api.collection(of.many).await?;
     let record = made(cx, api, of).await?;
     let other = made(cx, api, of).await?;
@@ -275,7 +283,11 @@ async fn value(cx: &Cx, api: &Client<'_>, of: Kind) -> Result<(), Stop> {
 }
 
 /// What records of a kind are told apart by in a filter.
-pub(super) fn told_apart(cx: &Cx, of: Kind, record: &Record) -> Result<&'static str, Stop> {
+pub(super) fn told_apart(
+    cx: &CheckContext,
+    of: CatalogueKind,
+    record: &Representation,
+) -> Result<&'static str, CheckStop> {
     let declared = |field: &&str| cx.declared().filters(of).iter().any(|one| one == field);
     let field = OWN
         .into_iter()
@@ -284,13 +296,13 @@ pub(super) fn told_apart(cx: &Cx, of: Kind, record: &Record) -> Result<&'static 
 }
 
 /// `and`, `or`, `in`, `ne` and parentheses, over two records.
-async fn words(cx: &Cx) -> Result<(), Stop> {
+async fn words(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let of = *few(cx, &OWN).first().ok_or_else(|| nothing(&OWN))?;
     let url = api.collection(of.many).await?;
     let (one, other) = (made(cx, &api, of).await?, made(cx, &api, of).await?);
     let field = told_apart(cx, of, &one)?;
-    let value = |record: &Record| {
+    let value = |record: &Representation| {
         shown(record, field)
             .first()
             .map(|value| quoted(value))
@@ -343,7 +355,7 @@ async fn words(cx: &Cx) -> Result<(), Stop> {
 }
 
 /// What is no filter, or not declared, is refused.
-async fn refused(cx: &Cx) -> Result<(), Stop> {
+async fn refused(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let mut of_grammar = 0_usize;
     for of in cx
@@ -415,7 +427,7 @@ async fn refused(cx: &Cx) -> Result<(), Stop> {
 }
 
 /// Whether a description names a character of the text.
-fn names_place(answer: &Answer, length: usize) -> bool {
+fn names_place(answer: &TestResponse, length: usize) -> bool {
     let numbers = |text: &str| {
         let words = text.split(|letter: char| !letter.is_ascii_digit());
         words
@@ -431,7 +443,7 @@ fn names_place(answer: &Answer, length: usize) -> bool {
 }
 
 /// A walk over filtered pages.
-async fn paged(cx: &Cx) -> Result<(), Stop> {
+async fn paged(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let of = *few(cx, &OWN).first().ok_or_else(|| nothing(&OWN))?;
     let mut all = vec![made(cx, &api, of).await?];
@@ -448,7 +460,7 @@ async fn paged(cx: &Cx) -> Result<(), Stop> {
     let url = with_parameter(&api.collection(of.many).await?, "per_page", FEW);
     let text = format!("{field} in ({})", values.join(", "));
     let pages = api.pages(&filtered(&url, &text)).await?;
-    let members: Vec<Record> = pages.iter().flat_map(Record::embedded).collect();
+    let members: Vec<Representation> = pages.iter().flat_map(Representation::embedded).collect();
     for record in &all {
         let times = members
             .iter()
@@ -500,7 +512,7 @@ async fn paged(cx: &Cx) -> Result<(), Stop> {
 }
 
 /// The dates of ordered pages do not fall.
-async fn ordered(cx: &Cx) -> Result<(), Stop> {
+async fn ordered(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     // One record by itself is in every order.
     for of in few(cx, &DATES)
@@ -536,7 +548,7 @@ async fn ordered(cx: &Cx) -> Result<(), Stop> {
             let walked = walked.await?;
             cx.holds(
                 row::FLT_09,
-                matches!(walked, crate::client::Walked::Done),
+                matches!(walked, crate::client::PageWalkEnd::Done),
                 || {
                     format!(
                         "a collection in the order of {field} cannot be walked over: {walked:?}"
@@ -552,7 +564,7 @@ async fn ordered(cx: &Cx) -> Result<(), Stop> {
 }
 
 /// What one tenant finds, another does not.
-async fn tenants(cx: &Cx) -> Result<(), Stop> {
+async fn tenants(cx: &CheckContext) -> Result<(), CheckStop> {
     let (api, other) = (
         cx.api(),
         cx.other().ok_or_else(|| none("no key of another tenant"))?,

@@ -29,12 +29,16 @@ pub(super) const CHECKS: &[Check] = &[
 ];
 
 /// By its date a record is found, and by the moments around it is not.
-async fn dates(cx: &Cx) -> Result<(), Stop> {
+async fn dates(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     each!(of in enough(cx, &DATES)? => dated(cx, &api, of))
 }
 
-async fn dated(cx: &Cx, api: &Client<'_>, of: Kind) -> Result<(), Stop> {
+async fn dated(
+    cx: &CheckContext,
+    api: &CheckClient<'_>,
+    of: CatalogueKind,
+) -> Result<(), CheckStop> {
     let url = api.collection(of.many).await?;
     let mut record = made(cx, api, of).await?;
     // So that the date of the change is another one than that of the creation.
@@ -109,7 +113,7 @@ async fn dated(cx: &Cx, api: &Client<'_>, of: Kind) -> Result<(), Stop> {
             cx.holds(row::FLT_01, outside.is_none(), || {
                 format!(
                     "filter={text} shows {}, which it does not fit",
-                    outside.map(Record::short).unwrap_or_default()
+                    outside.map(Representation::short).unwrap_or_default()
                 )
             });
         }
@@ -126,13 +130,17 @@ fn with_offset(moment: DateTime<Utc>) -> String {
 }
 
 /// Records are found by the values that a change gave them, and no longer by those that it took.
-async fn values(cx: &Cx) -> Result<(), Stop> {
+async fn values(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
-    let able = |kind: &Kind| cx.declared().offers_all(kind.one, &["read", "update"]);
+    let able = |kind: &CatalogueKind| cx.declared().offers_all(kind.one, &["read", "update"]);
     each!(of in few(cx, &OWN).into_iter().filter(able) => value(cx, &api, of))
 }
 
-async fn value(cx: &Cx, api: &Client<'_>, of: Kind) -> Result<(), Stop> {
+async fn value(
+    cx: &CheckContext,
+    api: &CheckClient<'_>,
+    of: CatalogueKind,
+) -> Result<(), CheckStop> {
     let url = api.collection(of.many).await?;
     let before = made(cx, api, of).await?;
     let mut change = part(cx, of.one, &json!({ "name": cx.unique() }));
@@ -174,9 +182,9 @@ async fn value(cx: &Cx, api: &Client<'_>, of: Kind) -> Result<(), Stop> {
 
 /// Of three records the first is changed: it is the first by its creation, and the last by its
 /// change.
-async fn order(cx: &Cx) -> Result<(), Stop> {
+async fn order(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
-    let able = |kind: &Kind| {
+    let able = |kind: &CatalogueKind| {
         DATES
             .iter()
             .any(|date| cx.declared().orders(*kind).iter().any(|one| one == date))
@@ -184,7 +192,11 @@ async fn order(cx: &Cx) -> Result<(), Stop> {
     each!(of in few(cx, &OWN).into_iter().filter(able).take(1) => ordered(cx, &api, of))
 }
 
-async fn ordered(cx: &Cx, api: &Client<'_>, of: Kind) -> Result<(), Stop> {
+async fn ordered(
+    cx: &CheckContext,
+    api: &CheckClient<'_>,
+    of: CatalogueKind,
+) -> Result<(), CheckStop> {
     let mut all = Vec::new();
     for _ in 0..3 {
         all.push(made(cx, api, of).await?);
@@ -229,9 +241,9 @@ async fn ordered(cx: &Cx, api: &Client<'_>, of: Kind) -> Result<(), Stop> {
 }
 
 /// A filter of a collection below a record is refused where none is declared for its kind.
-async fn below(cx: &Cx) -> Result<(), Stop> {
+async fn below(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
-    let has_none = |kind: &Kind| {
+    let has_none = |kind: &CatalogueKind| {
         let declared = cx.declared();
         let filters = declared
             .collection(kind.many)
@@ -241,7 +253,7 @@ async fn below(cx: &Cx) -> Result<(), Stop> {
                 .under
                 .is_some_and(|under| declared.lists_below(under, kind.many))
     };
-    let some: Vec<Kind> = cx
+    let some: Vec<CatalogueKind> = cx
         .declared()
         .kinds()
         .filter(has_none)
@@ -250,7 +262,11 @@ async fn below(cx: &Cx) -> Result<(), Stop> {
     each!(of in some => undeclared(cx, &api, of))
 }
 
-async fn undeclared(cx: &Cx, api: &Client<'_>, of: Kind) -> Result<(), Stop> {
+async fn undeclared(
+    cx: &CheckContext,
+    api: &CheckClient<'_>,
+    of: CatalogueKind,
+) -> Result<(), CheckStop> {
     let (_, url) = container(api, of).await?;
     for text in [
         "identifiers eq 'x'",

@@ -1,6 +1,6 @@
 //! Helper action functions (HAF): tags, lists, answers and triggers that a helper takes.
 
-use super::calls::{Ready, declared_helpers, ignored, somebody};
+use super::calls::{PreparedHelper, declared_helpers, ignored, somebody};
 use super::prelude::*;
 
 pub(super) const CHECKS: &[Check] = &[
@@ -29,7 +29,7 @@ const MEMBERSHIPS: &[(&str, &str, &str, &str)] = &[
 ];
 
 /// A tag of its own, where people can be tagged through a helper and tags can be made.
-pub(super) async fn fresh_tag(api: &Client<'_>) -> Result<Option<Record>, Stop> {
+pub(super) async fn fresh_tag(api: &CheckClient<'_>) -> Result<Option<Representation>, CheckStop> {
     let declared = api.cx.declared();
     if !declared.acts("add_tags")
         || !declared.offers("tag", "create")
@@ -42,7 +42,7 @@ pub(super) async fn fresh_tag(api: &Client<'_>) -> Result<Option<Record>, Stop> 
 }
 
 /// What a membership function is given to add to one container.
-fn given(function: &str, container: &Record) -> Result<Value, Stop> {
+fn given(function: &str, container: &Representation) -> Result<Value, CheckStop> {
     if function.ends_with("_uri") {
         return Ok(json!([container.own()?]));
     }
@@ -52,7 +52,7 @@ fn given(function: &str, container: &Record) -> Result<Value, Stop> {
 }
 
 /// The declared functions besides triggers, each with a value of its own.
-pub(super) async fn simple(cx: &Cx) -> Result<Vec<(&'static str, Value)>, Stop> {
+pub(super) async fn simple(cx: &CheckContext) -> Result<Vec<(&'static str, Value)>, CheckStop> {
     let api = cx.api();
     let mut functions = Vec::new();
     for (function, one, ..) in MEMBERSHIPS {
@@ -76,7 +76,7 @@ pub(super) async fn simple(cx: &Cx) -> Result<Vec<(&'static str, Value)>, Stop> 
 
 /// The helper with which functions are tried: the first that is declared and can be reached, and
 /// that takes a person.
-pub(super) async fn any_helper(api: &Client<'_>) -> Result<Ready, Stop> {
+pub(super) async fn any_helper(api: &CheckClient<'_>) -> Result<PreparedHelper, CheckStop> {
     let mut reason = none("no helper that takes a person is declared");
     for name in declared_helpers(api.cx)
         .into_iter()
@@ -91,13 +91,17 @@ pub(super) async fn any_helper(api: &Client<'_>) -> Result<Ready, Stop> {
 }
 
 /// One call of a helper with functions.
-pub(super) struct Called {
-    pub(super) answer: Answer,
+pub(super) struct FunctionCall {
+    pub(super) answer: TestResponse,
     /// The person it was about; none if nothing was made.
-    pub(super) person: Option<Record>,
+    pub(super) person: Option<Representation>,
 }
 
-pub(super) async fn call(cx: &Cx, ready: &Ready, functions: &Value) -> Result<Called, Stop> {
+pub(super) async fn call(
+    cx: &CheckContext,
+    ready: &PreparedHelper,
+    functions: &Value,
+) -> Result<FunctionCall, CheckStop> {
     let api = cx.api();
     let person = somebody(cx);
     let mut body = ready.body(cx, Some(&person));
@@ -107,12 +111,12 @@ pub(super) async fn call(cx: &Cx, ready: &Ready, functions: &Value) -> Result<Ca
     let answer = api.post(&ready.url, &body).await?;
     if answer.is_created() {
         let person = api.about(ready, &answer.record()).await?;
-        return Ok(Called {
+        return Ok(FunctionCall {
             answer,
             person: Some(person),
         });
     }
-    Ok(Called {
+    Ok(FunctionCall {
         answer,
         person: None,
     })
@@ -120,22 +124,22 @@ pub(super) async fn call(cx: &Cx, ready: &Ready, functions: &Value) -> Result<Ca
 
 /// The members of a person's or a container's collection.
 pub(super) async fn below(
-    api: &Client<'_>,
-    record: &Record,
+    api: &CheckClient<'_>,
+    record: &Representation,
     many: &str,
-) -> Result<Vec<Record>, Stop> {
+) -> Result<Vec<Representation>, CheckStop> {
     api.members(&record.leads(many)?).await
 }
 
 /// Whether one of the members is about a record, by their link; only told where the link is
 /// declared.
 pub(super) async fn about(
-    api: &Client<'_>,
-    members: &[Record],
+    api: &CheckClient<'_>,
+    members: &[Representation],
     one: &str,
     name: &str,
-    to: &Record,
-) -> Result<Option<bool>, Stop> {
+    to: &Representation,
+) -> Result<Option<bool>, CheckStop> {
     if !api.cx.declared().links(one, name) || !api.cx.declared().offers(name, "read") {
         return Ok(None);
     }
@@ -154,12 +158,12 @@ pub(super) async fn about(
 /// Holds what a membership function did: the person and the container each have one member that
 /// leads to both.
 async fn joined(
-    cx: &Cx,
+    cx: &CheckContext,
     row: &str,
     member: (&str, &str),
-    person: &Record,
-    containers: &[Record],
-) -> Result<(), Stop> {
+    person: &Representation,
+    containers: &[Representation],
+) -> Result<(), CheckStop> {
     let (one, many) = member;
     let api = cx.api();
     let kind = crate::kinds::kind(one);
@@ -200,7 +204,7 @@ async fn joined(
 }
 
 /// Names or addresses of tags or lists: one membership for each (HAF-02, HAF-04, HAF-05, HAF-06).
-async fn members(cx: &Cx) -> Result<(), Stop> {
+async fn members(cx: &CheckContext) -> Result<(), CheckStop> {
     let found = MEMBERSHIPS
         .iter()
         .find(|(function, ..)| *function == cx.check.subject);
@@ -251,7 +255,7 @@ async fn members(cx: &Cx) -> Result<(), Stop> {
 
 /// A name that no tag has fails for that tagging, by code and property; no tag is made (HAF-03,
 /// ERR-37).
-async fn unknown_tag(cx: &Cx) -> Result<(), Stop> {
+async fn unknown_tag(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let ready = any_helper(&api).await?;
     let name = format!("no such tag {}", cx.unique());
@@ -307,12 +311,12 @@ async fn unknown_tag(cx: &Cx) -> Result<(), Stop> {
 
 /// Notes for clean-up what a helper that failed in part has made.
 pub(super) async fn note_rest(
-    api: &Client<'_>,
-    ready: &Ready,
-    answer: &Answer,
+    api: &CheckClient<'_>,
+    ready: &PreparedHelper,
+    answer: &TestResponse,
     body: &Value,
     person: &Value,
-) -> Result<(), Stop> {
+) -> Result<(), CheckStop> {
     if answer.is_created() {
         return api
             .about(ready, &answer.record())
@@ -342,11 +346,11 @@ pub(super) async fn note_rest(
 }
 
 /// Every declared function on every declared helper (HAF-01).
-async fn everywhere(cx: &Cx) -> Result<(), Stop> {
+async fn everywhere(cx: &CheckContext) -> Result<(), CheckStop> {
     each!(name in declared_helpers(cx) => on_helper(cx, name))
 }
 
-async fn on_helper(cx: &Cx, name: &'static str) -> Result<(), Stop> {
+async fn on_helper(cx: &CheckContext, name: &'static str) -> Result<(), CheckStop> {
     let api = cx.api();
     let ready = api.ready(name).await?;
     for (function, one, many, _) in MEMBERSHIPS
@@ -401,11 +405,11 @@ async fn on_helper(cx: &Cx, name: &'static str) -> Result<(), Stop> {
 
 /// Triggers are taken by every helper, on and off; their identifiers become nobody's (HAF-11 to
 /// HAF-13).
-async fn triggers(cx: &Cx) -> Result<(), Stop> {
+async fn triggers(cx: &CheckContext) -> Result<(), CheckStop> {
     each!((at, name) in declared_helpers(cx).into_iter().enumerate() => trigger(cx, name, at))
 }
 
-async fn trigger(cx: &Cx, name: &'static str, at: usize) -> Result<(), Stop> {
+async fn trigger(cx: &CheckContext, name: &'static str, at: usize) -> Result<(), CheckStop> {
     let api = cx.api();
     let ready = api.ready(name).await?;
     for member in ["autoresponse", "sms_response", "call_response"] {

@@ -12,11 +12,11 @@ pub(super) const CHECKS: &[Check] = &[
 ];
 
 /// Helpers take POST alone (HLP-01).
-async fn methods(cx: &Cx) -> Result<(), Stop> {
+async fn methods(cx: &CheckContext) -> Result<(), CheckStop> {
     each!(name in declared_helpers(cx) => method(cx, name))
 }
 
-async fn method(cx: &Cx, name: &'static str) -> Result<(), Stop> {
+async fn method(cx: &CheckContext, name: &'static str) -> Result<(), CheckStop> {
     let api = cx.api();
     let ready = api.ready(name).await?;
     let person = somebody(cx);
@@ -44,12 +44,16 @@ async fn method(cx: &Cx, name: &'static str) -> Result<(), Stop> {
 }
 
 /// The person alone, own fields and the person, and both with an action function (HLP-02).
-async fn bodies(cx: &Cx) -> Result<(), Stop> {
+async fn bodies(cx: &CheckContext) -> Result<(), CheckStop> {
     let functions = super::functions::simple(cx).await?;
     each!(name in declared_helpers(cx) => with_bodies(cx, name, &functions))
 }
 
-async fn with_bodies(cx: &Cx, name: &'static str, functions: &[(&str, Value)]) -> Result<(), Stop> {
+async fn with_bodies(
+    cx: &CheckContext,
+    name: &'static str,
+    functions: &[(&str, Value)],
+) -> Result<(), CheckStop> {
     let api = cx.api();
     let ready = api.ready(name).await?;
     for with_fields in [false, true] {

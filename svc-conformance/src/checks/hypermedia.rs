@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::calls::{declared_helpers, ignored, somebody};
 use super::compare;
 use super::prelude::*;
-use crate::relations::{Known, meaning};
+use crate::relations::{LinkedResource, meaning};
 use crate::values::is_unset;
 
 pub(super) const CHECKS: &[Check] = &[
@@ -23,10 +23,11 @@ pub(super) const CHECKS: &[Check] = &[
 ];
 
 /// Kinds whose records can be made without a container, and read.
-fn tops(cx: &Cx) -> Vec<Kind> {
+fn tops(cx: &CheckContext) -> Vec<CatalogueKind> {
     let declared = cx.declared();
-    let fits =
-        |kind: &Kind| declared.offers(kind.one, "create") && declared.offers(kind.one, "read");
+    let fits = |kind: &CatalogueKind| {
+        declared.offers(kind.one, "create") && declared.offers(kind.one, "read")
+    };
     declared
         .kinds()
         .filter(|kind| kind.under.is_none())
@@ -36,9 +37,9 @@ fn tops(cx: &Cx) -> Vec<Kind> {
 
 /// The address in the answer to a create leads to the record itself, without an envelope; so does
 /// the one found there.
-async fn own(cx: &Cx) -> Result<(), Stop> {
+async fn own(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
-    let mut each = Each::default();
+    let mut each = SubjectLoop::default();
     for of in old_tops(cx) {
         each.took(old(cx, &api, of).await)?;
     }
@@ -94,9 +95,10 @@ async fn own(cx: &Cx) -> Result<(), Stop> {
 }
 
 /// Kinds whose records are read, and made by nobody but the server's own.
-fn old_tops(cx: &Cx) -> Vec<Kind> {
+fn old_tops(cx: &CheckContext) -> Vec<CatalogueKind> {
     let declared = cx.declared();
-    let fits = |kind: &Kind| declared.offers(kind.one, "read") && !declared.makes_alone(kind.one);
+    let fits =
+        |kind: &CatalogueKind| declared.offers(kind.one, "read") && !declared.makes_alone(kind.one);
     declared
         .kinds()
         .filter(|kind| kind.under.is_none())
@@ -106,7 +108,7 @@ fn old_tops(cx: &Cx) -> Vec<Kind> {
 
 /// A record that was there before: `self` leads to the record itself, and so does the one found
 /// there.
-async fn old(cx: &Cx, api: &Client<'_>, of: Kind) -> Result<(), Stop> {
+async fn old(cx: &CheckContext, api: &CheckClient<'_>, of: CatalogueKind) -> Result<(), CheckStop> {
     let mut record = api.make(of.one, &json!({})).await?;
     for _ in 0..2 {
         let answer = api.get(&record.own()?).await?;
@@ -134,7 +136,11 @@ async fn old(cx: &Cx, api: &Client<'_>, of: Kind) -> Result<(), Stop> {
 
 /// `self` of a record that was read after another one leads to the record itself, not to what was
 /// read before.
-async fn other_way_round(cx: &Cx, api: &Client<'_>, made: &[Record; 2]) -> Result<(), Stop> {
+async fn other_way_round(
+    cx: &CheckContext,
+    api: &CheckClient<'_>,
+    made: &[Representation; 2],
+) -> Result<(), CheckStop> {
     let mut read = Vec::new();
     for record in made {
         read.push(api.get(&record.own()?).await?.record());
@@ -154,7 +160,7 @@ async fn other_way_round(cx: &Cx, api: &Client<'_>, made: &[Record; 2]) -> Resul
 }
 
 /// Set members of one representation that another lacks.
-fn missing(record: &Record, alone: &Record) -> Vec<String> {
+fn missing(record: &Representation, alone: &Representation) -> Vec<String> {
     let members = record.json.as_object().into_iter().flatten();
     let set = members.filter(|(name, value)| !name.starts_with('_') && !is_unset(Some(value)));
     set.filter(|(name, _)| is_unset(alone.json.get(name.as_str())))
@@ -164,7 +170,7 @@ fn missing(record: &Record, alone: &Record) -> Vec<String> {
 
 /// The links of an action lead to its person and its container; every other one to a record of its
 /// kind.
-async fn links(cx: &Cx) -> Result<(), Stop> {
+async fn links(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let declared = cx.declared();
     for of in declared.kinds() {
@@ -196,18 +202,18 @@ async fn links(cx: &Cx) -> Result<(), Stop> {
 
 /// Follows every link of a record to one record.
 async fn lead(
-    cx: &Cx,
-    api: &Client<'_>,
-    record: &Record,
-    of: Kind,
-    known: &BTreeMap<&str, &Record>,
-) -> Result<(), Stop> {
+    cx: &CheckContext,
+    api: &CheckClient<'_>,
+    record: &Representation,
+    of: CatalogueKind,
+    known: &BTreeMap<&str, &Representation>,
+) -> Result<(), CheckStop> {
     let prefix = format!("{}:", record.prefix);
     for (rel, link) in record["_links"].as_object().into_iter().flatten() {
         let Some(name) = rel.strip_prefix(&prefix) else {
             continue;
         };
-        let Some(Known::Record(to)) = meaning(name, Some(of)) else {
+        let Some(LinkedResource::Record(to)) = meaning(name, Some(of)) else {
             continue;
         };
         if !link.is_object() || !cx.declared().offers(to.one, "read") {
@@ -240,7 +246,7 @@ async fn lead(
 }
 
 /// The links of the entry point to collections are typed as their plural.
-async fn entry_links(cx: &Cx) -> Result<(), Stop> {
+async fn entry_links(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let entry = api.entry().await?;
     for of in cx.declared().kinds().filter(|kind| kind.under.is_none()) {
@@ -262,7 +268,7 @@ async fn entry_links(cx: &Cx) -> Result<(), Stop> {
 
 /// An identifier that the server makes begins with its namespace; relations of the interface do
 /// not.
-async fn namespace(cx: &Cx) -> Result<(), Stop> {
+async fn namespace(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let entry = api.entry().await?;
     let namespace = entry["namespace"].as_str().unwrap_or_default().to_owned();
@@ -297,7 +303,7 @@ async fn namespace(cx: &Cx) -> Result<(), Stop> {
 }
 
 /// One identifier of a new record begins with the namespace, where it shows any.
-fn has_namespace(cx: &Cx, record: &Record, own: &str) {
+fn has_namespace(cx: &CheckContext, record: &Representation, own: &str) {
     if record.json.get("identifiers").is_none() {
         return;
     }
@@ -313,7 +319,7 @@ fn has_namespace(cx: &Cx, record: &Record, own: &str) {
 }
 
 /// The identifiers of what a helper makes.
-async fn of_helper(cx: &Cx, name: &'static str, own: &str) -> Result<(), Stop> {
+async fn of_helper(cx: &CheckContext, name: &'static str, own: &str) -> Result<(), CheckStop> {
     let api = cx.api();
     let ready = api.ready(name).await?;
     let made = api

@@ -1,9 +1,9 @@
-//! Requests that come again with their `Idempotency-Key`, where that is declared: they are done
+//! Requests that come again with their `IdempotencyStore-Key`, where that is declared: they are done
 //! once, and answered as before (IDM-01 to IDM-08).
 
 use http::{HeaderName, Method};
 
-use super::calls::{Ready, declared_helpers, somebody};
+use super::calls::{PreparedHelper, declared_helpers, somebody};
 use super::prelude::*;
 use super::subject::touch;
 use crate::fixtures::full;
@@ -25,19 +25,19 @@ pub(super) const CHECKS: &[Check] = &[
 ];
 
 /// A request that may come again.
-struct Post {
+struct RepeatableRequest {
     url: String,
     body: String,
     /// The same with other identifiers in it, where there are any.
     other: String,
     /// The kind of what it makes.
-    kind: Kind,
+    kind: CatalogueKind,
     /// What counts how often it was done: the helper, whose person is new.
-    ready: Option<Ready>,
+    ready: Option<PreparedHelper>,
 }
 
-impl Post {
-    async fn send(&self, api: &Client<'_>, key: &str) -> Result<Answer, Stop> {
+impl RepeatableRequest {
+    async fn send(&self, api: &CheckClient<'_>, key: &str) -> Result<TestResponse, CheckStop> {
         api.send_with(
             Method::POST,
             &self.url,
@@ -48,12 +48,12 @@ impl Post {
     }
 }
 
-fn key(cx: &Cx) -> String {
+fn key(cx: &CheckContext) -> String {
     format!("\"again-{}\"", cx.unique())
 }
 
 /// Kinds that can be created alone.
-fn creatable(cx: &Cx) -> impl Iterator<Item = Kind> {
+fn creatable(cx: &CheckContext) -> impl Iterator<Item = CatalogueKind> {
     let declared = cx.declared();
     declared
         .kinds()
@@ -61,9 +61,13 @@ fn creatable(cx: &Cx) -> impl Iterator<Item = Kind> {
 }
 
 /// A create of a record of a kind.
-async fn create(cx: &Cx, api: &Client<'_>, kind: Kind) -> Result<Post, Stop> {
+async fn create(
+    cx: &CheckContext,
+    api: &CheckClient<'_>,
+    kind: CatalogueKind,
+) -> Result<RepeatableRequest, CheckStop> {
     let body = || cx.marked(&full(cx, kind.one, &json!({}))).to_string();
-    Ok(Post {
+    Ok(RepeatableRequest {
         url: api.collection(kind.many).await?,
         body: body(),
         other: body(),
@@ -73,7 +77,11 @@ async fn create(cx: &Cx, api: &Client<'_>, kind: Kind) -> Result<Post, Stop> {
 }
 
 /// A call of a helper, with a person whom nobody knows.
-async fn call(cx: &Cx, api: &Client<'_>, name: &'static str) -> Result<Post, Stop> {
+async fn call(
+    cx: &CheckContext,
+    api: &CheckClient<'_>,
+    name: &'static str,
+) -> Result<RepeatableRequest, CheckStop> {
     let ready = api.ready(name).await?;
     let person = somebody(cx);
     let body = || ready.body(cx, Some(&person)).to_string();
@@ -85,7 +93,7 @@ async fn call(cx: &Cx, api: &Client<'_>, name: &'static str) -> Result<Post, Sto
             body()
         },
     );
-    Ok(Post {
+    Ok(RepeatableRequest {
         url: ready.url.clone(),
         body,
         other,
@@ -97,11 +105,11 @@ async fn call(cx: &Cx, api: &Client<'_>, name: &'static str) -> Result<Post, Sto
 /// Requests that can be repeated: at most `creates` creates, each of another kind, and `helpers`
 /// calls of helpers.
 async fn posts(
-    cx: &Cx,
-    api: &Client<'_>,
+    cx: &CheckContext,
+    api: &CheckClient<'_>,
     creates: usize,
     helpers: usize,
-) -> Result<Vec<Post>, Stop> {
+) -> Result<Vec<RepeatableRequest>, CheckStop> {
     let mut posts = Vec::new();
     for kind in creatable(cx).take(creates) {
         posts.push(create(cx, api, kind).await?);
@@ -113,7 +121,11 @@ async fn posts(
 }
 
 /// How many actions the person of a call has; `None` where that is not told.
-async fn done(api: &Client<'_>, post: &Post, made: &Record) -> Result<Option<u64>, Stop> {
+async fn done(
+    api: &CheckClient<'_>,
+    post: &RepeatableRequest,
+    made: &Representation,
+) -> Result<Option<u64>, CheckStop> {
     let Some(ready) = post
         .ready
         .as_ref()
@@ -133,12 +145,12 @@ async fn done(api: &Client<'_>, post: &Post, made: &Record) -> Result<Option<u64
 }
 
 async fn once(
-    cx: &Cx,
+    cx: &CheckContext,
     row: &str,
-    api: &Client<'_>,
-    post: &Post,
-    made: &Record,
-) -> Result<(), Stop> {
+    api: &CheckClient<'_>,
+    post: &RepeatableRequest,
+    made: &Representation,
+) -> Result<(), CheckStop> {
     let done = done(api, post, made).await?;
     cx.holds(row, done.is_none_or(|done| done == 1), || {
         format!(
@@ -150,13 +162,17 @@ async fn once(
     Ok(())
 }
 
-async fn again(cx: &Cx) -> Result<(), Stop> {
+async fn again(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     each!(post in posts(cx, &api, cx.cases(3, 12, 12), 8).await? => repeated(cx, &api, post))
 }
 
 /// Sends a request twice with one key, then another one with it.
-async fn repeated(cx: &Cx, api: &Client<'_>, post: Post) -> Result<(), Stop> {
+async fn repeated(
+    cx: &CheckContext,
+    api: &CheckClient<'_>,
+    post: RepeatableRequest,
+) -> Result<(), CheckStop> {
     let key = key(cx);
     let first = post.send(api, &key).await?;
     cx.must(
@@ -200,7 +216,7 @@ async fn repeated(cx: &Cx, api: &Client<'_>, post: Post) -> Result<(), Stop> {
     if post.other.is_empty() || post.other == post.body {
         return Ok(());
     }
-    let other = Post {
+    let other = RepeatableRequest {
         body: post.other.clone(),
         ..post
     };
@@ -219,8 +235,13 @@ async fn repeated(cx: &Cx, api: &Client<'_>, post: Post) -> Result<(), Stop> {
 
 /// The same key and body at the helper of another container is another request: it is answered 422
 /// and not done.
-async fn elsewhere(cx: &Cx, api: &Client<'_>, post: &Post, key: &str) -> Result<(), Stop> {
-    let is_new = |ready: &&Ready| {
+async fn elsewhere(
+    cx: &CheckContext,
+    api: &CheckClient<'_>,
+    post: &RepeatableRequest,
+    key: &str,
+) -> Result<(), CheckStop> {
+    let is_new = |ready: &&PreparedHelper| {
         ready
             .kind
             .under
@@ -259,7 +280,7 @@ async fn elsewhere(cx: &Cx, api: &Client<'_>, post: &Post, key: &str) -> Result<
 }
 
 /// The same request from four callers at once.
-async fn at_once(cx: &Cx) -> Result<(), Stop> {
+async fn at_once(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     for _ in 0..cx.cases(1, 3, 10) {
         for post in posts(cx, &api, 1, 1).await? {
@@ -274,7 +295,7 @@ async fn at_once(cx: &Cx) -> Result<(), Stop> {
                     .collect::<Vec<_>>()
                     .join("; ")
             };
-            let done: Vec<&Answer> = answers
+            let done: Vec<&TestResponse> = answers
                 .iter()
                 .filter(|answer| answer.is_created())
                 .collect();
@@ -313,7 +334,7 @@ async fn at_once(cx: &Cx) -> Result<(), Stop> {
 }
 
 /// A header that holds no key is refused, and nothing is done.
-async fn no_key(cx: &Cx) -> Result<(), Stop> {
+async fn no_key(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let Some(post) = posts(cx, &api, 1, 1).await?.into_iter().next() else {
         return Ok(());
@@ -335,7 +356,7 @@ async fn no_key(cx: &Cx) -> Result<(), Stop> {
 }
 
 /// A key of one tenant is nothing to another.
-async fn callers(cx: &Cx) -> Result<(), Stop> {
+async fn callers(cx: &CheckContext) -> Result<(), CheckStop> {
     let (api, other) = (
         cx.api(),
         cx.other()
@@ -345,7 +366,7 @@ async fn callers(cx: &Cx) -> Result<(), Stop> {
         return Ok(());
     };
     let post = create(cx, &api, kind).await?;
-    let theirs = Post {
+    let theirs = RepeatableRequest {
         url: other.collection(post.kind.many).await?,
         ..post
     };
@@ -369,12 +390,12 @@ async fn callers(cx: &Cx) -> Result<(), Stop> {
 }
 
 /// Nobody who was erased is told of again.
-async fn erased(cx: &Cx) -> Result<(), Stop> {
+async fn erased(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let person = somebody(cx);
     let url = api.collection("people").await?;
     let kind = kind("person").ok_or_else(|| none("there are no people"))?;
-    let post = Post {
+    let post = RepeatableRequest {
         url,
         body: person.to_string(),
         other: String::new(),

@@ -27,7 +27,7 @@ pub(super) const CHECKS: &[Check] = &[
 ];
 
 /// The ways to attend that are declared: by REST, by the helper.
-fn ways(cx: &Cx) -> Result<Vec<bool>, Stop> {
+fn ways(cx: &CheckContext) -> Result<Vec<bool>, CheckStop> {
     let declared = cx.declared();
     let ways = [
         (false, declared.offers("attendance", "create")),
@@ -46,12 +46,12 @@ fn ways(cx: &Cx) -> Result<Vec<bool>, Stop> {
 
 /// Attends an event, by REST or by the helper.
 async fn attend(
-    cx: &Cx,
-    api: &Client<'_>,
-    event: &Record,
+    cx: &CheckContext,
+    api: &CheckClient<'_>,
+    event: &Representation,
     fields: &Value,
     by_helper: bool,
-) -> Result<Answer, Stop> {
+) -> Result<TestResponse, CheckStop> {
     if !by_helper {
         let person = api.person().await?;
         let body = api.linked(&cx.marked(fields), "person", &person.own()?);
@@ -66,14 +66,18 @@ async fn attend(
 }
 
 /// An event of its own with these fields.
-async fn event(cx: &Cx, api: &Client<'_>, fields: &Value) -> Result<Record, Stop> {
+async fn event(
+    cx: &CheckContext,
+    api: &CheckClient<'_>,
+    fields: &Value,
+) -> Result<Representation, CheckStop> {
     needs(cx, "event", "create")?;
     api.make("event", fields).await
 }
 
 /// As many come as there are places, and nobody else, also after the number of places became
 /// smaller.
-async fn capacity(cx: &Cx) -> Result<(), Stop> {
+async fn capacity(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let accepted = json!({"status": "accepted"});
     if !cx.declared().offers("event", "create") {
@@ -108,7 +112,11 @@ async fn capacity(cx: &Cx) -> Result<(), Stop> {
 
 /// The places that are left at an event of which none can be created are filled, and nobody else
 /// comes. Only an event that is named for it is filled.
-async fn last_place(cx: &Cx, api: &Client<'_>, accepted: &Value) -> Result<(), Stop> {
+async fn last_place(
+    cx: &CheckContext,
+    api: &CheckClient<'_>,
+    accepted: &Value,
+) -> Result<(), CheckStop> {
     let lacks = || {
         none(format!(
             "no event can be created, and none is named as a fixture ({LIMITED}) whose places may be filled"
@@ -152,7 +160,7 @@ async fn last_place(cx: &Cx, api: &Client<'_>, accepted: &Value) -> Result<(), S
 }
 
 /// As many tickets of each level are sold as there are, and no more, one by one or together.
-async fn tickets(cx: &Cx) -> Result<(), Stop> {
+async fn tickets(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let level = |title: &str, limit: u64| json!({"title": title, "amount": 2.5, "currency": "EUR", "limit": limit});
     let one = json!({"title": "Standard", "amount": 2.5, "currency": "EUR"});
@@ -188,7 +196,7 @@ async fn tickets(cx: &Cx) -> Result<(), Stop> {
 }
 
 /// What is declared is there: each listed collection answers.
-async fn declared(cx: &Cx) -> Result<(), Stop> {
+async fn declared(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let entry = api.entry().await?;
     let actions = [
@@ -244,7 +252,7 @@ async fn declared(cx: &Cx) -> Result<(), Stop> {
 }
 
 /// The sign-up helper of the entry point takes a person.
-async fn signup(cx: &Cx) -> Result<(), Stop> {
+async fn signup(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let entry = api.entry().await?;
     let url = helper_address(&entry, "person_signup")?;

@@ -3,7 +3,7 @@
 use super::calls::{own_fields, somebody};
 use super::crud::is_page;
 use super::prelude::*;
-use crate::catalogue::Link;
+use crate::catalogue::CatalogueLink;
 use crate::fields;
 use crate::generate::with;
 use crate::kinds::ACTIONS;
@@ -30,14 +30,14 @@ checks! {
 }
 
 /// A record with what its links must lead to.
-struct Linked {
-    record: Record,
-    person: Option<Record>,
-    container: Option<Record>,
+struct LinkedRecord {
+    record: Representation,
+    person: Option<Representation>,
+    container: Option<Representation>,
 }
 
 /// Every declared link of a kind, on a record that was created and changed.
-async fn links(cx: &Cx) -> Result<(), Stop> {
+async fn links(cx: &CheckContext) -> Result<(), CheckStop> {
     let one = cx.check.subject;
     if cx.declared().fields(one).is_none() {
         return Err(none(format!("{one} is not declared")));
@@ -56,7 +56,7 @@ async fn links(cx: &Cx) -> Result<(), Stop> {
         _ => made.record.clone(),
     };
     let record = api.as_read(one, record).await?;
-    let made = Linked { record, ..made };
+    let made = LinkedRecord { record, ..made };
     let own = fields::links(one)
         .filter(|(row, link)| row.applies_where_declared() && cx.declared().links(one, &link.name));
     for (row, stated) in own {
@@ -67,7 +67,11 @@ async fn links(cx: &Cx) -> Result<(), Stop> {
 
 /// A record of a kind with its container and its person; with a creator and an organizer where
 /// these may be known.
-async fn make(cx: &Cx, api: &Client<'_>, one: &str) -> Result<Linked, Stop> {
+async fn make(
+    cx: &CheckContext,
+    api: &CheckClient<'_>,
+    one: &str,
+) -> Result<LinkedRecord, CheckStop> {
     let declared = cx.declared();
     let under = kind(one).and_then(|kind| kind.under);
     if let Some(under) = under.filter(|_| ACTIONS.contains(&one)) {
@@ -77,7 +81,7 @@ async fn make(cx: &Cx, api: &Client<'_>, one: &str) -> Result<Linked, Stop> {
         let record = api
             .act(&container, one, &person, &cx.marked(&own_fields(cx, one)))
             .await?;
-        return Ok(Linked {
+        return Ok(LinkedRecord {
             record,
             person: Some(person),
             container: Some(container),
@@ -94,7 +98,7 @@ async fn make(cx: &Cx, api: &Client<'_>, one: &str) -> Result<Linked, Stop> {
             fields = api.linked(&fields, name, &person);
         }
     }
-    Ok(Linked {
+    Ok(LinkedRecord {
         record: api.make(one, &fields).await?,
         person: None,
         container: None,
@@ -102,12 +106,12 @@ async fn make(cx: &Cx, api: &Client<'_>, one: &str) -> Result<Linked, Stop> {
 }
 
 async fn link(
-    cx: &Cx,
-    api: &Client<'_>,
-    made: &Linked,
+    cx: &CheckContext,
+    api: &CheckClient<'_>,
+    made: &LinkedRecord,
     row: &str,
-    stated: &Link,
-) -> Result<(), Stop> {
+    stated: &CatalogueLink,
+) -> Result<(), CheckStop> {
     let (record, name) = (&made.record, stated.name.as_str());
     if name == "self" {
         let own = record.link("self");

@@ -1,6 +1,6 @@
 //! The checks, one file for each area. A check is a row of a table and an async function.
 //!
-//! To add one: write `async fn name(cx: &Cx) -> Result<(), Stop>` in the file of its area and a row
+//! To add one: write `async fn name(cx: &CheckContext) -> Result<(), ShutdownFlag>` in the file of its area and a row
 //! `check!("area/what-it-looks-at", [ROW_01], name)` in the table above it. Inside, send through
 //! `cx.api()`, make records with `make`, and record every look with `cx.holds`, `cx.must` or
 //! `cx.prefers`. A check that returns without a look at a row has not proven it.
@@ -102,10 +102,10 @@ mod tests {
     use std::path::Path;
 
     use super::all;
-    use crate::catalogue::{Catalogue, Level, Row};
+    use crate::catalogue::{Catalogue, Level, Requirement};
     use crate::passive;
 
-    fn rows() -> &'static [Row] {
+    fn rows() -> &'static [Requirement] {
         Catalogue::built_in().expect("a catalogue").rows()
     }
 
@@ -138,7 +138,7 @@ mod tests {
         }
     }
 
-    fn names(pattern: &str, row: &Row) -> bool {
+    fn names(pattern: &str, row: &Requirement) -> bool {
         row.id == pattern || (pattern.contains(':') && row.when.begins(pattern))
     }
 

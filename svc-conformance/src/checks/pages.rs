@@ -5,7 +5,12 @@ use crate::address;
 use crate::catalogue::Encounter;
 
 /// Compares the second page with the first: its number, its total, its members, and its address.
-pub(super) async fn two_pages(cx: &Cx, api: &Client<'_>, url: &str, size: u64) -> Result<(), Stop> {
+pub(super) async fn two_pages(
+    cx: &CheckContext,
+    api: &CheckClient<'_>,
+    url: &str,
+    size: u64,
+) -> Result<(), CheckStop> {
     let small = api
         .get(&address::with_parameter(url, "per_page", &size.to_string()))
         .await?;
@@ -50,7 +55,7 @@ pub(super) async fn two_pages(cx: &Cx, api: &Client<'_>, url: &str, size: u64) -
     });
     let (one, other) = (first.embedded(), second.embedded());
     let left = total.saturating_sub(size).min(size);
-    let counted = |members: &[Record]| u64::try_from(members.len()).unwrap_or(u64::MAX);
+    let counted = |members: &[Representation]| u64::try_from(members.len()).unwrap_or(u64::MAX);
     let right =
         second["total_records"] == total && counted(&one) == size && counted(&other) == left;
     if !right && api.get(url).await?["total_records"] != total {
@@ -71,7 +76,7 @@ pub(super) async fn two_pages(cx: &Cx, api: &Client<'_>, url: &str, size: u64) -
     cx.holds(row::COL_24, both.is_none(), || {
         format!(
             "on two pages: {}",
-            both.map(Record::short).unwrap_or_default()
+            both.map(Representation::short).unwrap_or_default()
         )
     });
     let last = total <= size.saturating_mul(2);
@@ -83,7 +88,11 @@ pub(super) async fn two_pages(cx: &Cx, api: &Client<'_>, url: &str, size: u64) -
 }
 
 /// `self` of a page leads to the same page.
-pub(super) async fn same_page(cx: &Cx, api: &Client<'_>, page: &Record) -> Result<(), Stop> {
+pub(super) async fn same_page(
+    cx: &CheckContext,
+    api: &CheckClient<'_>,
+    page: &Representation,
+) -> Result<(), CheckStop> {
     if page.json.as_object().is_some_and(serde_json::Map::is_empty) {
         return Ok(());
     }

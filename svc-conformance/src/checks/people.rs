@@ -6,7 +6,7 @@ use super::compare::identified;
 use super::crud::is_page;
 use super::prelude::*;
 use crate::fields;
-use crate::generate::{self, Turn};
+use crate::generate::{self, BodyVariant};
 
 pub(super) const CHECKS: &[Check] = &[
     check!("hlp/inline-person", [HLP_03], inline).needs("helper.*.with_person"),
@@ -22,7 +22,7 @@ pub(super) const CHECKS: &[Check] = &[
 ];
 
 /// Whatever a person may have comes back from the person who is recorded (HLP-03).
-async fn inline(cx: &Cx) -> Result<(), Stop> {
+async fn inline(cx: &CheckContext) -> Result<(), CheckStop> {
     let helpers = declared_helpers(cx)
         .into_iter()
         .filter(|name| *name != "record_canvass")
@@ -32,11 +32,15 @@ async fn inline(cx: &Cx) -> Result<(), Stop> {
         => inline_person(cx, name, turn.wrapping_mul(3).wrapping_add(at)))
 }
 
-async fn inline_person(cx: &Cx, name: &'static str, turn: usize) -> Result<(), Stop> {
+async fn inline_person(
+    cx: &CheckContext,
+    name: &'static str,
+    turn: usize,
+) -> Result<(), CheckStop> {
     let api = cx.api();
     let ready = api.ready(name).await?;
     let token = cx.token(&format!("{name} {turn}"));
-    let strategy = generate::body(cx.declared(), "person", Turn::All(turn), &token);
+    let strategy = generate::body(cx.declared(), "person", BodyVariant::All(turn), &token);
     let person = strategy
         .and_then(|strategy| generate::sample(&strategy, cx.seed(&format!("{name} {turn}"))));
     let mut person = person.unwrap_or_else(|| json!({}));
@@ -106,7 +110,7 @@ async fn inline_person(cx: &Cx, name: &'static str, turn: usize) -> Result<(), S
 }
 
 /// How persons are matched is told, in the declaration or in the documentation (HLP-05).
-async fn told(cx: &Cx) -> Result<(), Stop> {
+async fn told(cx: &CheckContext) -> Result<(), CheckStop> {
     let text = cx
         .declared()
         .text
@@ -144,7 +148,7 @@ const COLLECTIONS: &[(&str, &[&str])] = &[
 ];
 
 /// A sign-up answers the person, with its `id` and its links (HLP-19 to HLP-21, RES-person-49).
-async fn signup(cx: &Cx) -> Result<(), Stop> {
+async fn signup(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let entry = api.entry().await?;
     let there = entry.href("person_signup_helper");
@@ -194,7 +198,7 @@ async fn signup(cx: &Cx) -> Result<(), Stop> {
         }) {
             continue;
         }
-        let answer: Answer = api.get(&href.unwrap_or_default()).await?;
+        let answer: TestResponse = api.get(&href.unwrap_or_default()).await?;
         cx.holds(row::HLP_21, is_page(&answer), || {
             format!("the link {many} of a person leads to no collection: {answer}")
         });

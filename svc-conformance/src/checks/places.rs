@@ -37,10 +37,10 @@ pub(super) const CHECKS: &[Check] = &[
 
 /// The first two pages of each collection of the entry point; what has no second page gets the
 /// records for it.
-async fn listed(cx: &Cx) -> Result<(), Stop> {
+async fn listed(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let entry = api.entry().await?;
-    let mut each = Each::default();
+    let mut each = SubjectLoop::default();
     for of in cx
         .declared()
         .kinds()
@@ -60,10 +60,10 @@ async fn listed(cx: &Cx) -> Result<(), Stop> {
 }
 
 /// The two pages of each collection below a container with two members, unless `below` checks them.
-async fn below(cx: &Cx) -> Result<(), Stop> {
+async fn below(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     // The collection of signatures is walked to its end elsewhere.
-    let fits = |of: &Kind| {
+    let fits = |of: &CatalogueKind| {
         of.one != "signature"
             && of
                 .under
@@ -71,19 +71,24 @@ async fn below(cx: &Cx) -> Result<(), Stop> {
             && cx.declared().offers(of.one, "create")
             && !pages_of_container(cx, *of)
     };
-    let kinds: Vec<Kind> = KINDS.iter().copied().filter(fits).collect();
+    let kinds: Vec<CatalogueKind> = KINDS.iter().copied().filter(fits).collect();
     if kinds.is_empty() {
         return Ok(());
     }
     let people = [api.person().await?, api.person().await?];
-    let mut each = Each::default();
+    let mut each = SubjectLoop::default();
     for of in kinds {
         each.took(two_members(cx, &api, of, &people).await)?;
     }
     each.end()
 }
 
-async fn two_members(cx: &Cx, api: &Client<'_>, of: Kind, people: &[Record]) -> Result<(), Stop> {
+async fn two_members(
+    cx: &CheckContext,
+    api: &CheckClient<'_>,
+    of: CatalogueKind,
+    people: &[Representation],
+) -> Result<(), CheckStop> {
     let (container, url) = container(api, of).await?;
     for person in people {
         let body = cx.marked(&crate::fixtures::full(cx, of.one, &json!({})));
@@ -94,7 +99,7 @@ async fn two_members(cx: &Cx, api: &Client<'_>, of: Kind, people: &[Record]) -> 
 
 /// Pages that nobody links to: before the first, after the last, larger than the limit. A server
 /// may refuse them; what it shows is a page.
-async fn odd(cx: &Cx) -> Result<(), Stop> {
+async fn odd(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let of = cx.declared().kinds().find(|of| {
         of.under.is_none() && cx.declared().offers(of.one, "list") && compare::can_make(cx, of.one)

@@ -4,7 +4,7 @@
 use super::prelude::*;
 use crate::counted::may_be_of;
 use crate::fixtures::helper_address;
-use crate::generate::{self, Fault, without};
+use crate::generate::{self, InvalidBody, without};
 
 /// The rows of every closed list of a kind, and of the shared objects.
 macro_rules! rows_of {
@@ -54,15 +54,19 @@ checks! {
 }
 
 /// Where records of a kind are created, and what a body needs for it.
-pub(super) struct Place {
-    kind: Kind,
+pub(super) struct CreateTarget {
+    kind: CatalogueKind,
     pub(super) url: String,
     person: Option<String>,
 }
 
-impl Place {
+impl CreateTarget {
     /// The collection of a kind; under a container of its own for a kind that has one.
-    pub(super) async fn of(cx: &Cx, api: &Client<'_>, one: &str) -> Result<Self, Stop> {
+    pub(super) async fn of(
+        cx: &CheckContext,
+        api: &CheckClient<'_>,
+        one: &str,
+    ) -> Result<Self, CheckStop> {
         let kind = kind(one).ok_or_else(|| none(format!("no kind {one}")))?;
         needs(cx, one, "create")?;
         let Some(under) = kind.under else {
@@ -81,7 +85,7 @@ impl Place {
         })
     }
 
-    pub(super) fn body(&self, api: &Client<'_>, body: &Value) -> Value {
+    pub(super) fn body(&self, api: &CheckClient<'_>, body: &Value) -> Value {
         match &self.person {
             Some(person) => api.linked(body, "person", person),
             None => body.clone(),
@@ -89,7 +93,11 @@ impl Place {
     }
 
     /// Members below this address, if the collection can be read.
-    pub(super) async fn count(&self, cx: &Cx, api: &Client<'_>) -> Result<Option<u64>, Stop> {
+    pub(super) async fn count(
+        &self,
+        cx: &CheckContext,
+        api: &CheckClient<'_>,
+    ) -> Result<Option<u64>, CheckStop> {
         let listed = match self.kind.under {
             None => cx.declared().offers(self.kind.one, "list"),
             Some(under) => cx.declared().lists_below(under, self.kind.many),
@@ -103,8 +111,8 @@ impl Place {
 }
 
 /// Every fault; at the least intensity every closed list and some of the others.
-fn chosen(cx: &Cx, one: &str) -> Vec<Fault> {
-    let (mut lists, others): (Vec<Fault>, Vec<Fault>) = generate::faults(cx, one)
+fn chosen(cx: &CheckContext, one: &str) -> Vec<InvalidBody> {
+    let (mut lists, others): (Vec<InvalidBody>, Vec<InvalidBody>) = generate::faults(cx, one)
         .into_iter()
         .partition(|fault| fault.is_list);
     let step = others.len().div_ceil(cx.cases(8, 400, 400)).max(1);
@@ -113,10 +121,10 @@ fn chosen(cx: &Cx, one: &str) -> Vec<Fault> {
     lists
 }
 
-async fn creates(cx: &Cx) -> Result<(), Stop> {
+async fn creates(cx: &CheckContext) -> Result<(), CheckStop> {
     let one = cx.check.subject;
     let api = cx.api();
-    let place = Place::of(cx, &api, one).await?;
+    let place = CreateTarget::of(cx, &api, one).await?;
     let before = place.count(cx, &api).await?;
     let mut bodies = Vec::new();
     for fault in chosen(cx, one) {
@@ -139,7 +147,7 @@ async fn creates(cx: &Cx) -> Result<(), Stop> {
 }
 
 /// Judges the answer to a body with one fault.
-fn refused(cx: &Cx, fault: &Fault, answer: &Answer, row: &str) {
+fn refused(cx: &CheckContext, fault: &InvalidBody, answer: &TestResponse, row: &str) {
     let said = answer.status == 400 && !answer.problems().is_empty();
     cx.holds(row, said, || format!("{}: {answer}", fault.what));
     if answer.status == 400 {
@@ -167,7 +175,7 @@ fn refused(cx: &Cx, fault: &Fault, answer: &Answer, row: &str) {
 
 /// Whether a description names the property: as it is, without the objects around it, or with what
 /// is inside it.
-pub(super) fn is_named(answer: &Answer, property: &str) -> bool {
+pub(super) fn is_named(answer: &TestResponse, property: &str) -> bool {
     let last = property.rsplit('.').next().unwrap_or_default();
     answer
         .problems()
@@ -184,7 +192,7 @@ pub(super) fn is_named(answer: &Answer, property: &str) -> bool {
 
 /// A property that an answer to one fault names and that has nothing to do with it. A question's
 /// type and its responses hang together, as do a person's gender and identity.
-fn is_other(answer: &Answer, property: &str) -> Option<String> {
+fn is_other(answer: &TestResponse, property: &str) -> Option<String> {
     let top = |name: &str| name.split(['.', '[']).next().unwrap_or_default().to_owned();
     let together = [
         "question_type",
@@ -208,7 +216,7 @@ fn is_other(answer: &Answer, property: &str) -> Option<String> {
     names.into_iter().find(|name| !fits(name))
 }
 
-async fn updates(cx: &Cx) -> Result<(), Stop> {
+async fn updates(cx: &CheckContext) -> Result<(), CheckStop> {
     let one = cx.check.subject;
     if !cx.declared().offers(one, "update") || !cx.declared().offers(one, "read") {
         return Err(none(format!("{one} cannot be updated and read")));
@@ -264,27 +272,27 @@ async fn updates(cx: &Cx) -> Result<(), Stop> {
 }
 
 /// The faulty member without what a create needs besides.
-pub(super) fn only(fault: &Fault) -> Value {
+pub(super) fn only(fault: &InvalidBody) -> Value {
     let top = fault.property.split(['.', '[']).next().unwrap_or_default();
     json!({ top: fault.body.get(top) })
 }
 
 /// Whether two reads of a record show the same fields; links may change (HAL-06).
-pub(super) fn unchanged(before: &Record, after: &Record) -> bool {
+pub(super) fn unchanged(before: &Representation, after: &Representation) -> bool {
     without(&before.json, &["_links"]) == without(&after.json, &["_links"])
 }
 
 /// All broken rules are reported together (ERR-39).
-async fn several(cx: &Cx) -> Result<(), Stop> {
+async fn several(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
-    let kinds: Vec<Kind> = cx
+    let kinds: Vec<CatalogueKind> = cx
         .declared()
         .kinds()
         .filter(|kind| cx.declared().offers(kind.one, "create") && kind.under.is_none())
         .collect();
     for kind in kinds {
         let all = generate::faults(cx, kind.one);
-        let mut top: Vec<&Fault> = all
+        let mut top: Vec<&InvalidBody> = all
             .iter()
             .filter(|fault| !fault.property.contains(['.', '[']))
             .collect();
@@ -295,7 +303,7 @@ async fn several(cx: &Cx) -> Result<(), Stop> {
         let url = api.collection(kind.many).await?;
         let mut rng = cx.rng(kind.one);
         for count in [2, 3, 5].into_iter().take(cx.cases(1, 2, 3)) {
-            let mut chosen: Vec<&Fault> = Vec::new();
+            let mut chosen: Vec<&InvalidBody> = Vec::new();
             for _ in 0..count * 4 {
                 let Some(fault) = rng.pick(&top) else { break };
                 if chosen.len() < count
@@ -340,7 +348,7 @@ async fn several(cx: &Cx) -> Result<(), Stop> {
 }
 
 /// Two faults are told, each under its own property.
-fn both(cx: &Cx, answer: &Answer, one: &str, other: &str) {
+fn both(cx: &CheckContext, answer: &TestResponse, one: &str, other: &str) {
     let named = answer.problems().len() >= 2 && is_named(answer, one) && is_named(answer, other);
     cx.holds(row::ERR_39, answer.status == 400 && named, || {
         format!("{one} and {other} are wrong: {answer}")
@@ -348,7 +356,7 @@ fn both(cx: &Cx, answer: &Answer, one: &str, other: &str) {
 }
 
 /// Two elements of one list are wrong, for a create and for the person of a helper.
-async fn elements(cx: &Cx, api: &Client<'_>) -> Result<(), Stop> {
+async fn elements(cx: &CheckContext, api: &CheckClient<'_>) -> Result<(), CheckStop> {
     let status = cx
         .declared()
         .field("person", "email_addresses[].status")
@@ -388,7 +396,7 @@ async fn elements(cx: &Cx, api: &Client<'_>) -> Result<(), Stop> {
 }
 
 /// The catalogue's own example: a paragraph with responses, one of which has a bad name.
-async fn choices(cx: &Cx, api: &Client<'_>) -> Result<(), Stop> {
+async fn choices(cx: &CheckContext, api: &CheckClient<'_>) -> Result<(), CheckStop> {
     if !cx.declared().offers("question", "create") || !cx.declared().behaves("rule.response_name") {
         return Ok(());
     }
@@ -404,9 +412,9 @@ async fn choices(cx: &Cx, api: &Client<'_>) -> Result<(), Stop> {
 }
 
 /// A create without a required field is refused and names it (CAP-05).
-async fn required(cx: &Cx) -> Result<(), Stop> {
+async fn required(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
-    let kinds: Vec<Kind> = cx
+    let kinds: Vec<CatalogueKind> = cx
         .declared()
         .kinds()
         .filter(|kind| cx.declared().offers(kind.one, "create"))
@@ -414,7 +422,7 @@ async fn required(cx: &Cx) -> Result<(), Stop> {
     for kind in kinds {
         let fields = cx.declared().fields(kind.one).into_iter().flatten();
         for (name, _) in fields.filter(|(_, field)| field.required && field.writable) {
-            let place = Place::of(cx, &api, kind.one).await?;
+            let place = CreateTarget::of(cx, &api, kind.one).await?;
             // What hangs on a question's type goes with it.
             let also = if kind.one == "question" {
                 "responses"
@@ -436,9 +444,9 @@ async fn required(cx: &Cx) -> Result<(), Stop> {
 }
 
 /// What is no JSON is refused (ERR-12).
-async fn malformed(cx: &Cx) -> Result<(), Stop> {
+async fn malformed(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
-    let kinds: Vec<Kind> = cx
+    let kinds: Vec<CatalogueKind> = cx
         .declared()
         .kinds()
         .filter(|kind| cx.declared().offers(kind.one, "create"))
@@ -448,7 +456,7 @@ async fn malformed(cx: &Cx) -> Result<(), Stop> {
         .filter(|kind| kind.under.is_none())
         .take(cx.cases(2, 12, 12));
     for kind in tops {
-        let place = Place::of(cx, &api, kind.one).await?;
+        let place = CreateTarget::of(cx, &api, kind.one).await?;
         let before = place.count(cx, &api).await?;
         for text in [
             "{",

@@ -4,10 +4,10 @@
 use super::changes;
 use super::prelude::*;
 use super::subject::{body, is_default, subject};
-use crate::cause::{Cause, Flaw};
+use crate::cause::{Cause, CauseKind};
 use crate::diagnosis;
 use crate::fields;
-use crate::generate::{self, Shown, Turn};
+use crate::generate::{self, BodyVariant, FieldValue};
 use crate::kinds::ACTIONS;
 use crate::passive::row_of;
 use crate::values::{instant, is_unset};
@@ -83,11 +83,11 @@ checks! {
 }
 
 /// Every field at once, turn by turn, so that every listed value and every sort of text is sent.
-async fn whole(cx: &Cx) -> Result<(), Stop> {
+async fn whole(cx: &CheckContext) -> Result<(), CheckStop> {
     let one = subject(cx)?;
     let api = cx.api();
     for turn in 0..cx.cases(3, 9, 14) {
-        let sent = body(cx, Turn::All(turn), &format!("turn {turn}"))?;
+        let sent = body(cx, BodyVariant::All(turn), &format!("turn {turn}"))?;
         let Ok(record) = api.make(one, &sent).await else {
             return alone(cx, &api, &sent).await;
         };
@@ -95,7 +95,7 @@ async fn whole(cx: &Cx) -> Result<(), Stop> {
         compare(cx, &sent, &read);
     }
     for case in 0..cx.cases(0, 6, 40) {
-        let sent = body(cx, Turn::Some, &format!("case {case}"))?;
+        let sent = body(cx, BodyVariant::Some, &format!("case {case}"))?;
         let record = api.make(one, &sent).await?;
         let read = api.as_read(one, record).await?;
         compare(cx, &sent, &read);
@@ -104,7 +104,7 @@ async fn whole(cx: &Cx) -> Result<(), Stop> {
 }
 
 /// After a whole body was refused: field by field, to name those that are.
-async fn alone(cx: &Cx, api: &Client<'_>, sent: &Value) -> Result<(), Stop> {
+async fn alone(cx: &CheckContext, api: &CheckClient<'_>, sent: &Value) -> Result<(), CheckStop> {
     let one = cx.check.subject;
     let (mut refused, mut taken) = (Vec::new(), 0_usize);
     for (name, value) in sent.as_object().into_iter().flatten() {
@@ -112,7 +112,7 @@ async fn alone(cx: &Cx, api: &Client<'_>, sent: &Value) -> Result<(), Stop> {
             continue;
         };
         match api.make(one, &json!({ name: value })).await {
-            Err(Stop::Failed) => refused.push((field, value, cx.span().1)),
+            Err(CheckStop::Failed) => refused.push((field, value, cx.span().1)),
             _ => taken = taken.saturating_add(1),
         }
     }
@@ -137,18 +137,18 @@ async fn alone(cx: &Cx, api: &Client<'_>, sent: &Value) -> Result<(), Stop> {
                 return Some(needed);
             }
             if taken > 0 {
-                Some(Cause::of_field(Flaw::Refused, field))
+                Some(Cause::of_field(CauseKind::Refused, field))
             } else {
                 diagnosis::seen(&cx.run, row::ERR_13, cx.span().1)
             }
         };
         cx.holds_for(field.row, false, found, cause);
     }
-    Err(Stop::Failed)
+    Err(CheckStop::Failed)
 }
 
 /// Holds every value that was sent against what was read.
-fn compare(cx: &Cx, sent: &Value, read: &Record) {
+fn compare(cx: &CheckContext, sent: &Value, read: &Representation) {
     let declared = cx.declared();
     let one = cx.check.subject;
     let prefix = &declared.text.custom_field_prefix;
@@ -161,7 +161,7 @@ fn compare(cx: &Cx, sent: &Value, read: &Record) {
             continue;
         }
         // A member that the server keeps itself.
-        if shown.field.way != fields::Way::RoundTrip {
+        if shown.field.way != fields::ObservationMethod::RoundTrip {
             continue;
         }
         let got = shown.in_another(&read.json);
@@ -177,7 +177,7 @@ fn compare(cx: &Cx, sent: &Value, read: &Record) {
     }
 }
 
-fn message(shown: &Shown<'_>, got: Option<&Value>, read: &Record) -> String {
+fn message(shown: &FieldValue<'_>, got: Option<&Value>, read: &Representation) -> String {
     let short = |value: &Value| value.to_string().chars().take(300).collect::<String>();
     let got = got.map_or_else(|| "nothing".to_owned(), short);
     let own = read.link("self").unwrap_or_default();
@@ -189,7 +189,7 @@ fn message(shown: &Shown<'_>, got: Option<&Value>, read: &Record) -> String {
 }
 
 /// The rows that a value shows.
-fn rows(shown: &Shown<'_>) -> Vec<&'static str> {
+fn rows(shown: &FieldValue<'_>) -> Vec<&'static str> {
     let mut rows = vec![shown.field.row];
     // An object without members says nothing about its members' types.
     rows.extend(row_of(shown.field.shape));
@@ -209,14 +209,14 @@ fn rows(shown: &Shown<'_>) -> Vec<&'static str> {
 }
 
 /// What a create leaves out is not set, or has its declared default (CAP-08).
-async fn parts(cx: &Cx) -> Result<(), Stop> {
+async fn parts(cx: &CheckContext) -> Result<(), CheckStop> {
     let one = subject(cx)?;
     let api = cx.api();
     for case in 0..cx.cases(1, 3, 12) {
         let sent = if case == 0 {
             json!({})
         } else {
-            body(cx, Turn::Some, &format!("part {case}"))?
+            body(cx, BodyVariant::Some, &format!("part {case}"))?
         };
         let record = api.make(one, &sent).await?;
         left_out(cx, one, &sent, &record);
@@ -228,7 +228,7 @@ async fn parts(cx: &Cx) -> Result<(), Stop> {
 }
 
 /// Holds what a create did not send against a representation.
-fn left_out(cx: &Cx, one: &str, sent: &Value, shown: &Record) {
+fn left_out(cx: &CheckContext, one: &str, sent: &Value, shown: &Representation) {
     let least = generate::least(cx, one);
     for (name, field) in cx.declared().fields(one).into_iter().flatten() {
         let given = sent.get(name).is_some() || least.get(name).is_some();
@@ -258,11 +258,11 @@ fn left_out(cx: &Cx, one: &str, sent: &Value, shown: &Record) {
 }
 
 /// Helpers take no dates of the client: what is sent for them has no effect (TYP-17).
-async fn dates_in_helpers(cx: &Cx) -> Result<(), Stop> {
+async fn dates_in_helpers(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let old = "2001-02-03T04:05:06Z";
     let dates = json!({"created_date": old, "modified_date": old});
-    let mut each = Each::default();
+    let mut each = SubjectLoop::default();
     for one in ACTIONS.iter().chain(["person"].iter()) {
         let Some(kind) = kind(one) else { continue };
         let Some(helper) = kind.helper.filter(|helper| cx.declared().helps(helper)) else {

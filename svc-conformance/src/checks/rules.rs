@@ -55,7 +55,11 @@ pub(super) const CHECKS: &[Check] = &[
 
 /// Creates a person whom a server may refuse with 400, which is as these rows say; anything else is
 /// judged as a create. None if refused.
-async fn person(cx: &Cx, rows: &[&str], fields: &Value) -> Result<Option<Record>, Stop> {
+async fn person(
+    cx: &CheckContext,
+    rows: &[&str],
+    fields: &Value,
+) -> Result<Option<Representation>, CheckStop> {
     let api = cx.api();
     let (creates, posts) = (
         cx.declared().offers("person", "create"),
@@ -84,7 +88,7 @@ async fn person(cx: &Cx, rows: &[&str], fields: &Value) -> Result<Option<Record>
 
 /// A plain identity is the gender, too; a compound one means the closest (RES-person-08,
 /// RES-person-09).
-async fn gender(cx: &Cx) -> Result<(), Stop> {
+async fn gender(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     for (row, identity, expected) in [
         (row::RES_PERSON_08, "Female", "Female"),
@@ -133,7 +137,7 @@ async fn gender(cx: &Cx) -> Result<(), Stop> {
 }
 
 /// Two primaries are refused or become one, on create and on update.
-async fn primary(cx: &Cx) -> Result<(), Stop> {
+async fn primary(cx: &CheckContext) -> Result<(), CheckStop> {
     let name = cx.check.subject;
     let (row, list) = match name {
         "postal_addresses" => {
@@ -184,7 +188,7 @@ async fn primary(cx: &Cx) -> Result<(), Stop> {
 
 /// A mark that is sent as a flag is refused, or read back as a text, as that which is sent as one
 /// (RES-phone_number-01).
-async fn mark(cx: &Cx) -> Result<(), Stop> {
+async fn mark(cx: &CheckContext) -> Result<(), CheckStop> {
     for sent in [json!(true), json!(false), json!("true")] {
         let list = json!({"phone_numbers": [{"number": "15550100106", "primary": sent}]});
         if let Some(read) = person(cx, &[], &part(cx, "person", &list)).await? {
@@ -202,9 +206,9 @@ async fn mark(cx: &Cx) -> Result<(), Stop> {
 
 /// A number with other characters than digits is refused or becomes digits: on create, on update,
 /// and of a posted person.
-async fn digits(cx: &Cx) -> Result<(), Stop> {
+async fn digits(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
-    let holds = |sent: &str, read: &Record| {
+    let holds = |sent: &str, read: &Representation| {
         let got = first(&read.json, "phone_numbers[].number")
             .cloned()
             .unwrap_or_default();
@@ -253,7 +257,7 @@ async fn digits(cx: &Cx) -> Result<(), Stop> {
 }
 
 /// Repeated texts are refused or become one.
-async fn unique(cx: &Cx) -> Result<(), Stop> {
+async fn unique(cx: &CheckContext) -> Result<(), CheckStop> {
     for (row, name, list) in [
         (
             row::RES_PERSON_16,
@@ -283,7 +287,7 @@ async fn unique(cx: &Cx) -> Result<(), Stop> {
 }
 
 /// A handle with an @ is refused or loses it.
-async fn handle(cx: &Cx) -> Result<(), Stop> {
+async fn handle(cx: &CheckContext) -> Result<(), CheckStop> {
     let sent = json!({"profiles": [{"provider": "network", "handle": "@ada", "url": "https://example.org/ada"}]});
     let body = part(cx, "person", &sent);
     if let Some(read) = person(cx, &[row::RES_PERSON_35], &body).await? {
@@ -297,7 +301,7 @@ async fn handle(cx: &Cx) -> Result<(), Stop> {
 }
 
 /// A voided donation keeps its date; one that is not has none (RES-donation-18).
-async fn voided(cx: &Cx) -> Result<(), Stop> {
+async fn voided(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let base = part(cx, "donation", &json!({"amount": 5, "currency": "EUR"}));
     let date = "2026-01-06T10:00:00Z";
@@ -327,7 +331,7 @@ async fn voided(cx: &Cx) -> Result<(), Stop> {
 }
 
 /// An event that does not say otherwise is opaque (RES-event-29).
-async fn transparence(cx: &Cx) -> Result<(), Stop> {
+async fn transparence(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     needs(cx, "event", "create")?;
     let read = api
@@ -352,7 +356,7 @@ pub(super) fn counted(one: &str) -> &'static [&'static str] {
 }
 
 /// A container counts the actions under it, without those that were deleted.
-async fn total(cx: &Cx) -> Result<(), Stop> {
+async fn total(cx: &CheckContext) -> Result<(), CheckStop> {
     let one = cx.check.subject;
     let Some(kind) = kind(one) else { return Ok(()) };
     let (Some(under), Some(counted)) = (kind.under, kind.counted) else {
@@ -419,7 +423,7 @@ async fn total(cx: &Cx) -> Result<(), Stop> {
 
 /// The amount of a page is the sum of its donations in its currency, also after a change and a
 /// delete.
-async fn amounts(cx: &Cx) -> Result<(), Stop> {
+async fn amounts(cx: &CheckContext) -> Result<(), CheckStop> {
     let row: &[&str] = &[row::RES_FUNDRAISING_PAGE_10];
     let api = cx.api();
     let page = api
@@ -484,7 +488,12 @@ async fn amounts(cx: &Cx) -> Result<(), Stop> {
 
 /// A donation with a credit adds its `amount` to the total of its page. The amount does not contain
 /// the credit; whether the total does is not specified.
-async fn credited(cx: &Cx, api: &Client<'_>, page: &Record, before: f64) -> Result<(), Stop> {
+async fn credited(
+    cx: &CheckContext,
+    api: &CheckClient<'_>,
+    page: &Representation,
+    before: f64,
+) -> Result<(), CheckStop> {
     let (amount, credit) = (10.0, 2.5);
     // A server may refuse a credit that is older than its donation.
     let dates =
@@ -521,7 +530,7 @@ async fn credited(cx: &Cx, api: &Client<'_>, page: &Record, before: f64) -> Resu
 }
 
 /// Tickets that are sold are counted, for the event and for each of its levels.
-async fn sold(cx: &Cx) -> Result<(), Stop> {
+async fn sold(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let event = api.make("event", &part(cx, "event", &ticketed())).await?;
     let ticket =

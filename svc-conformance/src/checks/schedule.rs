@@ -37,7 +37,10 @@ pub(super) const CHECKS: &[Check] = &[
 ];
 
 /// A message with its helper's address.
-async fn message(cx: &Cx, api: &Client<'_>) -> Result<(Record, String), Stop> {
+async fn message(
+    cx: &CheckContext,
+    api: &CheckClient<'_>,
+) -> Result<(Representation, String), CheckStop> {
     let fields = part(cx, "message", &json!({"subject": "Hello", "name": "Hello"}));
     let message = api.container("message", "schedule", &fields).await?;
     // Where the helper's address is a fixture, the link is the suite's own.
@@ -53,7 +56,7 @@ async fn message(cx: &Cx, api: &Client<'_>) -> Result<(Record, String), Stop> {
     Ok((message, url))
 }
 
-fn has_notice(answer: &Answer) -> bool {
+fn has_notice(answer: &TestResponse) -> bool {
     answer.status == 200
         && answer["notice"]
             .as_str()
@@ -61,7 +64,7 @@ fn has_notice(answer: &Answer) -> bool {
 }
 
 /// Ends the check where the server has conditions of its own for a schedule (SCH-03).
-fn on_condition(answer: &Answer) -> Result<(), Stop> {
+fn on_condition(answer: &TestResponse) -> Result<(), CheckStop> {
     if answer.status == 400 && answer.error().is_some() {
         return Err(none(format!(
             "a condition of the server's own may not be met (SCH-03): {answer}"
@@ -72,12 +75,12 @@ fn on_condition(answer: &Answer) -> Result<(), Stop> {
 
 /// Holds the two dates of a message, if they can be read.
 async fn dates(
-    cx: &Cx,
-    api: &Client<'_>,
+    cx: &CheckContext,
+    api: &CheckClient<'_>,
     rows: [&[&str]; 2],
-    message: &Record,
+    message: &Representation,
     expected: [Option<&str>; 2],
-) -> Result<(), Stop> {
+) -> Result<(), CheckStop> {
     if !cx.declared().offers("message", "read") {
         return Ok(());
     }
@@ -109,7 +112,7 @@ async fn dates(
 }
 
 /// POST schedules, DELETE cancels; each answers a notice.
-async fn schedule(cx: &Cx) -> Result<(), Stop> {
+async fn schedule(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let (message, url) = message(cx, &api).await?;
     let answer = api
@@ -148,7 +151,7 @@ async fn schedule(cx: &Cx) -> Result<(), Stop> {
 
 /// A message that was cancelled is scheduled again; the other name of the second date is tried
 /// (SCH-07, SCH-08).
-async fn again(cx: &Cx) -> Result<(), Stop> {
+async fn again(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let (message, url) = message(cx, &api).await?;
     let answer = api
@@ -189,7 +192,7 @@ async fn again(cx: &Cx) -> Result<(), Stop> {
 }
 
 /// Functions beside the dates are passed over or refused; nobody is tagged (SCH-09).
-async fn functions(cx: &Cx) -> Result<(), Stop> {
+async fn functions(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let (_, url) = message(cx, &api).await?;
     let Some(tag) = super::functions::fresh_tag(&api).await? else {
@@ -211,14 +214,14 @@ async fn functions(cx: &Cx) -> Result<(), Stop> {
 }
 
 /// A wrong date and a message that is not there give an error (SCH-06).
-async fn refused(cx: &Cx) -> Result<(), Stop> {
-    let mut each = Each::default();
+async fn refused(cx: &CheckContext) -> Result<(), CheckStop> {
+    let mut each = SubjectLoop::default();
     each.took(wrong_date(cx).await)?;
     each.took(missing(cx).await)?;
     each.end()
 }
 
-async fn wrong_date(cx: &Cx) -> Result<(), Stop> {
+async fn wrong_date(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let (message, url) = message(cx, &api).await?;
     let answer = api
@@ -240,7 +243,7 @@ async fn wrong_date(cx: &Cx) -> Result<(), Stop> {
     .await
 }
 
-async fn missing(cx: &Cx) -> Result<(), Stop> {
+async fn missing(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     if !cx.declared().offers("message", "create") || !cx.declared().offers("message", "delete") {
         return Err(none("no message can be created and deleted"));

@@ -5,7 +5,7 @@ use proptest::strategy::{Strategy, ValueTree};
 
 use super::prelude::*;
 use crate::generate::runner;
-use crate::model::{self, Choice, Difference, Step};
+use crate::model::{self, Choice, ModelMismatch, ModelStep};
 
 /// Executions that the first shrinking may take.
 const MOST_SHRINKS: usize = 16;
@@ -23,7 +23,7 @@ const SEQUENCES: &[&str] = &[
 pub(super) const CHECKS: &[Check] =
     &[check!("mod/sequences", SEQUENCES, sequences).needs("*.create and *.read")];
 
-async fn sequences(cx: &Cx) -> Result<(), Stop> {
+async fn sequences(cx: &CheckContext) -> Result<(), CheckStop> {
     for steps in model::tours(cx) {
         if let Some((steps, found)) = differs(cx, &steps).await? {
             let (steps, found) = if cx.is_repetition() {
@@ -60,7 +60,10 @@ async fn sequences(cx: &Cx) -> Result<(), Stop> {
 }
 
 /// The steps and the first difference from the model, if there is one.
-async fn differs(cx: &Cx, steps: &[Step]) -> Result<Option<(Vec<Step>, Difference)>, Stop> {
+async fn differs(
+    cx: &CheckContext,
+    steps: &[ModelStep],
+) -> Result<Option<(Vec<ModelStep>, ModelMismatch)>, CheckStop> {
     let executed = model::execute(cx, steps).await?;
     for row in &executed.held {
         cx.holds(row, true, String::new);
@@ -70,7 +73,12 @@ async fn differs(cx: &Cx, steps: &[Step]) -> Result<Option<(Vec<Step>, Differenc
 
 /// Records a difference: the first attempt has the smallest case, another one says whether it comes
 /// again.
-fn told(cx: &Cx, steps: &[Step], found: &Difference, found_in: &str) -> Stop {
+fn told(
+    cx: &CheckContext,
+    steps: &[ModelStep],
+    found: &ModelMismatch,
+    found_in: &str,
+) -> CheckStop {
     if cx.is_repetition() {
         cx.holds_for(
             &found.row,
@@ -78,7 +86,7 @@ fn told(cx: &Cx, steps: &[Step], found: &Difference, found_in: &str) -> Stop {
             || found.message.clone(),
             || found.cause.clone(),
         );
-        return Stop::Failed;
+        return CheckStop::Failed;
     }
     let rel = |name: &str| cx.declared().rel(name);
     let mut lines: Vec<String> = steps.iter().map(|step| step.line(&rel)).collect();
@@ -92,16 +100,16 @@ fn told(cx: &Cx, steps: &[Step], found: &Difference, found_in: &str) -> Stop {
         &lines,
         found.cause.clone(),
     );
-    Stop::Failed
+    CheckStop::Failed
 }
 
 /// The first shrinking: proptest's, over the choices.
 async fn simpler(
-    cx: &Cx,
+    cx: &CheckContext,
     tree: &mut impl ValueTree<Value = Vec<Choice>>,
-    steps: Vec<Step>,
-    found: Difference,
-) -> Result<(Vec<Step>, Difference), Stop> {
+    steps: Vec<ModelStep>,
+    found: ModelMismatch,
+) -> Result<(Vec<ModelStep>, ModelMismatch), CheckStop> {
     let mut best = (steps, found);
     let mut moved = tree.simplify();
     for _ in 0..MOST_SHRINKS {

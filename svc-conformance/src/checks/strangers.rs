@@ -18,12 +18,12 @@ pub(super) const CHECKS: &[Check] = &[
 ];
 
 /// Without a key a helper answers `{}`, and does what it does with one (HLP-07, HLP-08).
-async fn anonymous(cx: &Cx) -> Result<(), Stop> {
+async fn anonymous(cx: &CheckContext) -> Result<(), CheckStop> {
     each!(name in declared_helpers(cx).into_iter().filter(|name| cx.declared().helps_anyone(name))
         => without_key(cx, name))
 }
 
-async fn without_key(cx: &Cx, name: &'static str) -> Result<(), Stop> {
+async fn without_key(cx: &CheckContext, name: &'static str) -> Result<(), CheckStop> {
     let api = cx.api();
     let ready = api.ready(name).await?;
     let person = somebody(cx);
@@ -104,7 +104,10 @@ async fn without_key(cx: &Cx, name: &'static str) -> Result<(), Stop> {
 }
 
 /// The one person whom a fresh tag is on.
-async fn tagged(api: &Client<'_>, tag: &Record) -> Result<Option<Record>, Stop> {
+async fn tagged(
+    api: &CheckClient<'_>,
+    tag: &Representation,
+) -> Result<Option<Representation>, CheckStop> {
     let Some(url) = tag.href("taggings") else {
         return Err(none("a tag has no link taggings"));
     };
@@ -116,13 +119,13 @@ async fn tagged(api: &Client<'_>, tag: &Record) -> Result<Option<Record>, Stop> 
 }
 
 /// Without a key, a helper of a container that is gone fails (HLP-09).
-async fn anonymous_fails(cx: &Cx) -> Result<(), Stop> {
+async fn anonymous_fails(cx: &CheckContext) -> Result<(), CheckStop> {
     each!(name in declared_helpers(cx).into_iter().filter(|name| cx.declared().helps_anyone(name))
         => fails(cx, name))
 }
 
 /// A helper of a container that is gone; of one that cannot be removed, a body that is no object.
-async fn fails(cx: &Cx, name: &'static str) -> Result<(), Stop> {
+async fn fails(cx: &CheckContext, name: &'static str) -> Result<(), CheckStop> {
     let (api, nobody) = (cx.api(), cx.anonymous());
     let of = KINDS
         .iter()
@@ -144,17 +147,17 @@ async fn fails(cx: &Cx, name: &'static str) -> Result<(), Stop> {
 }
 
 /// Helpers of a container that is gone fail, and nothing is created (HLP-23).
-async fn container_gone(cx: &Cx) -> Result<(), Stop> {
+async fn container_gone(cx: &CheckContext) -> Result<(), CheckStop> {
     each!(name in declared_helpers(cx) => gone(cx, &cx.api(), name, row::HLP_23, &[400, 404]))
 }
 
 async fn gone(
-    cx: &Cx,
-    caller: &Client<'_>,
+    cx: &CheckContext,
+    caller: &CheckClient<'_>,
     name: &'static str,
     row: &'static str,
     expected: &[u16],
-) -> Result<(), Stop> {
+) -> Result<(), CheckStop> {
     let api = cx.api();
     let ready = api.ready(name).await?;
     let (Some(container), Some(under)) = (&ready.container, ready.kind.under) else {

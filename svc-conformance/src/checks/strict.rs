@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 
 use http::HeaderName;
 
-use super::calls::{Ready, declared_helpers, ignored, somebody};
+use super::calls::{PreparedHelper, declared_helpers, ignored, somebody};
 use super::prelude::*;
-use super::refusals::{Place, unchanged};
+use super::refusals::{CreateTarget, unchanged};
 use super::subject::changeable_text;
 use crate::catalogue::Ability;
 use crate::counted::may_be_of;
@@ -55,7 +55,7 @@ pub(super) struct Spoiled {
 
 impl Spoiled {
     /// A body with an unknown member at its top.
-    pub(super) fn new(cx: &Cx, body: &Value) -> Self {
+    pub(super) fn new(cx: &CheckContext, body: &Value) -> Self {
         let word = cx.token("unknown");
         let mut spoiled = Self {
             body: body.clone(),
@@ -85,7 +85,7 @@ impl Spoiled {
 
     /// With one more inside an object of a record of a kind, where the kind has one that can be
     /// sent.
-    fn nested(mut self, cx: &Cx, one: &str) -> Self {
+    fn nested(mut self, cx: &CheckContext, one: &str) -> Self {
         let inner = json!({
             "email_addresses": [{"address": format!("{}@example.org", cx.unique())}],
             "referrer_data": {"source": "mail"},
@@ -116,14 +116,14 @@ impl Spoiled {
 
     /// Holds the answer to the body with the preference: it refuses the body and names every
     /// unknown member.
-    fn refused(&self, cx: &Cx, row: &str, answer: &Answer) {
+    fn refused(&self, cx: &CheckContext, row: &str, answer: &TestResponse) {
         let paths: Vec<&str> = self.paths.iter().map(String::as_str).collect();
         refused(cx, row, answer, &paths);
     }
 
     /// Holds the answer to the body without the preference: the warnings alone name the unknown
     /// members.
-    fn ignored(&self, cx: &Cx, answer: &Answer) -> Result<(), Stop> {
+    fn ignored(&self, cx: &CheckContext, answer: &TestResponse) -> Result<(), CheckStop> {
         let accepted = answer.is_created() && answer.json.is_object();
         cx.must(row::STR_05, accepted, || {
             format!("a body with an unknown member, without `{STRICT}`: {answer}")
@@ -149,10 +149,10 @@ impl Spoiled {
     /// member.
     async fn not_stored(
         &self,
-        api: &Client<'_>,
+        api: &CheckClient<'_>,
         one: &str,
-        record: Record,
-    ) -> Result<Record, Stop> {
+        record: Representation,
+    ) -> Result<Representation, CheckStop> {
         if !api.cx.declared().offers(one, "read") {
             return Ok(record);
         }
@@ -166,7 +166,7 @@ impl Spoiled {
 
 /// Holds an answer against a requirement: it is a 400 that names all of these properties, and
 /// repeats the preference.
-fn refused(cx: &Cx, row: &str, answer: &Answer, paths: &[&str]) {
+fn refused(cx: &CheckContext, row: &str, answer: &TestResponse, paths: &[&str]) {
     let named: BTreeSet<String> = answer
         .problems()
         .into_iter()
@@ -183,7 +183,7 @@ fn refused(cx: &Cx, row: &str, answer: &Answer, paths: &[&str]) {
 }
 
 /// Holds the header `Preference-Applied` of an answer.
-fn applied(cx: &Cx, answer: &Answer) {
+fn applied(cx: &CheckContext, answer: &TestResponse) {
     let lines = answer
         .headers
         .get_all("preference-applied")
@@ -204,7 +204,7 @@ fn applied(cx: &Cx, answer: &Answer) {
 }
 
 /// Holds the answer to a body without unknown members, with the preference.
-fn accepted(cx: &Cx, answer: &Answer) -> Result<(), Stop> {
+fn accepted(cx: &CheckContext, answer: &TestResponse) -> Result<(), CheckStop> {
     cx.must(
         row::STR_04,
         answer.is_created() && answer.json.is_object(),
@@ -215,7 +215,7 @@ fn accepted(cx: &Cx, answer: &Answer) -> Result<(), Stop> {
 }
 
 /// The properties that the warnings of an answer name, each with a code and a description.
-fn warned(cx: &Cx, answer: &Answer) -> BTreeSet<String> {
+fn warned(cx: &CheckContext, answer: &TestResponse) -> BTreeSet<String> {
     let name = cx
         .declared()
         .extension_of(&answer.json, "warnings")
@@ -231,24 +231,28 @@ fn warned(cx: &Cx, answer: &Answer) -> BTreeSet<String> {
 }
 
 /// Some of the kinds: the first of the entry point and those that have a container, before others.
-fn some_kinds(cx: &Cx, able: impl Fn(Kind) -> bool) -> Vec<Kind> {
-    let (below, roots): (Vec<Kind>, Vec<Kind>) = cx
+fn some_kinds(cx: &CheckContext, able: impl Fn(CatalogueKind) -> bool) -> Vec<CatalogueKind> {
+    let (below, roots): (Vec<CatalogueKind>, Vec<CatalogueKind>) = cx
         .declared()
         .kinds()
         .filter(|kind| able(*kind))
         .partition(|kind| kind.under.is_some());
     let mut rest = roots.into_iter();
-    let all: Vec<Kind> = rest.next().into_iter().chain(below).chain(rest).collect();
+    let all: Vec<CatalogueKind> = rest.next().into_iter().chain(below).chain(rest).collect();
     all.into_iter().take(cx.cases(2, 100, 100)).collect()
 }
 
-async fn creates(cx: &Cx) -> Result<(), Stop> {
+async fn creates(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     each!(kind in some_kinds(cx, |kind| cx.declared().offers(kind.one, "create")) => create(cx, &api, kind.one))
 }
 
-async fn create(cx: &Cx, api: &Client<'_>, one: &'static str) -> Result<(), Stop> {
-    let place = Place::of(cx, api, one).await?;
+async fn create(
+    cx: &CheckContext,
+    api: &CheckClient<'_>,
+    one: &'static str,
+) -> Result<(), CheckStop> {
+    let place = CreateTarget::of(cx, api, one).await?;
     let body = || place.body(api, &cx.marked(&full(cx, one, &json!({}))));
     let before = place.count(cx, api).await?;
     let unknown = Spoiled::new(cx, &body()).nested(cx, one);
@@ -297,7 +301,7 @@ async fn create(cx: &Cx, api: &Client<'_>, one: &'static str) -> Result<(), Stop
 }
 
 /// Members that only the server sets: the date of creation, and what the kind declares so.
-fn computed(cx: &Cx, one: &str) -> Value {
+fn computed(cx: &CheckContext, one: &str) -> Value {
     let mut members = json!({});
     if cx.declared().has_field("*", "created_date") {
         put(&mut members, "created_date", "2001-02-03T04:05:06Z");
@@ -320,12 +324,16 @@ fn computed(cx: &Cx, one: &str) -> Value {
     members
 }
 
-async fn changes(cx: &Cx) -> Result<(), Stop> {
+async fn changes(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     each!(kind in some_kinds(cx, |kind| cx.declared().can(kind.one, Ability::Change)) => change(cx, &api, kind.one))
 }
 
-async fn change(cx: &Cx, api: &Client<'_>, one: &'static str) -> Result<(), Stop> {
+async fn change(
+    cx: &CheckContext,
+    api: &CheckClient<'_>,
+    one: &'static str,
+) -> Result<(), CheckStop> {
     let text = changeable_text(cx, one);
     let valid = || text.map_or_else(|| json!({}), |name| json!({ name: cx.unique() }));
     let before = api.make(one, &json!({})).await?;
@@ -369,12 +377,12 @@ async fn change(cx: &Cx, api: &Client<'_>, one: &'static str) -> Result<(), Stop
 /// A record is put back as it was read, with a change and an unknown member; the warnings name that
 /// member alone.
 async fn put_back(
-    cx: &Cx,
-    api: &Client<'_>,
+    cx: &CheckContext,
+    api: &CheckClient<'_>,
     one: &str,
     whole: &Value,
     own: &str,
-) -> Result<(), Stop> {
+) -> Result<(), CheckStop> {
     if cx.declared().behaves("rejects_read_only") {
         return Ok(());
     }
@@ -394,7 +402,7 @@ async fn put_back(
     unknown.ignored(cx, &answer)
 }
 
-async fn helpers(cx: &Cx) -> Result<(), Stop> {
+async fn helpers(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let mut all = declared_helpers(cx);
     // The sign-up, whose answers show the person, before others.
@@ -402,7 +410,11 @@ async fn helpers(cx: &Cx) -> Result<(), Stop> {
     each!(name in all.into_iter().take(cx.cases(2, 8, 8)) => help(cx, &api, name))
 }
 
-async fn help(cx: &Cx, api: &Client<'_>, name: &'static str) -> Result<(), Stop> {
+async fn help(
+    cx: &CheckContext,
+    api: &CheckClient<'_>,
+    name: &'static str,
+) -> Result<(), CheckStop> {
     let ready = api.ready(name).await?;
     let part = if name == "record_canvass" {
         "canvass"
@@ -458,7 +470,11 @@ async fn help(cx: &Cx, api: &Client<'_>, name: &'static str) -> Result<(), Stop>
 }
 
 /// Notes for clean-up whom a call was about.
-async fn adopted(api: &Client<'_>, ready: &Ready, answer: &Answer) -> Result<(), Stop> {
+async fn adopted(
+    api: &CheckClient<'_>,
+    ready: &PreparedHelper,
+    answer: &TestResponse,
+) -> Result<(), CheckStop> {
     api.about(ready, &answer.record())
         .await
         .map(drop)

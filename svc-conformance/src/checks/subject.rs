@@ -2,16 +2,16 @@
 
 use serde_json::{Value, json};
 
-use crate::answer::Record;
-use crate::check::Cx;
-use crate::client::Client;
-use crate::generate::{self, Turn};
+use crate::answer::Representation;
+use crate::check::CheckContext;
+use crate::client::CheckClient;
+use crate::generate::{self, BodyVariant};
 use crate::kinds::kind;
-use crate::outcome::{Stop, none};
+use crate::outcome::{CheckStop, none};
 use crate::values::instant;
 
 /// A body of the check's kind; ends the check where the kind has nothing to send.
-pub(super) fn body(cx: &Cx, turn: Turn, name: &str) -> Result<Value, Stop> {
+pub(super) fn body(cx: &CheckContext, turn: BodyVariant, name: &str) -> Result<Value, CheckStop> {
     let one = cx.check.subject;
     let unwritable = || none(format!("no field of {one} is declared writable"));
     let strategy =
@@ -20,7 +20,7 @@ pub(super) fn body(cx: &Cx, turn: Turn, name: &str) -> Result<Value, Stop> {
 }
 
 /// Whether the check's kind can be written at all; what it cannot ends the check.
-pub(super) fn subject(cx: &Cx) -> Result<&'static str, Stop> {
+pub(super) fn subject(cx: &CheckContext) -> Result<&'static str, CheckStop> {
     let one = cx.check.subject;
     if cx.declared().fields(one).is_none() {
         return Err(none(format!("{one} is not declared")));
@@ -59,7 +59,7 @@ const TEXTS: [&str; 9] = [
 ];
 
 /// The text that an update of a kind may set; none where no update is declared.
-pub(super) fn changeable_text(cx: &Cx, one: &str) -> Option<&'static str> {
+pub(super) fn changeable_text(cx: &CheckContext, one: &str) -> Option<&'static str> {
     let is_free = |name: &&str| {
         let field = cx.declared().field(one, name);
         field.is_some_and(|field| field.writable && field.readable && !field.computed)
@@ -72,10 +72,10 @@ pub(super) fn changeable_text(cx: &Cx, one: &str) -> Option<&'static str> {
 
 /// Changes a text of a record; none where no text can be changed.
 pub(super) async fn touch(
-    api: &Client<'_>,
+    api: &CheckClient<'_>,
     one: &str,
-    record: &Record,
-) -> Result<Option<Record>, Stop> {
+    record: &Representation,
+) -> Result<Option<Representation>, CheckStop> {
     let Some(text) = changeable_text(api.cx, one) else {
         return Ok(None);
     };

@@ -6,7 +6,7 @@ use super::compare;
 use super::functions::{any_helper, note_rest};
 use super::prelude::*;
 use super::refusals::is_named;
-use crate::generate::{self, Fault, with};
+use crate::generate::{self, InvalidBody, with};
 use crate::kinds::ACTIONS;
 
 pub(super) const CHECKS: &[Check] = &[
@@ -16,7 +16,7 @@ pub(super) const CHECKS: &[Check] = &[
 ];
 
 /// Faults of a kind's own fields, those of closed lists first.
-fn faults(cx: &Cx, one: &str) -> Vec<Fault> {
+fn faults(cx: &CheckContext, one: &str) -> Vec<InvalidBody> {
     let mut faults = generate::faults(cx, one);
     faults.retain(|fault| !fault.property.contains(['.', '[']));
     faults.sort_by_key(|fault| !fault.is_list);
@@ -24,7 +24,7 @@ fn faults(cx: &Cx, one: &str) -> Vec<Fault> {
 }
 
 /// Each of these is told, by a description of its own.
-fn told(cx: &Cx, answer: &Answer, properties: &[String]) {
+fn told(cx: &CheckContext, answer: &TestResponse, properties: &[String]) {
     let all = answer.problems().len() >= properties.len()
         && properties.iter().all(|name| is_named(answer, name));
     cx.holds(row::ERR_39, answer.is_refused() && all, || {
@@ -33,7 +33,7 @@ fn told(cx: &Cx, answer: &Answer, properties: &[String]) {
 }
 
 /// An action with a wrong field, whose person does not exist.
-async fn links(cx: &Cx) -> Result<(), Stop> {
+async fn links(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let nobody = api
         .nobody()
@@ -46,7 +46,12 @@ async fn links(cx: &Cx) -> Result<(), Stop> {
     each!(kind in kinds.take(cx.cases(2, 6, 6)) => linked(cx, &api, kind.one, &nobody))
 }
 
-async fn linked(cx: &Cx, api: &Client<'_>, one: &str, nobody: &str) -> Result<(), Stop> {
+async fn linked(
+    cx: &CheckContext,
+    api: &CheckClient<'_>,
+    one: &str,
+    nobody: &str,
+) -> Result<(), CheckStop> {
     let Some((kind, under)) = kind(one).and_then(|kind| Some((kind, kind.under?))) else {
         return Ok(());
     };
@@ -72,7 +77,7 @@ async fn linked(cx: &Cx, api: &Client<'_>, one: &str, nobody: &str) -> Result<()
 
 /// A helper with a person of whom fields are wrong, a wrong field of its own, and a tag and a list
 /// that there are not.
-async fn functions(cx: &Cx) -> Result<(), Stop> {
+async fn functions(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let ready = any_helper(&api).await?;
     let (mut person, mut properties) = (somebody(cx), Vec::new());

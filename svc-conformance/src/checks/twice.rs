@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::calls::{Ready, declared_helpers, row, somebody};
+use super::calls::{PreparedHelper, declared_helpers, row, somebody};
 use super::compare::{identified, whole_seconds};
 use super::functions::any_helper;
 use super::prelude::*;
@@ -30,13 +30,13 @@ pub(super) const CHECKS: &[Check] = &[
     .needs("helper.match_person and helper.*.shows_person"),
 ];
 
-async fn twice(cx: &Cx) -> Result<(), Stop> {
+async fn twice(cx: &CheckContext) -> Result<(), CheckStop> {
     each!(name in declared_helpers(cx).into_iter().filter(|name| *name != "record_canvass") => posted_twice(cx, name))
 }
 
 /// One person, posted again with later values: two actions, and nobody is changed who is not
 /// matched.
-async fn posted_twice(cx: &Cx, name: &'static str) -> Result<(), Stop> {
+async fn posted_twice(cx: &CheckContext, name: &'static str) -> Result<(), CheckStop> {
     let api = cx.api();
     let ready = api.ready(name).await?;
     let person = somebody(cx);
@@ -109,7 +109,7 @@ async fn posted_twice(cx: &Cx, name: &'static str) -> Result<(), Stop> {
             before.short()
         )
     });
-    let date = |record: &Record, name: &str| record[name].as_str().and_then(instant);
+    let date = |record: &Representation, name: &str| record[name].as_str().and_then(instant);
     let (old, new) = (date(&before, "created_date"), date(&after, "created_date"));
     cx.holds(row::TYP_15, old == new, || {
         format!(
@@ -137,7 +137,7 @@ async fn posted_twice(cx: &Cx, name: &'static str) -> Result<(), Stop> {
 
 /// A server that matches people may keep what it knew where something else is sent: the later value
 /// is but preferred (HLP-04). What it did not know, it has to take.
-fn preferred(cx: &Cx, sent: &mut Value, before: &Record, after: &Record) {
+fn preferred(cx: &CheckContext, sent: &mut Value, before: &Representation, after: &Representation) {
     let Some(fields) = sent.as_object_mut() else {
         return;
     };
@@ -159,7 +159,7 @@ fn preferred(cx: &Cx, sent: &mut Value, before: &Record, after: &Record) {
 
 /// Whether two representations are of one person: of one address, or with an identifier in common
 /// that was not sent.
-fn are_same(one: &Record, other: &Record, sent: &Value) -> bool {
+fn are_same(one: &Representation, other: &Representation, sent: &Value) -> bool {
     let sent = sent["identifiers"]
         .as_array()
         .map_or(&[][..], Vec::as_slice);
@@ -174,7 +174,12 @@ fn are_same(one: &Record, other: &Record, sent: &Value) -> bool {
 }
 
 /// Two calls are two actions, whoever they are about.
-async fn actions(cx: &Cx, api: &Client<'_>, ready: &Ready, made: [&Record; 2]) -> Result<(), Stop> {
+async fn actions(
+    cx: &CheckContext,
+    api: &CheckClient<'_>,
+    ready: &PreparedHelper,
+    made: [&Representation; 2],
+) -> Result<(), CheckStop> {
     let rows: &[&str] = &[row(ready.kind.one)];
     let [first, second] = made;
     let is_other = first.link("self").is_none() || !is_one(first, second);
@@ -201,7 +206,7 @@ async fn actions(cx: &Cx, api: &Client<'_>, ready: &Ready, made: [&Record; 2]) -
 }
 
 /// A person whom no post was about is as before.
-async fn unchanged(api: &Client<'_>, before: &Record) -> Result<(), Stop> {
+async fn unchanged(api: &CheckClient<'_>, before: &Representation) -> Result<(), CheckStop> {
     let cx = api.cx;
     if cx.declared().offers("person", "read") && before.link("self").is_some() {
         let now = api.reread(before).await?;
@@ -210,21 +215,21 @@ async fn unchanged(api: &Client<'_>, before: &Record) -> Result<(), Stop> {
     Ok(())
 }
 
-async fn at_once(cx: &Cx) -> Result<(), Stop> {
+async fn at_once(cx: &CheckContext) -> Result<(), CheckStop> {
     each!(name in declared_helpers(cx).into_iter().filter(|name| *name != "record_canvass") => posted_at_once(cx, name))
 }
 
 /// A new person whom eight callers post at the same time is one, where two posts one after the
 /// other are about one: what is published of the matching (HLP-05) holds whoever else calls.
-async fn posted_at_once(cx: &Cx, name: &'static str) -> Result<(), Stop> {
+async fn posted_at_once(cx: &CheckContext, name: &'static str) -> Result<(), CheckStop> {
     let api = cx.api();
     let ready = api.ready(name).await?;
     let person = somebody(cx);
     let post = async |person: &Value| api.post(&ready.url, &ready.body(cx, Some(person))).await;
     let one = || post(&person);
     let answers = tokio::join!(one(), one(), one(), one(), one(), one(), one(), one());
-    let (mut met, mut named): (Vec<Record>, BTreeSet<String>) = Default::default();
-    for answer in <[Result<Answer, Stop>; 8]>::from(answers) {
+    let (mut met, mut named): (Vec<Representation>, BTreeSet<String>) = Default::default();
+    for answer in <[Result<TestResponse, CheckStop>; 8]>::from(answers) {
         let answer = answer?;
         // Who is asked to come again later may do so.
         if !matches!(answer.status, 429 | 503) {
@@ -272,7 +277,7 @@ async fn posted_at_once(cx: &Cx, name: &'static str) -> Result<(), Stop> {
 
 /// People who have nothing in common that could tell who they are: no address, or only parts of
 /// one. An empty address is an address, and a server may know people by it.
-async fn lookalikes(cx: &Cx) -> Result<(), Stop> {
+async fn lookalikes(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let signs_up = cx.declared().helps("person_signup");
     let ready = if signs_up {
@@ -294,7 +299,7 @@ async fn lookalikes(cx: &Cx) -> Result<(), Stop> {
         ],
     ];
     for mails in pairs {
-        let mut met: Vec<Record> = Vec::new();
+        let mut met: Vec<Representation> = Vec::new();
         for (mail, name) in mails.into_iter().zip(["Ada", "Grace"]) {
             let mut named = json!({ "given_name": name, "family_name": cx.unique() });
             if mail.is_array() {

@@ -1,7 +1,7 @@
 //! What a caller without a key learns of somebody known, and what he changes there (HLP-04,
 //! HLP-07).
 
-use super::calls::{Ready, declared_helpers, own_fields};
+use super::calls::{PreparedHelper, declared_helpers, own_fields};
 use super::compare::different;
 use super::functions::note_rest;
 use super::prelude::*;
@@ -11,7 +11,7 @@ use crate::generate::with;
 pub(super) const CHECKS: &[Check] = &[check!("hlp/without-key-of-somebody", [HLP_07], everywhere)
     .needs("helper.*.anonymous and people.read")];
 
-async fn everywhere(cx: &Cx) -> Result<(), Stop> {
+async fn everywhere(cx: &CheckContext) -> Result<(), CheckStop> {
     let helpers = declared_helpers(cx)
         .into_iter()
         .filter(|name| cx.declared().helps_anyone(name));
@@ -20,7 +20,7 @@ async fn everywhere(cx: &Cx) -> Result<(), Stop> {
 }
 
 /// Somebody posted without a key, under an address and with much that could be new of him.
-fn posted(cx: &Cx, address: &str) -> Value {
+fn posted(cx: &CheckContext, address: &str) -> Value {
     let mails = json!([{"address": address, "status": "subscribed"},
         {"address": format!("{}@example.net", cx.unique()), "primary": true}]);
     let person = json!({"given_name": "Mallory", "family_name": "Smith", "custom_fields": {"colour": "red"},
@@ -32,7 +32,7 @@ fn posted(cx: &Cx, address: &str) -> Value {
 
 /// A person who has unsubscribed and of whom more is known than the address: the record, the
 /// address, and what else is stored.
-async fn stored(cx: &Cx) -> Result<(Record, String, String), Stop> {
+async fn stored(cx: &CheckContext) -> Result<(Representation, String, String), CheckStop> {
     let (address, secret) = (
         format!("{}@example.org", cx.unique()),
         format!("Ada {}", cx.unique()),
@@ -50,12 +50,12 @@ async fn stored(cx: &Cx) -> Result<(Record, String, String), Stop> {
 
 /// What a caller may not read, he is not shown beside an error either; the status of the call.
 async fn hidden(
-    cx: &Cx,
+    cx: &CheckContext,
     row: &str,
-    caller: &Client<'_>,
-    ready: &Ready,
+    caller: &CheckClient<'_>,
+    ready: &PreparedHelper,
     (address, secret): (&str, &str),
-) -> Result<u16, Stop> {
+) -> Result<u16, CheckStop> {
     let person = cx.marked(&part(
         cx,
         "person",
@@ -72,7 +72,10 @@ async fn hidden(
 }
 
 /// As [`hidden`], for a key that may not read people, with a helper that it may call.
-pub(super) async fn hidden_from(cx: &Cx, narrow: &Client<'_>) -> Result<(), Stop> {
+pub(super) async fn hidden_from(
+    cx: &CheckContext,
+    narrow: &CheckClient<'_>,
+) -> Result<(), CheckStop> {
     let (_, address, secret) = stored(cx).await?;
     for name in declared_helpers(cx)
         .into_iter()
@@ -86,7 +89,7 @@ pub(super) async fn hidden_from(cx: &Cx, narrow: &Client<'_>) -> Result<(), Stop
     Ok(())
 }
 
-async fn known(cx: &Cx, name: &'static str) -> Result<(), Stop> {
+async fn known(cx: &CheckContext, name: &'static str) -> Result<(), CheckStop> {
     let (api, ready) = (cx.api(), cx.api().ready(name).await?);
     let (before, known, secret) = stored(cx).await?;
     let before = api.reread(&before).await?;
@@ -147,7 +150,11 @@ async fn known(cx: &Cx, name: &'static str) -> Result<(), Stop> {
 }
 
 /// An action that is named once more without a key does not lend its person to functions.
-async fn lent(cx: &Cx, ready: &Ready, person: &Record) -> Result<(), Stop> {
+async fn lent(
+    cx: &CheckContext,
+    ready: &PreparedHelper,
+    person: &Representation,
+) -> Result<(), CheckStop> {
     let (api, body) = (cx.api(), cx.marked(&own_fields(cx, ready.kind.one)));
     let tag = super::functions::fresh_tag(&api).await?;
     let (Some(container), Some(tag)) = (&ready.container, tag) else {
@@ -172,7 +179,7 @@ async fn lent(cx: &Cx, ready: &Ready, person: &Record) -> Result<(), Stop> {
 }
 
 /// Notes for clean-up what the calls have made in a container of this run.
-async fn found(cx: &Cx, ready: &Ready) -> Result<(), Stop> {
+async fn found(cx: &CheckContext, ready: &PreparedHelper) -> Result<(), CheckStop> {
     let (api, journal) = (cx.api(), &cx.run.journal);
     let url = ready
         .container

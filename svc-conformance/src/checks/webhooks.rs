@@ -51,7 +51,7 @@ const WITHIN: [&str; 28] = [
 ];
 
 /// Where the webhooks are; the primary key has to have the right to them.
-pub(super) async fn hooks(api: &Client<'_>) -> Result<String, Stop> {
+pub(super) async fn hooks(api: &CheckClient<'_>) -> Result<String, CheckStop> {
     let url = api
         .cx
         .declared()
@@ -64,7 +64,7 @@ pub(super) async fn hooks(api: &Client<'_>) -> Result<String, Stop> {
 }
 
 /// All webhooks, in a form that can be read.
-async fn list(api: &Client<'_>, url: &str) -> Result<Vec<Record>, Stop> {
+async fn list(api: &CheckClient<'_>, url: &str) -> Result<Vec<Representation>, CheckStop> {
     let (cx, answer) = (api.cx, api.get(url).await?);
     let all = answer.record();
     let count = |part: &str| {
@@ -83,12 +83,12 @@ async fn list(api: &Client<'_>, url: &str) -> Result<Vec<Record>, Stop> {
 }
 
 /// A receiver that nobody has.
-fn receiver(cx: &Cx) -> String {
+fn receiver(cx: &CheckContext) -> String {
     format!("https://hooks.example.org/{}", cx.unique())
 }
 
 /// A webhook that sends nothing.
-async fn make(api: &Client<'_>, url: &str) -> Result<Answer, Stop> {
+async fn make(api: &CheckClient<'_>, url: &str) -> Result<TestResponse, CheckStop> {
     let body =
         json!({ "url": receiver(api.cx), "events": ["created", "deleted"], "status": "paused" });
     let answer = api.post(url, &body).await?;
@@ -99,7 +99,7 @@ async fn make(api: &Client<'_>, url: &str) -> Result<Answer, Stop> {
     Ok(answer)
 }
 
-async fn link(cx: &Cx) -> Result<(), Stop> {
+async fn link(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let (declared, link) = (
         cx.declared().behaves("webhooks"),
@@ -121,7 +121,7 @@ async fn link(cx: &Cx) -> Result<(), Stop> {
 }
 
 /// The secret of an answer, of the form that the standard has.
-fn secret(answer: &Answer) -> Option<&str> {
+fn secret(answer: &TestResponse) -> Option<&str> {
     let secret = answer["secret"].as_str()?;
     let digits = secret.strip_prefix("whsec_")?.trim_end_matches('=');
     let is_base64 = digits
@@ -131,7 +131,7 @@ fn secret(answer: &Answer) -> Option<&str> {
 }
 
 /// A webhook from its first day to its last.
-async fn life(cx: &Cx) -> Result<(), Stop> {
+async fn life(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let url = hooks(&api).await?;
     let made = make(&api, &url).await?;
@@ -224,7 +224,11 @@ async fn life(cx: &Cx) -> Result<(), Stop> {
 }
 
 /// Changes one member after the other, and looks at the rest.
-async fn changed(cx: &Cx, api: &Client<'_>, read: &Answer) -> Result<(), Stop> {
+async fn changed(
+    cx: &CheckContext,
+    api: &CheckClient<'_>,
+    read: &TestResponse,
+) -> Result<(), CheckStop> {
     let own = read.record().own()?;
     let mut before = read.record();
     // Last of all it pauses again: nobody is there to be told.
@@ -260,7 +264,12 @@ async fn changed(cx: &Cx, api: &Client<'_>, read: &Answer) -> Result<(), Stop> {
 }
 
 /// Another secret, which is shown once.
-async fn rotated(cx: &Cx, api: &Client<'_>, webhook: &Record, first: &str) -> Result<(), Stop> {
+async fn rotated(
+    cx: &CheckContext,
+    api: &CheckClient<'_>,
+    webhook: &Representation,
+    first: &str,
+) -> Result<(), CheckStop> {
     let url = cx.declared().extension_leads(webhook, "rotate_secret")?;
     let answer = api.send(Method::POST, &url, None).await?;
     let is_other = secret(&answer).is_some_and(|secret| secret != first);
@@ -275,7 +284,7 @@ async fn rotated(cx: &Cx, api: &Client<'_>, webhook: &Record, first: &str) -> Re
 }
 
 /// Who has nothing to do with webhooks.
-async fn key(cx: &Cx) -> Result<(), Stop> {
+async fn key(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let url = hooks(&api).await?;
     let made = make(&api, &url).await?.record();
@@ -329,11 +338,11 @@ fn unreadable_kind(lacks: &str) -> Option<&'static str> {
 
 /// A webhook of a kind that a key may not read: the key neither sees nor changes it.
 async fn unreadable_kinds(
-    api: &Client<'_>,
-    narrow: &Client<'_>,
+    api: &CheckClient<'_>,
+    narrow: &CheckClient<'_>,
     url: &str,
     kind: &str,
-) -> Result<(), Stop> {
+) -> Result<(), CheckStop> {
     let cx = api.cx;
     let body = json!({ "url": receiver(cx), "kinds": [kind], "status": "paused" });
     let made = api.post(url, &body).await?;
@@ -375,12 +384,12 @@ async fn unreadable_kinds(
 
 /// Refuses a body, and makes nothing of it.
 async fn refused(
-    cx: &Cx,
-    api: &Client<'_>,
+    cx: &CheckContext,
+    api: &CheckClient<'_>,
     url: &str,
     body: &Value,
     named: &[&str],
-) -> Result<(), Stop> {
+) -> Result<(), CheckStop> {
     let before = list(api, url).await?.len();
     let answer = api.post(url, body).await?;
     let problems = answer.problems();
@@ -402,7 +411,7 @@ async fn refused(
     Ok(())
 }
 
-async fn errors(cx: &Cx) -> Result<(), Stop> {
+async fn errors(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let url = hooks(&api).await?;
     let all_wrong = json!({ "kinds": ["person", "no_such_kind"], "events": ["no_such_event"] });
@@ -432,7 +441,7 @@ async fn errors(cx: &Cx) -> Result<(), Stop> {
     .await
 }
 
-async fn private(cx: &Cx) -> Result<(), Stop> {
+async fn private(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let url = hooks(&api).await?;
     for host in WITHIN {
@@ -477,7 +486,7 @@ async fn private(cx: &Cx) -> Result<(), Stop> {
     api.remove(&webhook).await.map(drop)
 }
 
-async fn redeliver(cx: &Cx) -> Result<(), Stop> {
+async fn redeliver(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let url = hooks(&api).await?;
     let made = make(&api, &url).await?.record();
@@ -515,7 +524,7 @@ async fn redeliver(cx: &Cx) -> Result<(), Stop> {
     api.remove(&made).await.map(drop)
 }
 
-async fn tenants(cx: &Cx) -> Result<(), Stop> {
+async fn tenants(cx: &CheckContext) -> Result<(), CheckStop> {
     let Some(other) = cx.other() else {
         return Ok(());
     };

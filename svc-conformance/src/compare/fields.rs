@@ -4,16 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use svc_declaration::DeclaredField;
 
-use super::{Fate, FieldPair, Side};
-use crate::cause::Flaw;
-use crate::kinds::Kind;
+use super::{ComparedServer, FieldPair, TransferResult};
+use crate::cause::CauseKind;
+use crate::kinds::CatalogueKind;
 
-type Fields = BTreeMap<String, DeclaredField>;
+type DeclaredFields = BTreeMap<String, DeclaredField>;
 
 /// Every field of a kind that either server has.
-pub(super) fn of(kind: Kind, a: &Side, b: &Side) -> Vec<FieldPair> {
-    let none = Fields::new();
-    let own = |side: &Side| named(side.declared.fields(kind.one).unwrap_or(&none), side);
+pub(super) fn of(kind: CatalogueKind, a: &ComparedServer, b: &ComparedServer) -> Vec<FieldPair> {
+    let none = DeclaredFields::new();
+    let own = |side: &ComparedServer| named(side.declared.fields(kind.one).unwrap_or(&none), side);
     let mut pairs = Vec::new();
     walk("", kind, (a, &own(a)), (b, &own(b)), &mut pairs);
     pairs
@@ -21,7 +21,7 @@ pub(super) fn of(kind: Kind, a: &Side, b: &Side) -> Vec<FieldPair> {
 
 /// The fields under the neutral names of the share objects, which a server may call otherwise
 /// (HAL-11).
-fn named(fields: &Fields, side: &Side) -> Fields {
+fn named(fields: &DeclaredFields, side: &ComparedServer) -> DeclaredFields {
     let neutral = |name: &String| {
         let known = ["network_a_share", "network_b_share"]
             .into_iter()
@@ -36,9 +36,9 @@ fn named(fields: &Fields, side: &Side) -> Fields {
 
 fn walk(
     above: &str,
-    kind: Kind,
-    (a, in_a): (&Side, &Fields),
-    (b, in_b): (&Side, &Fields),
+    kind: CatalogueKind,
+    (a, in_a): (&ComparedServer, &DeclaredFields),
+    (b, in_b): (&ComparedServer, &DeclaredFields),
     pairs: &mut Vec<FieldPair>,
 ) {
     let names: BTreeSet<&String> = in_a.keys().chain(in_b.keys()).collect();
@@ -86,57 +86,62 @@ const fn access(field: Option<&DeclaredField>) -> &'static str {
 /// What becomes of a value that one server has and the other may take.
 fn fate(
     place: &str,
-    kind: Kind,
-    (source, from): (&Side, Option<&DeclaredField>),
-    (target, to): (&Side, Option<&DeclaredField>),
-) -> Fate {
+    kind: CatalogueKind,
+    (source, from): (&ComparedServer, Option<&DeclaredField>),
+    (target, to): (&ComparedServer, Option<&DeclaredField>),
+) -> TransferResult {
     let Some(from) =
-        from.filter(|field| field.readable && !has(source, kind, place, &[Flaw::Missing]))
+        from.filter(|field| field.readable && !has(source, kind, place, &[CauseKind::Missing]))
     else {
         let needed = to.is_some_and(|field| field.required && field.default.is_none());
         return if needed {
-            Fate::Blocks("required there, missing here".to_owned())
+            TransferResult::Blocks("required there, missing here".to_owned())
         } else {
-            Fate::Nothing
+            TransferResult::Nothing
         };
     };
     let Some(to) = to else {
-        return Fate::Lost("no such field".to_owned());
+        return TransferResult::Lost("no such field".to_owned());
     };
     if from.computed && to.computed {
-        return Fate::Nothing;
+        return TransferResult::Nothing;
     }
     if to.computed || !to.writable {
-        return Fate::Lost("read-only there".to_owned());
+        return TransferResult::Lost("read-only there".to_owned());
     }
-    if has(target, kind, place, &[Flaw::NotStored, Flaw::Altered]) {
-        return Fate::Lost("declared, not stored".to_owned());
+    if has(
+        target,
+        kind,
+        place,
+        &[CauseKind::NotStored, CauseKind::Altered],
+    ) {
+        return TransferResult::Lost("declared, not stored".to_owned());
     }
     let flexible = |kind: &str| kind.contains("flex");
     let is_text = |kind: &str| matches!(kind, "string" | "enum") || flexible(kind);
     if from.kind != to.kind && !(is_text(&from.kind) && is_text(&to.kind)) {
-        return Fate::Lost(format!("{} here, {} there", from.kind, to.kind));
+        return TransferResult::Lost(format!("{} here, {} there", from.kind, to.kind));
     }
     match &to.values {
         Some(taken) if to.kind == "enum" => {
             let lacks = |value: &&String| !taken.contains(value);
             let all = from.values.as_ref().filter(|_| from.kind == "enum");
             let Some(all) = all else {
-                return Fate::Part(format!("only {}", taken.join(", ")));
+                return TransferResult::Part(format!("only {}", taken.join(", ")));
             };
             let missing: Vec<&str> = all.iter().filter(lacks).map(String::as_str).collect();
             if missing.is_empty() {
-                Fate::Whole
+                TransferResult::Whole
             } else {
-                Fate::Part(format!("without {}", missing.join(", ")))
+                TransferResult::Part(format!("without {}", missing.join(", ")))
             }
         }
-        _ => Fate::Whole,
+        _ => TransferResult::Whole,
     }
 }
 
 /// Whether a report saw one of these flaws at a field.
-fn has(side: &Side, kind: Kind, place: &str, flaws: &[Flaw]) -> bool {
+fn has(side: &ComparedServer, kind: CatalogueKind, place: &str, flaws: &[CauseKind]) -> bool {
     let own = format!("{}.{place}", kind.one);
     let is_here = |subject: &str| {
         subject == own || place == subject || place.ends_with(&format!(".{subject}"))

@@ -9,16 +9,16 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use crate::catalogue::FUNCTIONS;
-use crate::declared::{self, Declared, Source};
-use crate::kinds::{KINDS, Kind};
+use crate::declared::{self, DeclarationSource, DeclaredApi};
+use crate::kinds::{CatalogueKind, KINDS};
 use crate::report::{CauseReport, Report};
 
 /// One of the two servers.
 #[derive(Debug, Clone)]
-pub(crate) struct Side {
+pub(crate) struct ComparedServer {
     /// How it is called in the comparison.
     name: String,
-    declared: Declared,
+    declared: DeclaredApi,
     /// What a report saw it not do as it declares.
     causes: Vec<CauseReport>,
 }
@@ -29,8 +29,8 @@ pub(crate) struct Comparison {
     a: String,
     b: String,
     kinds: Vec<KindPair>,
-    helpers: Vec<Pair>,
-    action_functions: Vec<Pair>,
+    helpers: Vec<FeaturePair>,
+    action_functions: Vec<FeaturePair>,
 }
 
 /// One kind in both.
@@ -51,14 +51,14 @@ struct FieldPair {
     field: String,
     a: &'static str,
     b: &'static str,
-    a_to_b: Fate,
-    b_to_a: Fate,
+    a_to_b: TransferResult,
+    b_to_a: TransferResult,
 }
 
 /// What becomes of a value on its way.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "fate", content = "why", rename_all = "snake_case")]
-enum Fate {
+enum TransferResult {
     /// There is nothing to carry.
     Nothing,
     /// It arrives.
@@ -73,13 +73,13 @@ enum Fate {
 
 /// Something that a server has or lacks.
 #[derive(Debug, Clone, Serialize)]
-struct Pair {
+struct FeaturePair {
     name: String,
     a: bool,
     b: bool,
 }
 
-impl Side {
+impl ComparedServer {
     /// From a capability document, TOML or JSON, or from a JSON report.
     pub(crate) fn read(name: &str, text: &str) -> Result<Self, String> {
         let report = serde_json::from_str::<Report>(text).ok();
@@ -98,12 +98,12 @@ impl Side {
         };
         Ok(Self {
             name: name.to_owned(),
-            declared: Declared::new(text, Source::File),
+            declared: DeclaredApi::new(text, DeclarationSource::File),
             causes,
         })
     }
 
-    fn operations(&self, kind: Kind) -> Vec<String> {
+    fn operations(&self, kind: CatalogueKind) -> Vec<String> {
         self.declared
             .collection(kind.many)
             .map(|collection| collection.operations.clone())
@@ -111,7 +111,7 @@ impl Side {
     }
 
     /// Why records of a kind cannot be had from here.
-    fn gives(&self, kind: Kind) -> Result<(), String> {
+    fn gives(&self, kind: CatalogueKind) -> Result<(), String> {
         let below = || {
             KINDS
                 .iter()
@@ -127,7 +127,7 @@ impl Side {
     }
 
     /// Why records of a kind are not taken here.
-    fn takes(&self, kind: Kind) -> Result<(), String> {
+    fn takes(&self, kind: CatalogueKind) -> Result<(), String> {
         let helper = kind.helper.filter(|helper| self.declared.helps(helper));
         if self.declared.offers(kind.one, "create") || helper.is_some() {
             return Ok(());
@@ -137,8 +137,8 @@ impl Side {
 }
 
 impl Comparison {
-    pub(crate) fn of(a: &Side, b: &Side) -> Self {
-        let is_known = |kind: &&Kind| {
+    pub(crate) fn of(a: &ComparedServer, b: &ComparedServer) -> Self {
+        let is_known = |kind: &&CatalogueKind| {
             [a, b]
                 .iter()
                 .any(|side| side.declared.collection(kind.many).is_some())
@@ -150,12 +150,12 @@ impl Comparison {
             .keys()
             .chain(b.declared.text.helpers.keys())
             .collect();
-        let helper = |name: &String| Pair {
+        let helper = |name: &String| FeaturePair {
             a: a.declared.helps(name),
             b: b.declared.helps(name),
             name: name.clone(),
         };
-        let function = |name: &&str| Pair {
+        let function = |name: &&str| FeaturePair {
             a: a.declared.acts(name),
             b: b.declared.acts(name),
             name: (*name).to_owned(),
@@ -179,12 +179,14 @@ impl Comparison {
 }
 
 impl KindPair {
-    fn of(kind: Kind, a: &Side, b: &Side) -> Self {
+    fn of(kind: CatalogueKind, a: &ComparedServer, b: &ComparedServer) -> Self {
         let fields = fields::of(kind, a, b);
-        let blocked = |from: &Side, to: &Side, fate: fn(&FieldPair) -> &Fate| {
+        let blocked = |from: &ComparedServer,
+                       to: &ComparedServer,
+                       fate: fn(&FieldPair) -> &TransferResult| {
             let needs = fields
                 .iter()
-                .find(|pair| matches!(fate(pair), Fate::Blocks(_)));
+                .find(|pair| matches!(fate(pair), TransferResult::Blocks(_)));
             let needs = needs.map(|pair| {
                 format!(
                     "{} requires {}, which {} lacks",

@@ -2,10 +2,10 @@
 
 use std::fmt::{self, Write as _};
 
-use super::{Comparison, Fate, FieldPair, KindPair, Pair};
+use super::{Comparison, FeaturePair, FieldPair, KindPair, TransferResult};
 use crate::values::shown;
 
-impl fmt::Display for Fate {
+impl fmt::Display for TransferResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Nothing => f.write_str("-"),
@@ -35,7 +35,7 @@ impl Comparison {
         }
         .to_owned();
         let rows = self.kinds.iter().map(|kind| {
-            let fields = |fate: fn(&FieldPair) -> &Fate| kind.fields.iter().map(fate);
+            let fields = |fate: fn(&FieldPair) -> &TransferResult| kind.fields.iter().map(fate);
             let a_to_b = carried(kind.a_to_b_blocked.as_ref(), fields(|pair| &pair.a_to_b));
             let b_to_a = carried(kind.b_to_a_blocked.as_ref(), fields(|pair| &pair.b_to_a));
             [kind.kind.to_owned(), a_to_b, b_to_a]
@@ -96,7 +96,7 @@ impl Comparison {
             let word = |has: bool| if has { "yes" } else { "missing" }.to_owned();
             let rows = pairs
                 .iter()
-                .map(|Pair { name, a, b }| [shown(name, 60), word(*a), word(*b)]);
+                .map(|FeaturePair { name, a, b }| [shown(name, 60), word(*a), word(*b)]);
             table(
                 &mut text,
                 markdown,
@@ -138,17 +138,20 @@ impl KindPair {
 }
 
 /// What of a kind arrives, in one cell.
-fn carried<'f>(blocked: Option<&String>, fates: impl Iterator<Item = &'f Fate>) -> String {
+fn carried<'f>(
+    blocked: Option<&String>,
+    fates: impl Iterator<Item = &'f TransferResult>,
+) -> String {
     if let Some(why) = blocked {
         return format!("no: {}", shown(why, 200));
     }
     let (mut whole, mut part, mut lost) = (0_usize, 0_usize, 0_usize);
     for fate in fates {
         match fate {
-            Fate::Whole => whole = whole.saturating_add(1),
-            Fate::Part(_) => part = part.saturating_add(1),
-            Fate::Lost(_) => lost = lost.saturating_add(1),
-            Fate::Nothing | Fate::Blocks(_) => {}
+            TransferResult::Whole => whole = whole.saturating_add(1),
+            TransferResult::Part(_) => part = part.saturating_add(1),
+            TransferResult::Lost(_) => lost = lost.saturating_add(1),
+            TransferResult::Nothing | TransferResult::Blocks(_) => {}
         }
     }
     format!("{whole} fields whole, {part} in part, {lost} lost")

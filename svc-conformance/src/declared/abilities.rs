@@ -2,10 +2,10 @@
 
 use svc_declaration::DeclaredField;
 
-use super::Declared;
+use super::DeclaredApi;
 use crate::catalogue::Ability;
-use crate::fields::{self, Shape};
-use crate::kinds::{ACTIONS, Kind, kind};
+use crate::fields::{self, ValueShape};
+use crate::kinds::{ACTIONS, CatalogueKind, kind};
 
 /// Fields that may not be empty beside others: an event keeps its kind while it has levels, a
 /// question's is required, it and its answers have responses, and a voided donation has a date.
@@ -19,7 +19,7 @@ pub(crate) const FIRM: &[(&str, &str)] = &[
     ("canvass", "canvasser"),
 ];
 
-impl Declared {
+impl DeclaredApi {
     /// Whether anything that is declared shows a record of a kind: a read, a list, or the answer to
     /// what makes or changes one.
     pub(crate) fn shows(&self, one: &str) -> bool {
@@ -32,7 +32,8 @@ impl Declared {
 
     /// Whether a collection of a kind is declared, that of the entry point or one below a record.
     pub(crate) fn is_listed(&self, one: &str) -> bool {
-        let below = |kind: Kind| self.kinds().any(|of| self.lists_below(of.one, kind.many));
+        let below =
+            |kind: CatalogueKind| self.kinds().any(|of| self.lists_below(of.one, kind.many));
         self.offers(one, "list") || kind(one).is_some_and(below)
     }
 
@@ -81,7 +82,7 @@ impl Declared {
 
     /// Whether a declared helper belongs to records that can be made and deleted.
     pub(crate) fn helps_removable(&self) -> bool {
-        let of = |kind: &Kind| {
+        let of = |kind: &CatalogueKind| {
             kind.under
                 .filter(|_| kind.helper.is_some_and(|helper| self.helps(helper)))
         };
@@ -148,8 +149,9 @@ impl Declared {
         );
         let breaks = |name: &str, field: &DeclaredField| {
             let shape = fields::find(one, name).map(|known| known.shape);
-            let has_type =
-                shape.is_some_and(|shape| !matches!(shape, Shape::Reference | Shape::OneOrMany));
+            let has_type = shape.is_some_and(|shape| {
+                !matches!(shape, ValueShape::Reference | ValueShape::OneOrMany)
+            });
             let ranged =
                 field.maximum.is_some() || field.minimum.is_some() || field.max_length.is_some();
             let narrowed = field.kind == "enum" && field.values.is_some();
@@ -157,7 +159,7 @@ impl Declared {
                 || ranged
                 || narrowed
                 || (types && has_type)
-                || (enums && shape == Some(Shape::Enum))
+                || (enums && shape == Some(ValueShape::Enum))
         };
         let own = self.fields(one).into_iter().flatten();
         own.filter(|(name, field)| field.writable && !field.computed && breaks(name, field))
@@ -176,7 +178,7 @@ fn is_list(one: &str, name: &str, field: &DeclaredField) -> bool {
     let shape = fields::find(one, name).map(|known| known.shape);
     let listed = matches!(
         shape,
-        Some(Shape::Texts | Shape::Objects | Shape::OneOrMany)
+        Some(ValueShape::Texts | ValueShape::Objects | ValueShape::OneOrMany)
     );
     listed
         && field.kind.ends_with("[]")

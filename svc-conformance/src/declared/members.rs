@@ -139,14 +139,14 @@ fn object(value: &Value) -> impl Iterator<Item = (&String, &Value)> {
 /// The members of a type as it is read: what serde is told when it asks for an object of that type.
 fn members_of<T: DeserializeOwned>() -> &'static [&'static str] {
     let mut names: &'static [&'static str] = &[];
-    let _ = T::deserialize(Members(&mut names));
+    let _ = T::deserialize(MemberCollector(&mut names));
     names
 }
 
 /// Reads nothing, and notes which members a type would have read.
-struct Members<'n>(&'n mut &'static [&'static str]);
+struct MemberCollector<'n>(&'n mut &'static [&'static str]);
 
-impl<'de> Deserializer<'de> for Members<'_> {
+impl<'de> Deserializer<'de> for MemberCollector<'_> {
     type Error = Error;
 
     fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Error> {

@@ -10,17 +10,17 @@ use serde_json::Value;
 pub use svc_declaration::Declaration;
 use svc_declaration::{DeclaredCollection, DeclaredField};
 
-use crate::answer::Record;
+use crate::answer::Representation;
 use crate::catalogue::Ability;
 use crate::fields;
-use crate::kinds::{KINDS, Kind, kind, kind_of};
-use crate::outcome::Stop;
+use crate::kinds::{CatalogueKind, KINDS, kind, kind_of};
+use crate::outcome::CheckStop;
 
 /// Where a declaration came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Source {
+pub enum DeclarationSource {
     /// Handed over by the program that runs the suite.
     Given,
     /// Published by the server (UND-40).
@@ -99,31 +99,31 @@ fn is_json(text: &str) -> bool {
 /// Where the text of a declaration says that it comes from: `source = "probed"`, as `probe` writes
 /// it, or a file.
 #[must_use]
-pub fn source(text: &str) -> Source {
+pub fn source(text: &str) -> DeclarationSource {
     #[derive(serde::Deserialize)]
-    struct Said {
+    struct SourceMember {
         source: Option<String>,
     }
-    let said: Option<Said> = if is_json(text) {
+    let said: Option<SourceMember> = if is_json(text) {
         serde_json::from_str(text).ok()
     } else {
         toml::from_str(text).ok()
     };
     match said.and_then(|said| said.source).as_deref() {
-        Some("probed") => Source::Probed,
-        _ => Source::File,
+        Some("probed") => DeclarationSource::Probed,
+        _ => DeclarationSource::File,
     }
 }
 
 /// A declaration with the questions that checks ask.
 #[derive(Debug, Clone)]
-pub(crate) struct Declared {
+pub(crate) struct DeclaredApi {
     pub(crate) text: Declaration,
-    pub(crate) source: Source,
+    pub(crate) source: DeclarationSource,
 }
 
-impl Declared {
-    pub(crate) const fn new(text: Declaration, source: Source) -> Self {
+impl DeclaredApi {
+    pub(crate) const fn new(text: Declaration, source: DeclarationSource) -> Self {
         Self { text, source }
     }
 
@@ -137,7 +137,7 @@ impl Declared {
     /// are the vendor's own (ENT-27).
     pub(crate) fn extension<'r>(
         &self,
-        record: &'r Record,
+        record: &'r Representation,
         part: &str,
         name: &str,
     ) -> Option<&'r str> {
@@ -145,7 +145,7 @@ impl Declared {
     }
 
     /// The name of an extension among the members of an object; which one as for
-    /// [`Declared::extension`].
+    /// [`DeclaredApi::extension`].
     pub(crate) fn extension_of<'r>(&self, object: &'r Value, name: &str) -> Option<&'r str> {
         let dialect = &self.text.dialect;
         let relations = object
@@ -167,20 +167,24 @@ impl Declared {
     }
 
     /// The absolute address under the relation of an extension.
-    pub(crate) fn extension_href(&self, record: &Record, name: &str) -> Option<String> {
+    pub(crate) fn extension_href(&self, record: &Representation, name: &str) -> Option<String> {
         record.link(self.extension(record, "_links", name)?)
     }
 
-    /// As [`Declared::extension_href`]; ends the check without the link.
-    pub(crate) fn extension_leads(&self, record: &Record, name: &str) -> Result<String, Stop> {
+    /// As [`DeclaredApi::extension_href`]; ends the check without the link.
+    pub(crate) fn extension_leads(
+        &self,
+        record: &Representation,
+        name: &str,
+    ) -> Result<String, CheckStop> {
         self.extension_href(record, name).ok_or_else(|| {
-            Stop::Inconclusive(format!("there is no link {name} in {}", record.short()))
+            CheckStop::Inconclusive(format!("there is no link {name} in {}", record.short()))
         })
     }
 
     /// Whether a person belongs to a container of this kind once: to a tag, a list or a question,
     /// or by behaviour.
-    pub(crate) fn has_one_per_person(&self, kind: Kind) -> bool {
+    pub(crate) fn has_one_per_person(&self, kind: CatalogueKind) -> bool {
         let by_behaviour = || kind.helper.is_some() && self.behaves("one_action_per_person");
         matches!(kind.one, "tagging" | "item" | "answer") || by_behaviour()
     }
@@ -198,7 +202,7 @@ impl Declared {
     }
 
     /// Every declared kind, containers before what they contain.
-    pub(crate) fn kinds(&self) -> impl Iterator<Item = Kind> + '_ {
+    pub(crate) fn kinds(&self) -> impl Iterator<Item = CatalogueKind> + '_ {
         KINDS
             .iter()
             .copied()
@@ -224,19 +228,19 @@ impl Declared {
     }
 
     /// The first kind that the entry point leads to and that has each of these operations.
-    pub(crate) fn first_with(&self, operations: &[&str]) -> Option<Kind> {
+    pub(crate) fn first_with(&self, operations: &[&str]) -> Option<CatalogueKind> {
         self.kinds()
             .find(|kind| kind.under.is_none() && self.offers_all(kind.one, operations))
     }
 
     /// What the collection of a kind can be filtered by.
-    pub(crate) fn filters(&self, kind: Kind) -> &[String] {
+    pub(crate) fn filters(&self, kind: CatalogueKind) -> &[String] {
         self.listed(kind)
             .map_or(&[], |collection| &collection.filter)
     }
 
     /// The dates that the collection of a kind can be ordered by.
-    pub(crate) fn orders(&self, kind: Kind) -> &[String] {
+    pub(crate) fn orders(&self, kind: CatalogueKind) -> &[String] {
         self.listed(kind)
             .map_or(&[], |collection| &collection.order)
     }
@@ -250,7 +254,7 @@ impl Declared {
         self.kinds().any(|kind| has(self.filters(kind)))
     }
 
-    fn listed(&self, kind: Kind) -> Option<&DeclaredCollection> {
+    fn listed(&self, kind: CatalogueKind) -> Option<&DeclaredCollection> {
         self.collection(kind.many)
             .filter(|_| self.offers(kind.one, "list"))
     }
@@ -379,7 +383,7 @@ impl Declared {
     }
 
     /// The places of the kinds where a field of the catalogue stands: kind, and path from its top.
-    pub(crate) fn places(&self, owner: &str, path: &str) -> Vec<(Kind, String)> {
+    pub(crate) fn places(&self, owner: &str, path: &str) -> Vec<(CatalogueKind, String)> {
         let mut places = Vec::new();
         if let Some(kind) = kind(owner) {
             if self.field(owner, path).is_some() {
@@ -433,13 +437,13 @@ impl Declared {
 
     /// Operations on kinds that are not declared, and whose address a run can know: that of a
     /// collection that is listed, or of a record that it makes.
-    pub(crate) fn unsupported(&self) -> Vec<(Kind, &'static str)> {
-        let is_known = |kind: Kind, operation: &str| match operation {
+    pub(crate) fn unsupported(&self) -> Vec<(CatalogueKind, &'static str)> {
+        let is_known = |kind: CatalogueKind, operation: &str| match operation {
             "create" => kind.under.is_none() && self.offers(kind.one, "list"),
             _ => self.makes(kind) && !self.helpers_only(),
         };
         let operations = ["create", "read", "update", "delete"];
-        let missing = |kind: Kind| {
+        let missing = |kind: CatalogueKind| {
             operations
                 .into_iter()
                 .filter(move |operation| !self.offers(kind.one, operation))
@@ -452,7 +456,7 @@ impl Declared {
     }
 
     /// Whether records of a kind can be made, with the container and the person that they need.
-    fn makes(&self, kind: Kind) -> bool {
+    fn makes(&self, kind: CatalogueKind) -> bool {
         let surrounds = |under: &str| self.makes_alone(under) && self.makes_alone("person");
         match kind.under {
             None => self.makes_alone(kind.one),

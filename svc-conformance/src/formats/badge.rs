@@ -1,10 +1,10 @@
 //! JSON for a badge, in the form that badge services read.
 
-use crate::outcome::Outcome;
+use crate::outcome::RequirementOutcome;
 use crate::report::Report;
 
 pub(super) fn written(report: &Report) -> String {
-    let (passed, due) = (report.count(Outcome::Pass), report.judged());
+    let (passed, due) = (report.count(RequirementOutcome::Pass), report.judged());
     let color = match report.verdict() {
         "conformant" => "brightgreen",
         "conformant with deviations" => "yellowgreen",

@@ -6,11 +6,11 @@ use std::fmt::Write as _;
 use super::markup::{escaped, marked};
 use super::picture;
 use crate::catalogue::Catalogue;
-use crate::outcome::Outcome;
+use crate::outcome::RequirementOutcome;
 use crate::recorder::Exchange;
 use crate::replay::Replay;
 use crate::report::{
-    AREAS, CauseReport, CheckReport, Report, RowReport, Score, Tally, area, source,
+    AREAS, AreaSummary, CauseReport, CheckReport, Report, RequirementReport, Score, area, source,
 };
 
 /// Exchanges of one check that are shown at most.
@@ -31,7 +31,7 @@ pub(super) fn written(report: &Report) -> String {
     );
     head(&mut text, report);
     causes(&mut text, &report.causes);
-    let mut failed = report.with(Outcome::Fail).peekable();
+    let mut failed = report.with(RequirementOutcome::Fail).peekable();
     if failed.peek().is_some() {
         text.push_str("<h2 id=\"failures\">Failures</h2>\n");
     }
@@ -79,7 +79,10 @@ fn head(text: &mut String, report: &Report) {
         "not conformant" => "bad",
         _ => "open",
     };
-    let (passed, failed) = (report.count(Outcome::Pass), report.count(Outcome::Fail));
+    let (passed, failed) = (
+        report.count(RequirementOutcome::Pass),
+        report.count(RequirementOutcome::Fail),
+    );
     let _ = writeln!(
         text,
         "<header class=\"{class}\"><h1>Conformance: {}</h1>\n<p class=\"lead\">{passed} of {} rows pass, {failed} fail.</p>\n{}</header>\n<dl>",
@@ -160,7 +163,7 @@ fn causes(text: &mut String, causes: &[CauseReport]) {
 }
 
 /// A row that failed, with what shows it again.
-fn failure(text: &mut String, report: &Report, row: &RowReport) {
+fn failure(text: &mut String, report: &Report, row: &RequirementReport) {
     let id = &row.id;
     let _ = writeln!(
         text,
@@ -205,11 +208,11 @@ fn columns(text: &mut String, names: &[&str]) {
 
 fn areas(text: &mut String, report: &Report) {
     let outcomes = [
-        Outcome::Fail,
-        Outcome::Error,
-        Outcome::Inconclusive,
-        Outcome::Warn,
-        Outcome::NotApplicable,
+        RequirementOutcome::Fail,
+        RequirementOutcome::Error,
+        RequirementOutcome::Inconclusive,
+        RequirementOutcome::Warn,
+        RequirementOutcome::NotApplicable,
     ];
     text.push_str(
         "<h2 id=\"areas\">Areas</h2>\n<table>\n<caption>Rows by area and outcome</caption>\n",
@@ -231,7 +234,7 @@ fn areas(text: &mut String, report: &Report) {
         .iter()
         .filter(|(name, _)| report.rows.iter().any(|row| area(&row.id) == *name))
     {
-        let tally = Tally::of(report, name);
+        let tally = AreaSummary::of(report, name);
         let _ = write!(
             text,
             "<tr><th scope=\"row\"><a href=\"#{name}\">{name}</a></th><td>{title}</td><td>{}/{}</td>",
@@ -269,7 +272,7 @@ fn choices(text: &mut String, report: &Report) {
     text.push_str("</tbody>\n</table>\n");
 }
 
-fn line(text: &mut String, row: &RowReport, page: Option<String>) {
+fn line(text: &mut String, row: &RequirementReport, page: Option<String>) {
     let _ = write!(
         text,
         "<tr id=\"{id}\"><th scope=\"row\">{name}</th><td>{level}</td><td class=\"{class}\">{outcome}</td><td>{statement}",
@@ -350,14 +353,14 @@ fn shown(exchange: &Exchange) -> String {
     text
 }
 
-fn statement(row: &RowReport) -> &'static str {
+fn statement(row: &RequirementReport) -> &'static str {
     Catalogue::built_in()
         .ok()
         .and_then(|catalogue| catalogue.row(&row.id))
         .map_or("", |row| &row.statement)
 }
 
-fn class(outcome: Outcome) -> String {
+fn class(outcome: RequirementOutcome) -> String {
     outcome.as_str().replace(' ', "-")
 }
 

@@ -3,14 +3,14 @@
 use std::fmt::Write as _;
 
 use super::markup;
-use crate::outcome::Outcome;
-use crate::report::{AREAS, Report, RowReport, area};
+use crate::outcome::RequirementOutcome;
+use crate::report::{AREAS, Report, RequirementReport, area};
 
 pub(super) fn written(report: &Report) -> String {
     let mut text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n".to_owned();
-    let failures = report.count(Outcome::Fail);
+    let failures = report.count(RequirementOutcome::Fail);
     let errors = report
-        .count(Outcome::Error)
+        .count(RequirementOutcome::Error)
         .saturating_add(report.inconclusive().count());
     let skipped = report.rows.iter().filter(|row| is_skipped(row)).count();
     let _ = writeln!(
@@ -21,14 +21,14 @@ pub(super) fn written(report: &Report) -> String {
         report.seconds
     );
     for (name, title) in AREAS {
-        let rows: Vec<&RowReport> = report
+        let rows: Vec<&RequirementReport> = report
             .rows
             .iter()
             .filter(|row| area(&row.id) == *name)
             .collect();
         let failures = rows
             .iter()
-            .filter(|row| row.outcome == Outcome::Fail)
+            .filter(|row| row.outcome == RequirementOutcome::Fail)
             .count();
         let errors = rows.iter().filter(|row| is_error(row)).count();
         let skipped = rows.iter().filter(|row| is_skipped(row)).count();
@@ -47,7 +47,7 @@ pub(super) fn written(report: &Report) -> String {
     text
 }
 
-fn case(text: &mut String, row: &RowReport) {
+fn case(text: &mut String, row: &RequirementReport) {
     let _ = write!(
         text,
         "    <testcase classname=\"{}\" name=\"{} {}\"",
@@ -56,7 +56,7 @@ fn case(text: &mut String, row: &RowReport) {
         row.level
     );
     let reason = escaped(&row.told());
-    let inner = if row.outcome == Outcome::Fail {
+    let inner = if row.outcome == RequirementOutcome::Fail {
         format!(
             "<failure message=\"{reason}\">{}</failure>",
             escaped(&details(row))
@@ -77,7 +77,7 @@ fn case(text: &mut String, row: &RowReport) {
     let _ = writeln!(text, ">{inner}</testcase>");
 }
 
-fn details(row: &RowReport) -> String {
+fn details(row: &RequirementReport) -> String {
     let mut lines = Vec::new();
     for finding in &row.findings {
         lines.push(format!("{}: {}", finding.check, finding.message));
@@ -88,16 +88,19 @@ fn details(row: &RowReport) -> String {
 }
 
 /// Whether a row was not decided though a server has to keep it.
-pub(super) fn is_error(row: &RowReport) -> bool {
-    row.outcome == Outcome::Error || (row.outcome == Outcome::Inconclusive && row.level == "MUST")
+pub(super) fn is_error(row: &RequirementReport) -> bool {
+    row.outcome == RequirementOutcome::Error
+        || (row.outcome == RequirementOutcome::Inconclusive && row.level == "MUST")
 }
 
 /// Whether a row counts neither for nor against the server.
-pub(super) fn is_skipped(row: &RowReport) -> bool {
+pub(super) fn is_skipped(row: &RequirementReport) -> bool {
     matches!(
         row.outcome,
-        Outcome::NotApplicable | Outcome::Disabled | Outcome::Waived
-    ) || (row.outcome == Outcome::Inconclusive && row.level != "MUST")
+        RequirementOutcome::NotApplicable
+            | RequirementOutcome::Disabled
+            | RequirementOutcome::Waived
+    ) || (row.outcome == RequirementOutcome::Inconclusive && row.level != "MUST")
 }
 
 /// Text as XML has it; characters that XML 1.0 does not know become a replacement character.

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use svc_declaration::visible;
 
 use crate::catalogue::Catalogue;
-use crate::outcome::Outcome;
-use crate::report::{AREAS, Report, RowReport, Score, Tally, some, source};
+use crate::outcome::RequirementOutcome;
+use crate::report::{AREAS, AreaSummary, Report, RequirementReport, Score, some, source};
 
 /// Rows of one outcome that are listed at most.
 const MOST: usize = 50;
@@ -33,15 +33,15 @@ pub(super) fn written(report: &Report) -> String {
         "| Area | | Passed | Failed | Inconclusive | Not applicable |\n|---|---|---|---|---|---|\n",
     );
     for (name, title) in AREAS {
-        let tally = Tally::of(report, name);
+        let tally = AreaSummary::of(report, name);
         let _ = writeln!(
             text,
             "| {name} | {title} | {}/{} | {} | {} | {} |",
             tally.good(),
             tally.due(),
-            tally.count(Outcome::Fail),
-            tally.count(Outcome::Inconclusive),
-            tally.count(Outcome::NotApplicable)
+            tally.count(RequirementOutcome::Fail),
+            tally.count(RequirementOutcome::Inconclusive),
+            tally.count(RequirementOutcome::NotApplicable)
         );
     }
     if !report.causes.is_empty() {
@@ -57,11 +57,11 @@ pub(super) fn written(report: &Report) -> String {
         );
     }
     for outcome in [
-        Outcome::Fail,
-        Outcome::Error,
-        Outcome::Waived,
-        Outcome::Inconclusive,
-        Outcome::Warn,
+        RequirementOutcome::Fail,
+        RequirementOutcome::Error,
+        RequirementOutcome::Waived,
+        RequirementOutcome::Inconclusive,
+        RequirementOutcome::Warn,
     ] {
         section(&mut text, report, outcome);
     }
@@ -90,8 +90,8 @@ pub(super) fn written(report: &Report) -> String {
     text
 }
 
-fn section(text: &mut String, report: &Report, outcome: Outcome) {
-    let rows: Vec<&RowReport> = report.with(outcome).collect();
+fn section(text: &mut String, report: &Report, outcome: RequirementOutcome) {
+    let rows: Vec<&RequirementReport> = report.with(outcome).collect();
     if rows.is_empty() {
         return;
     }

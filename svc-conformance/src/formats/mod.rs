@@ -49,7 +49,7 @@ pub enum Format {
 #[error(
     "`{0}` is no format of a report: expected text, json, junit, tap, html, markdown, matrix, badge or costs"
 )]
-pub struct UnknownFormat(String);
+pub struct ParseFormatError(String);
 
 impl Format {
     /// Every format.
@@ -92,13 +92,13 @@ impl fmt::Display for Format {
 }
 
 impl FromStr for Format {
-    type Err = UnknownFormat;
+    type Err = ParseFormatError;
 
-    fn from_str(text: &str) -> Result<Self, UnknownFormat> {
+    fn from_str(text: &str) -> Result<Self, ParseFormatError> {
         Self::ALL
             .into_iter()
             .find(|format| format.as_str() == text)
-            .ok_or_else(|| UnknownFormat(text.to_owned()))
+            .ok_or_else(|| ParseFormatError(text.to_owned()))
     }
 }
 

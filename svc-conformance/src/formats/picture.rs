@@ -4,8 +4,8 @@
 use std::fmt::Write as _;
 
 use super::markup::escaped;
-use crate::outcome::Outcome;
-use crate::report::{Past, Report};
+use crate::outcome::RequirementOutcome;
+use crate::report::{EarlierReport, Report};
 
 /// Width of a character of the badge.
 const LETTER: usize = 7;
@@ -22,7 +22,7 @@ pub(super) fn badge(report: &Report) -> String {
     let verdict = format!(
         "{} ({}/{})",
         report.verdict(),
-        report.count(Outcome::Pass),
+        report.count(RequirementOutcome::Pass),
         report.judged()
     );
     let wide = |text: &str| {
@@ -52,8 +52,8 @@ pub(super) fn trend(report: &Report) -> String {
     if report.earlier.is_empty() {
         return String::new();
     }
-    let now = Past::of(report);
-    let all: Vec<&Past> = report.earlier.iter().chain([&now]).collect();
+    let now = EarlierReport::of(report);
+    let all: Vec<&EarlierReport> = report.earlier.iter().chain([&now]).collect();
     let most = all
         .iter()
         .map(|past| past.passed.saturating_add(past.failed))

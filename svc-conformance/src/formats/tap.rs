@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use svc_declaration::visible;
 
 use super::junit::{is_error, is_skipped};
-use crate::outcome::Outcome;
-use crate::report::{Report, RowReport};
+use crate::outcome::RequirementOutcome;
+use crate::report::{Report, RequirementReport};
 
 pub(super) fn written(report: &Report) -> String {
     let mut text = format!("TAP version 14\n1..{}\n", report.rows.len());
@@ -17,8 +17,8 @@ pub(super) fn written(report: &Report) -> String {
 }
 
 /// The line of a row.
-fn point(row: &RowReport, number: usize) -> String {
-    let ok = if row.outcome == Outcome::Fail || is_error(row) {
+fn point(row: &RequirementReport, number: usize) -> String {
+    let ok = if row.outcome == RequirementOutcome::Fail || is_error(row) {
         "not ok"
     } else {
         "ok"
@@ -27,7 +27,7 @@ fn point(row: &RowReport, number: usize) -> String {
     let reason = escaped(&row.told());
     match row.outcome {
         _ if is_skipped(row) => format!("{name} # SKIP {}: {reason}", row.outcome),
-        Outcome::Pass => name,
+        RequirementOutcome::Pass => name,
         _ => format!("{name}: {}: {reason}", row.outcome),
     }
 }
@@ -46,9 +46,9 @@ mod tests {
     use serde_json::json;
 
     use super::{escaped, point};
-    use crate::report::RowReport;
+    use crate::report::RequirementReport;
 
-    fn row(level: &str, outcome: &str) -> RowReport {
+    fn row(level: &str, outcome: &str) -> RequirementReport {
         let row = json!({
             "id": "ENT-01", "level": level, "outcome": outcome, "reason": "why # not\nok 2", "observations": 1, "checks": [],
         });

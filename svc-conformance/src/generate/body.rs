@@ -8,13 +8,13 @@ use serde_json::{Map, Value, json};
 use svc_declaration::DeclaredField;
 
 use super::fit;
-use super::leaf::{Place, leaf};
-use crate::declared::Declared;
-use crate::fields::{self, Field, Shape};
+use super::leaf::{ValuePosition, leaf};
+use crate::declared::DeclaredApi;
+use crate::fields::{self, CheckedField, ValueShape};
 
 /// Which body is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Turn {
+pub(crate) enum BodyVariant {
     /// Every field, each with the value that the turn means: over the turns every listed value
     /// comes.
     All(usize),
@@ -23,22 +23,22 @@ pub(crate) enum Turn {
 }
 
 /// What a body is made for.
-struct Maker<'m> {
-    declared: &'m Declared,
-    turn: Turn,
+struct BodyGenerator<'m> {
+    declared: &'m DeclaredApi,
+    turn: BodyVariant,
     unique: &'m str,
 }
 
 /// A valid body of a kind with some of its fields; nothing where none of them can be written.
 pub(crate) fn part(
-    declared: &Declared,
+    declared: &DeclaredApi,
     one: &str,
     names: &[&str],
     unique: &str,
 ) -> Option<BoxedStrategy<Value>> {
-    let maker = Maker {
+    let maker = BodyGenerator {
         declared,
-        turn: Turn::Some,
+        turn: BodyVariant::Some,
         unique,
     };
     let mut fields = declared.fields(one)?.clone();
@@ -51,19 +51,19 @@ pub(crate) fn part(
     let whole = maker.object(&fields, &one, "", "", 0)?;
     Some(
         whole
-            .prop_map(move |body| consistent(&one, Turn::Some, body))
+            .prop_map(move |body| consistent(&one, BodyVariant::Some, body))
             .boxed(),
     )
 }
 
 /// A valid body of a kind; nothing where the kind has no field that can be written.
 pub(crate) fn body(
-    declared: &Declared,
+    declared: &DeclaredApi,
     one: &str,
-    turn: Turn,
+    turn: BodyVariant,
     unique: &str,
 ) -> Option<BoxedStrategy<Value>> {
-    let maker = Maker {
+    let maker = BodyGenerator {
         declared,
         turn,
         unique,
@@ -78,7 +78,7 @@ pub(crate) fn body(
     )
 }
 
-impl Maker<'_> {
+impl BodyGenerator<'_> {
     /// An object; `owner` is the resource or shared object of the catalogue, `path` where the
     /// object stands in it.
     fn object(
@@ -100,13 +100,13 @@ impl Maker<'_> {
             let name = name.clone();
             let value = value.prop_map(move |value| Some((name.clone(), value)));
             strategies.push(match self.turn {
-                Turn::All(_) => value.boxed(),
-                Turn::Some if field.required => value.boxed(),
+                BodyVariant::All(_) => value.boxed(),
+                BodyVariant::Some if field.required => value.boxed(),
                 // One member in three is sent at the top, every second below.
-                Turn::Some if path.is_empty() => {
+                BodyVariant::Some if path.is_empty() => {
                     proptest::prop_oneof![2 => Just(None), 1 => value].boxed()
                 }
-                Turn::Some => proptest::prop_oneof![1 => Just(None), 1 => value].boxed(),
+                BodyVariant::Some => proptest::prop_oneof![1 => Just(None), 1 => value].boxed(),
             });
         }
         if strategies.is_empty() {
@@ -131,20 +131,20 @@ impl Maker<'_> {
         let known = fields::find(owner, &format!("{path}{name}"));
         let shape = shape(field, known);
         let turn = match self.turn {
-            Turn::All(turn) => Some(turn),
-            Turn::Some => None,
+            BodyVariant::All(turn) => Some(turn),
+            BodyVariant::Some => None,
         };
-        if shape == Shape::Reference || (owner == "canvass" && name == "question_response") {
+        if shape == ValueShape::Reference || (owner == "canvass" && name == "question_response") {
             // Needs records that exist: the checks of canvasses send it.
             return None;
         }
         // A person inside a ticket is stored as it is; the checks of persons look at its fields.
         let inline = owner == "attendance" && name == "person";
         let Some(inner) = field.fields.as_ref().filter(|_| !inline) else {
-            if matches!(shape, Shape::Object) {
+            if matches!(shape, ValueShape::Object) {
                 return Some(self.free(name));
             }
-            let place = Place {
+            let place = ValuePosition {
                 owner,
                 name,
                 inside,
@@ -166,7 +166,7 @@ impl Maker<'_> {
             }
             None => (owner, format!("{path}{name}.")),
         };
-        if !matches!(shape, Shape::Objects | Shape::OneOrMany) {
+        if !matches!(shape, ValueShape::Objects | ValueShape::OneOrMany) {
             return self.object(inner, owner, &path, name, 0);
         }
         let element = |at| self.object(inner, owner, &path, name, at);
@@ -198,7 +198,7 @@ impl Maker<'_> {
 }
 
 /// The catalogue's name of a field on the wire.
-fn neutral<'n>(declared: &Declared, wire: &'n str) -> &'n str {
+fn neutral<'n>(declared: &DeclaredApi, wire: &'n str) -> &'n str {
     let dialect = &declared.text.dialect;
     if wire == dialect.network_a_share {
         "network_a_share"
@@ -211,26 +211,30 @@ fn neutral<'n>(declared: &Declared, wire: &'n str) -> &'n str {
 
 /// The shape of a field: the catalogue's word, or the declaration's where the catalogue has no row
 /// for it.
-fn shape(field: &DeclaredField, known: Option<&Field>) -> Shape {
+fn shape(field: &DeclaredField, known: Option<&CheckedField>) -> ValueShape {
     if let Some(known) = known {
-        let is_closed = known.shape == Shape::Flexible && field.kind == "enum";
-        return if is_closed { Shape::Enum } else { known.shape };
+        let is_closed = known.shape == ValueShape::Flexible && field.kind == "enum";
+        return if is_closed {
+            ValueShape::Enum
+        } else {
+            known.shape
+        };
     }
     match field.kind.as_str() {
-        "integer" => Shape::Integer,
-        "float" => Shape::Float,
-        "number" => Shape::Number,
-        "boolean" => Shape::Boolean,
-        "datetime" => Shape::Time,
-        "date" => Shape::Date,
-        "enum" => Shape::Enum,
-        "flexenum" => Shape::Flexible,
-        "object" => Shape::Object,
-        "reference" => Shape::Reference,
-        "string[]" => Shape::Texts,
-        other if other.contains(" or ") && other.ends_with("[]") => Shape::OneOrMany,
-        other if other.ends_with("[]") => Shape::Objects,
-        _ => Shape::Text,
+        "integer" => ValueShape::Integer,
+        "float" => ValueShape::Float,
+        "number" => ValueShape::Number,
+        "boolean" => ValueShape::Boolean,
+        "datetime" => ValueShape::Time,
+        "date" => ValueShape::Date,
+        "enum" => ValueShape::Enum,
+        "flexenum" => ValueShape::Flexible,
+        "object" => ValueShape::Object,
+        "reference" => ValueShape::Reference,
+        "string[]" => ValueShape::Texts,
+        other if other.contains(" or ") && other.ends_with("[]") => ValueShape::OneOrMany,
+        other if other.ends_with("[]") => ValueShape::Objects,
+        _ => ValueShape::Text,
     }
 }
 
@@ -250,7 +254,7 @@ fn prune(value: &mut Value) {
 }
 
 /// The same body without what rules between fields forbid.
-fn consistent(one: &str, turn: Turn, mut body: Value) -> Value {
+fn consistent(one: &str, turn: BodyVariant, mut body: Value) -> Value {
     prune(&mut body);
     let Some(members) = body.as_object_mut() else {
         return body;
@@ -260,7 +264,7 @@ fn consistent(one: &str, turn: Turn, mut body: Value) -> Value {
             // Either may follow from the other (RES-person-08, RES-person-09); one of them at a
             // time is judged here.
             if members.contains_key("gender") && members.contains_key("gender_identity") => {
-                let at = if let Turn::All(turn) = turn { turn } else { members.len() };
+                let at = if let BodyVariant::All(turn) = turn { turn } else { members.len() };
                 let drop = if at.is_multiple_of(2) { "gender" } else { "gender_identity" };
                 members.remove(drop);
             }
@@ -340,23 +344,23 @@ fn within_levels(members: &mut Map<String, Value>) {
 
 /// One value of a body with the catalogue's row of its field.
 #[derive(Debug, Clone)]
-pub(crate) struct Shown<'v> {
-    pub(crate) field: &'static Field,
+pub(crate) struct FieldValue<'v> {
+    pub(crate) field: &'static CheckedField,
     /// Where it stands in the body, for messages.
     pub(crate) place: String,
     /// The way to it: names and positions.
-    pub(crate) way: Vec<Step>,
+    pub(crate) way: Vec<JsonPathStep>,
     pub(crate) sent: &'v Value,
 }
 
 /// One step into a representation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum JsonPathStep {
     Name(String),
     At(usize),
 }
 
-impl Shown<'_> {
+impl FieldValue<'_> {
     /// The value at the same place of another representation.
     pub(crate) fn in_another<'v>(&self, json: &'v Value) -> Option<&'v Value> {
         follow(&self.way, json)
@@ -370,40 +374,40 @@ impl Shown<'_> {
     }
 }
 
-fn follow<'v>(way: &[Step], json: &'v Value) -> Option<&'v Value> {
+fn follow<'v>(way: &[JsonPathStep], json: &'v Value) -> Option<&'v Value> {
     way.iter().try_fold(json, |at, step| match step {
-        Step::Name(name) => at.get(name),
-        Step::At(index) => at.get(index),
+        JsonPathStep::Name(name) => at.get(name),
+        JsonPathStep::At(index) => at.get(index),
     })
 }
 
 /// Every value of a body that the catalogue has a row for, outer ones before inner ones.
-pub(crate) fn shown<'v>(declared: &Declared, one: &str, body: &'v Value) -> Vec<Shown<'v>> {
+pub(crate) fn shown<'v>(declared: &DeclaredApi, one: &str, body: &'v Value) -> Vec<FieldValue<'v>> {
     let mut out = Vec::new();
     walk(declared, one, "", body, &[], &mut out);
     out
 }
 
 fn walk<'v>(
-    declared: &Declared,
+    declared: &DeclaredApi,
     owner: &str,
     path: &str,
     object: &'v Value,
-    way: &[Step],
-    out: &mut Vec<Shown<'v>>,
+    way: &[JsonPathStep],
+    out: &mut Vec<FieldValue<'v>>,
 ) {
     for (wire, value) in object.as_object().into_iter().flatten() {
         let name = neutral(declared, wire);
         let stands = format!("{path}{name}");
         let mut way = way.to_vec();
-        way.push(Step::Name(wire.clone()));
+        way.push(JsonPathStep::Name(wire.clone()));
         if let Some(field) = fields::find(owner, &stands) {
             let place = way.iter().map(|step| match step {
-                Step::Name(name) => format!(".{name}"),
-                Step::At(at) => format!("[{at}]"),
+                JsonPathStep::Name(name) => format!(".{name}"),
+                JsonPathStep::At(at) => format!("[{at}]"),
             });
             let place = place.collect::<String>().trim_start_matches('.').to_owned();
-            out.push(Shown {
+            out.push(FieldValue {
                 field,
                 place,
                 way: way.clone(),
@@ -424,7 +428,7 @@ fn walk<'v>(
                 let (owner, path) = inner("[]");
                 for (at, element) in list.iter().enumerate() {
                     let mut way = way.clone();
-                    way.push(Step::At(at));
+                    way.push(JsonPathStep::At(at));
                     walk(declared, &owner, &path, element, &way, out);
                 }
             }

@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::body::{Shown, Step, shown};
-use crate::answer::Record;
-use crate::cause::{Cause, Flaw};
-use crate::check::Cx;
-use crate::fields::{Field, Shape, Way};
-use crate::relations::Known;
+use super::body::{FieldValue, JsonPathStep, shown};
+use crate::answer::Representation;
+use crate::cause::{Cause, CauseKind};
+use crate::check::CheckContext;
+use crate::fields::{CheckedField, ObservationMethod, ValueShape};
+use crate::relations::LinkedResource;
 use crate::values::{instant, is_unset};
 
 /// Whether a value that was read back is the one that was sent to a field of the catalogue.
@@ -15,7 +15,7 @@ use crate::values::{instant, is_unset};
 /// Empty, `null` and absent are one (CRU-17); instants are compared, not their text (TYP-06);
 /// numbers within 1e-9 (TYP-03); computed and other members that the server adds inside objects do
 /// not matter.
-pub(crate) fn same(field: &Field, sent: &Value, got: Option<&Value>, prefix: &str) -> bool {
+pub(crate) fn same(field: &CheckedField, sent: &Value, got: Option<&Value>, prefix: &str) -> bool {
     if is_unset(Some(sent)) {
         return is_unset(got);
     }
@@ -28,7 +28,7 @@ pub(crate) fn same(field: &Field, sent: &Value, got: Option<&Value>, prefix: &st
             .zip(sent.as_str())
             .is_some_and(|(got, sent)| got.contains(sent)),
         ("person", "custom_fields") => restored(sent, Some(&without_prefix(got, prefix))),
-        _ if matches!(field.shape, Shape::Time) || field.path.ends_with("action_date") => {
+        _ if matches!(field.shape, ValueShape::Time) || field.path.ends_with("action_date") => {
             instants(sent, got)
         }
         _ => restored(sent, Some(got)),
@@ -106,15 +106,16 @@ fn without_prefix(got: &Value, prefix: &str) -> Value {
 
 /// The cause of a value that is not read back: the innermost field at or below a place that is not.
 pub(crate) fn lost(
-    cx: &Cx,
+    cx: &CheckContext,
     one: &str,
     sent: &Value,
     read: &Value,
-    place: &[Step],
+    place: &[JsonPathStep],
 ) -> Option<Cause> {
     let prefix = &cx.declared().text.custom_field_prefix;
-    let differs = |value: &Shown<'_>| {
-        let is_kept = value.field.way == Way::RoundTrip && value.way.starts_with(place);
+    let differs = |value: &FieldValue<'_>| {
+        let is_kept =
+            value.field.way == ObservationMethod::RoundTrip && value.way.starts_with(place);
         is_kept
             && value.has_place_in(read)
             && !same(value.field, value.sent, value.in_another(read), prefix)
@@ -129,17 +130,24 @@ pub(crate) fn lost(
         }
     })?;
     let flaw = if is_unset(value.in_another(read)) {
-        Flaw::NotStored
+        CauseKind::NotStored
     } else {
-        Flaw::Altered
+        CauseKind::Altered
     };
     Some(Cause::of_field(flaw, value.field))
 }
 
 /// As [`lost`], for one field of a record whose kind its address tells.
-pub(crate) fn lost_in(cx: &Cx, record: &Record, name: &str, sent: &Value) -> Option<Cause> {
+pub(crate) fn lost_in(
+    cx: &CheckContext,
+    record: &Representation,
+    name: &str,
+    sent: &Value,
+) -> Option<Cause> {
     match cx.run.relations.of(&record.link("self")?)? {
-        Known::Record(kind) => lost(cx, kind.one, &json!({ name: sent }), &record.json, &[]),
+        LinkedResource::Record(kind) => {
+            lost(cx, kind.one, &json!({ name: sent }), &record.json, &[])
+        }
         _ => None,
     }
 }

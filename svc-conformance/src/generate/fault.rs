@@ -3,14 +3,14 @@
 use serde_json::{Value, json};
 
 use super::{fit, least, with};
-use crate::check::Cx;
-use crate::declared::Declared;
-use crate::fields::{self, Shape};
+use crate::check::CheckContext;
+use crate::declared::DeclaredApi;
+use crate::fields::{self, ValueShape};
 use crate::kinds::kind;
 
 /// A body with one fault, and the property that an answer to it names.
 #[derive(Debug, Clone)]
-pub(crate) struct Fault {
+pub(crate) struct InvalidBody {
     /// What is wrong, in words.
     pub(crate) what: String,
     pub(crate) body: Value,
@@ -22,7 +22,7 @@ pub(crate) struct Fault {
 }
 
 /// Every top-level fault of a kind that the declared behaviours allow to judge.
-pub(crate) fn faults(cx: &Cx, one: &str) -> Vec<Fault> {
+pub(crate) fn faults(cx: &CheckContext, one: &str) -> Vec<InvalidBody> {
     let declared = cx.declared();
     let Some(own) = declared.fields(one) else {
         return Vec::new();
@@ -37,7 +37,7 @@ pub(crate) fn faults(cx: &Cx, one: &str) -> Vec<Fault> {
         faults.extend(
             fit::beyond(field, known)
                 .into_iter()
-                .map(|(what, wrong, is_list)| Fault {
+                .map(|(what, wrong, is_list)| InvalidBody {
                     what: format!("{name} is {what}"),
                     body: with(&base, &json!({ name: wrong })),
                     property: name.clone(),
@@ -49,7 +49,7 @@ pub(crate) fn faults(cx: &Cx, one: &str) -> Vec<Fault> {
             && let Some(known) = known
             && let Some(wrong) = wrong(known.shape, at)
         {
-            faults.push(Fault {
+            faults.push(InvalidBody {
                 what: format!("{name} has another type"),
                 body: with(&base, &json!({ name: wrong })),
                 property: name.clone(),
@@ -58,9 +58,9 @@ pub(crate) fn faults(cx: &Cx, one: &str) -> Vec<Fault> {
             });
         }
         if declared.behaves("validates_enums")
-            && let Some(known) = known.filter(|known| known.shape == Shape::Enum)
+            && let Some(known) = known.filter(|known| known.shape == ValueShape::Enum)
         {
-            faults.push(Fault {
+            faults.push(InvalidBody {
                 what: format!("{name} has an unlisted value"),
                 body: with(&base, &json!({ name: "svc-conformance unlisted" })),
                 property: name.clone(),
@@ -75,9 +75,10 @@ pub(crate) fn faults(cx: &Cx, one: &str) -> Vec<Fault> {
         let typed = faults
             .iter()
             .filter(|fault| fault.is_list && fault.property == "question_type");
-        let alone = |fault: &Fault| json!({ "question_type": fault.body.get("question_type") });
-        let alone: Vec<Fault> = typed
-            .map(|fault| Fault {
+        let alone =
+            |fault: &InvalidBody| json!({ "question_type": fault.body.get("question_type") });
+        let alone: Vec<InvalidBody> = typed
+            .map(|fault| InvalidBody {
                 body: alone(fault),
                 ..fault.clone()
             })
@@ -90,19 +91,19 @@ pub(crate) fn faults(cx: &Cx, one: &str) -> Vec<Fault> {
 
 /// Below the top, one unlisted value in each closed list, and another type in place of each number
 /// and flag.
-fn nested(declared: &Declared, one: &str, base: &Value) -> Vec<Fault> {
+fn nested(declared: &DeclaredApi, one: &str, base: &Value) -> Vec<InvalidBody> {
     if kind(one).is_none() {
         return Vec::new();
     }
     let mut faults = Vec::new();
     for (at, field) in fields::all().iter().enumerate() {
         let (what, wrong, behaviour) = match field.shape {
-            Shape::Enum => (
+            ValueShape::Enum => (
                 "an unlisted value",
                 Some(json!("svc-conformance unlisted")),
                 "validates_enums",
             ),
-            Shape::Integer | Shape::Float | Shape::Number | Shape::Boolean => {
+            ValueShape::Integer | ValueShape::Float | ValueShape::Number | ValueShape::Boolean => {
                 ("another type", wrong(field.shape, at), "validates_types")
             }
             _ => continue,
@@ -118,12 +119,12 @@ fn nested(declared: &Declared, one: &str, base: &Value) -> Vec<Fault> {
                 continue;
             }
             let (body, property) = inside(declared, &place, wrong.clone());
-            faults.push(Fault {
+            faults.push(InvalidBody {
                 what: format!("{place} has {what}"),
                 body: with(base, &body),
                 property,
                 row: Some(field.row),
-                is_list: field.shape == Shape::Enum,
+                is_list: field.shape == ValueShape::Enum,
             });
         }
     }
@@ -131,7 +132,7 @@ fn nested(declared: &Declared, one: &str, base: &Value) -> Vec<Fault> {
 }
 
 /// A body with a value at a path, and the property that names the place.
-pub(crate) fn inside(declared: &Declared, path: &str, value: Value) -> (Value, String) {
+pub(crate) fn inside(declared: &DeclaredApi, path: &str, value: Value) -> (Value, String) {
     let mut body = value;
     for step in path.rsplit('.') {
         let (name, each) = step
@@ -149,18 +150,18 @@ pub(crate) fn inside(declared: &Declared, path: &str, value: Value) -> (Value, S
 
 /// A value of a JSON type that a shape is not, by turns one that a careless server turns into what
 /// it wants; none where several types may be taken.
-fn wrong(shape: Shape, turn: usize) -> Option<Value> {
+fn wrong(shape: ValueShape, turn: usize) -> Option<Value> {
     let near = turn.is_multiple_of(2);
     Some(match shape {
-        Shape::Text | Shape::Enum | Shape::Flexible if near => json!(7),
-        Shape::Text | Shape::Enum | Shape::Flexible => json!({"not": "a text"}),
-        Shape::Integer | Shape::Float | Shape::Number if near => json!(true),
-        Shape::Integer | Shape::Float | Shape::Number => json!({"not": "a number"}),
-        Shape::Boolean if near => json!(1),
-        Shape::Boolean => json!("perhaps"),
-        Shape::Time | Shape::Date => json!("not a date"),
-        Shape::Object => json!("not an object"),
-        Shape::Texts | Shape::Objects => json!("not an array"),
-        Shape::Reference | Shape::OneOrMany => return None,
+        ValueShape::Text | ValueShape::Enum | ValueShape::Flexible if near => json!(7),
+        ValueShape::Text | ValueShape::Enum | ValueShape::Flexible => json!({"not": "a text"}),
+        ValueShape::Integer | ValueShape::Float | ValueShape::Number if near => json!(true),
+        ValueShape::Integer | ValueShape::Float | ValueShape::Number => json!({"not": "a number"}),
+        ValueShape::Boolean if near => json!(1),
+        ValueShape::Boolean => json!("perhaps"),
+        ValueShape::Time | ValueShape::Date => json!("not a date"),
+        ValueShape::Object => json!("not an object"),
+        ValueShape::Texts | ValueShape::Objects => json!("not an array"),
+        ValueShape::Reference | ValueShape::OneOrMany => return None,
     })
 }

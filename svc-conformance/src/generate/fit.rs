@@ -6,13 +6,18 @@ use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use serde_json::{Value, json};
 use svc_declaration::DeclaredField;
 
-use crate::fields::{Field, Shape};
+use crate::fields::{CheckedField, ValueShape};
 
 /// The listed values that a server takes: of those of the catalogue the ones that it declares.
-pub(super) fn values(field: &DeclaredField, known: Option<&Field>, shape: Shape) -> Vec<String> {
+pub(super) fn values(
+    field: &DeclaredField,
+    known: Option<&CheckedField>,
+    shape: ValueShape,
+) -> Vec<String> {
     let declared = field.values.clone().unwrap_or_default();
-    let is_taken =
-        |value: &String| shape != Shape::Enum || declared.is_empty() || declared.contains(value);
+    let is_taken = |value: &String| {
+        shape != ValueShape::Enum || declared.is_empty() || declared.contains(value)
+    };
     let listed = known.into_iter().flat_map(|known| &known.values);
     let taken: Vec<String> = listed
         .map(|value| (*value).to_owned())
@@ -64,7 +69,7 @@ fn shortened(field: &DeclaredField, text: String) -> String {
 /// is not taken.
 pub(super) fn beyond(
     field: &DeclaredField,
-    known: Option<&Field>,
+    known: Option<&CheckedField>,
 ) -> Vec<(&'static str, Value, bool)> {
     let step = |text: Option<&String>, by: i64| {
         text?.parse::<i64>().ok()?.checked_add(by).map(Value::from)

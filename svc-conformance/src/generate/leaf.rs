@@ -5,7 +5,7 @@ use proptest::sample::select;
 use proptest::strategy::BoxedStrategy;
 use serde_json::{Value, json};
 
-use crate::fields::Shape;
+use crate::fields::ValueShape;
 
 /// Texts that a careless server damages: empty, white space, quotes, markup, controls, combining,
 /// right to left, beyond the basic plane, and what looks like something else.
@@ -28,7 +28,7 @@ pub(crate) const TEXTS: &[&str] = &[
 /// What a value is for: which of the listed forms comes at this turn, and what makes it unlike its
 /// neighbours.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place<'p> {
+pub(super) struct ValuePosition<'p> {
     /// The resource or shared object.
     pub(super) owner: &'p str,
     /// The name of the field.
@@ -44,14 +44,18 @@ pub(super) struct Place<'p> {
 }
 
 /// Valid values of a field without members.
-pub(super) fn leaf(place: Place<'_>, shape: Shape, values: &[String]) -> BoxedStrategy<Value> {
+pub(super) fn leaf(
+    place: ValuePosition<'_>,
+    shape: ValueShape,
+    values: &[String],
+) -> BoxedStrategy<Value> {
     if let Some(special) = special(place) {
         return turned(place, special);
     }
     let listed = || values.iter().map(|value| json!(value)).collect::<Vec<_>>();
     match shape {
-        Shape::Text | Shape::Reference => text(place),
-        Shape::Integer => turned(
+        ValueShape::Text | ValueShape::Reference => text(place),
+        ValueShape::Integer => turned(
             place,
             vec![
                 json!(3),
@@ -60,15 +64,15 @@ pub(super) fn leaf(place: Place<'_>, shape: Shape, values: &[String]) -> BoxedSt
                 json!(1_000_000),
             ],
         ),
-        Shape::Float | Shape::Number => turned(
+        ValueShape::Float | ValueShape::Number => turned(
             place,
             [12.5, 0.0, 1_234_567.89, 16_777_217.0, 0.1]
                 .map(Value::from)
                 .into(),
         ),
-        Shape::Boolean => turned(place, vec![json!(true), json!(false)]),
-        Shape::Time => turned(place, TIMES.iter().map(|time| json!(time)).collect()),
-        Shape::Date => turned(
+        ValueShape::Boolean => turned(place, vec![json!(true), json!(false)]),
+        ValueShape::Time => turned(place, TIMES.iter().map(|time| json!(time)).collect()),
+        ValueShape::Date => turned(
             place,
             vec![
                 json!("2024-12-31"),
@@ -76,20 +80,20 @@ pub(super) fn leaf(place: Place<'_>, shape: Shape, values: &[String]) -> BoxedSt
                 json!("1970-01-01"),
             ],
         ),
-        Shape::Enum => turned(place, listed()),
-        Shape::Flexible => {
+        ValueShape::Enum => turned(place, listed()),
+        ValueShape::Flexible => {
             // Free text comes first: no list is so long that a few turns do not reach it.
             let mut values = vec![json!("free form")];
             values.extend(listed());
             values.push(json!("\u{fc}ber & more"));
             turned(place, values)
         }
-        Shape::Texts => turned(
+        ValueShape::Texts => turned(
             place,
             lists(&["one", "two", "\u{1f600} three", "four", " five "]),
         ),
-        Shape::Object => turned(place, vec![json!({})]),
-        Shape::Objects | Shape::OneOrMany => turned(place, vec![json!([])]),
+        ValueShape::Object => turned(place, vec![json!({})]),
+        ValueShape::Objects | ValueShape::OneOrMany => turned(place, vec![json!([])]),
     }
 }
 
@@ -115,7 +119,7 @@ const TIMES: &[&str] = &[
 ];
 
 /// At a turn the value that it means, else any of them.
-fn turned(place: Place<'_>, values: Vec<Value>) -> BoxedStrategy<Value> {
+fn turned(place: ValuePosition<'_>, values: Vec<Value>) -> BoxedStrategy<Value> {
     match place.turn {
         Some(turn) => {
             let at = turn
@@ -130,7 +134,7 @@ fn turned(place: Place<'_>, values: Vec<Value>) -> BoxedStrategy<Value> {
 
 /// Text of any kind; a text of a turn names its field, so that two fields that were mixed up
 /// differ.
-fn text(place: Place<'_>) -> BoxedStrategy<Value> {
+fn text(place: ValuePosition<'_>) -> BoxedStrategy<Value> {
     let name = place.name.to_owned();
     let token = place.unique.to_owned();
     // Neighbouring fields take different texts at one turn.
@@ -159,11 +163,11 @@ fn text(place: Place<'_>) -> BoxedStrategy<Value> {
 
 /// Values for which the interface has a narrower rule than the type; reserved names and numbers
 /// only.
-fn special(place: Place<'_>) -> Option<Vec<Value>> {
+fn special(place: ValuePosition<'_>) -> Option<Vec<Value>> {
     let texts = |list: &[&str]| Some(list.iter().copied().map(Value::from).collect());
     let numbers = |list: &[f64]| Some(list.iter().copied().map(Value::from).collect());
     let integers = |list: &[i64]| Some(list.iter().copied().map(Value::from).collect());
-    let Place {
+    let ValuePosition {
         owner,
         name,
         inside,

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use svc_declaration::DeclaredField;
 
-use super::{Turn, body, sample};
-use crate::check::Cx;
+use super::{BodyVariant, body, sample};
+use crate::check::CheckContext;
 
 /// The least body with which a record of a kind can be made: what the interface needs, and what is
 /// declared required.
-pub(crate) fn least(cx: &Cx, one: &str) -> Value {
+pub(crate) fn least(cx: &CheckContext, one: &str) -> Value {
     let mut least = match one {
         "question" => json!({"question_type": "MultiChoice",
             "responses": [{"key": "a1", "name": "yes"}, {"key": "b2", "name": "no"}]}),
@@ -35,7 +35,7 @@ pub(crate) fn least(cx: &Cx, one: &str) -> Value {
     if missing.is_empty() {
         return least;
     }
-    let whole = body(cx.declared(), one, Turn::All(0), &cx.unique());
+    let whole = body(cx.declared(), one, BodyVariant::All(0), &cx.unique());
     let whole = whole
         .and_then(|whole| sample(&whole, cx.seed("least")))
         .unwrap_or_default();
@@ -49,7 +49,7 @@ pub(crate) fn least(cx: &Cx, one: &str) -> Value {
 
 /// The same body with what the objects in it need by declaration, such as a `name` for each of
 /// `responses`.
-pub(crate) fn complete(cx: &Cx, one: &str, mut body: Value) -> Value {
+pub(crate) fn complete(cx: &CheckContext, one: &str, mut body: Value) -> Value {
     let Some(fields) = cx.declared().fields(one) else {
         return body;
     };
@@ -57,7 +57,7 @@ pub(crate) fn complete(cx: &Cx, one: &str, mut body: Value) -> Value {
         if !lacks(fields, &body) {
             break;
         }
-        let whole = super::body(cx.declared(), one, Turn::All(turn), &cx.unique());
+        let whole = super::body(cx.declared(), one, BodyVariant::All(turn), &cx.unique());
         let whole = whole.and_then(|whole| sample(&whole, cx.seed("least")));
         fill(fields, &mut body, &whole.unwrap_or_default());
     }

@@ -12,9 +12,9 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
 use crate::seed::Seed;
 
-pub(crate) use body::{Shown, Turn, body, part, shown};
+pub(crate) use body::{BodyVariant, FieldValue, body, part, shown};
 pub(crate) use compare::{lost, lost_in, restored, same};
-pub(crate) use fault::{Fault, faults};
+pub(crate) use fault::{InvalidBody, faults};
 pub(crate) use least::{complete, least, with, without};
 
 /// One value of a strategy, the same for the same seed.

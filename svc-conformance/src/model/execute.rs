@@ -3,94 +3,97 @@
 use serde_json::{Value, json};
 
 use super::resolve::sent;
-use super::state::{Known, State, name};
-use super::{Act, Difference, Step};
-use crate::answer::{Answer, Record};
+use super::state::{ModelRecord, ModelState, name};
+use super::{ModelAction, ModelMismatch, ModelStep};
+use crate::answer::{Representation, TestResponse};
 use crate::cause::Cause;
-use crate::check::Cx;
+use crate::check::CheckContext;
 use crate::counted::Listed;
 use crate::fields;
 use crate::fixtures::helper_address;
 use crate::generate;
-use crate::kinds::{Kind, collection_rows};
-use crate::outcome::Stop;
+use crate::kinds::{CatalogueKind, collection_rows};
+use crate::outcome::CheckStop;
 use crate::row;
 use crate::values::instant;
 
 /// What came of a sequence: every row that was seen to hold, or the first difference.
-pub(crate) struct Executed {
+pub(crate) struct SequenceResult {
     pub(crate) held: Vec<String>,
-    pub(crate) difference: Option<Difference>,
+    pub(crate) difference: Option<ModelMismatch>,
 }
 
 /// Runs the steps in order, up to the first difference.
-pub(crate) async fn execute(cx: &Cx, steps: &[Step]) -> Result<Executed, Stop> {
-    let mut execution = Execution {
+pub(crate) async fn execute(
+    cx: &CheckContext,
+    steps: &[ModelStep],
+) -> Result<SequenceResult, CheckStop> {
+    let mut execution = SequenceRun {
         cx,
-        state: State::default(),
+        state: ModelState::default(),
         held: Vec::new(),
     };
     for step in steps {
         if let Err(halt) = execution.step(step).await {
             return match halt {
-                Halt::Differs(row, message, cause) => {
-                    let difference = Some(Difference {
+                SequenceStop::Differs(row, message, cause) => {
+                    let difference = Some(ModelMismatch {
                         row,
                         message,
                         cause,
                         after: step.id,
                     });
-                    Ok(Executed {
+                    Ok(SequenceResult {
                         held: execution.held,
                         difference,
                     })
                 }
-                Halt::Stop(stop) => Err(stop),
+                SequenceStop::Stop(stop) => Err(stop),
             };
         }
     }
-    Ok(Executed {
+    Ok(SequenceResult {
         held: execution.held,
         difference: None,
     })
 }
 
-enum Halt {
+enum SequenceStop {
     Differs(String, String, Option<Cause>),
-    Stop(Stop),
+    Stop(CheckStop),
 }
 
-impl From<Stop> for Halt {
-    fn from(stop: Stop) -> Self {
+impl From<CheckStop> for SequenceStop {
+    fn from(stop: CheckStop) -> Self {
         Self::Stop(stop)
     }
 }
 
-struct Execution<'c> {
-    cx: &'c Cx,
-    state: State,
+struct SequenceRun<'c> {
+    cx: &'c CheckContext,
+    state: ModelState,
     held: Vec<String>,
 }
 
-impl Execution<'_> {
+impl SequenceRun<'_> {
     fn expect(
         &mut self,
         row: &str,
         holds: bool,
         found: impl FnOnce() -> String,
-    ) -> Result<(), Halt> {
+    ) -> Result<(), SequenceStop> {
         if holds {
             self.held.push(row.to_owned());
             Ok(())
         } else {
-            Err(Halt::Differs(row.to_owned(), found(), None))
+            Err(SequenceStop::Differs(row.to_owned(), found(), None))
         }
     }
 
-    async fn step(&mut self, step: &Step) -> Result<(), Halt> {
+    async fn step(&mut self, step: &ModelStep) -> Result<(), SequenceStop> {
         match &step.act {
-            Act::Create { kind, body } => self.create(step.id, *kind, body).await,
-            Act::Record {
+            ModelAction::Create { kind, body } => self.create(step.id, *kind, body).await,
+            ModelAction::Record {
                 kind,
                 container,
                 person,
@@ -100,12 +103,17 @@ impl Execution<'_> {
                 self.record(step.id, *kind, (*container, *person), body, *helper)
                     .await
             }
-            Act::Update { of, body } => self.update(*of, body).await,
-            Act::Delete { of } => self.delete(*of).await,
+            ModelAction::Update { of, body } => self.update(*of, body).await,
+            ModelAction::Delete { of } => self.delete(*of).await,
         }
     }
 
-    async fn create(&mut self, id: usize, kind: Kind, fields: &Value) -> Result<(), Halt> {
+    async fn create(
+        &mut self,
+        id: usize,
+        kind: CatalogueKind,
+        fields: &Value,
+    ) -> Result<(), SequenceStop> {
         let api = self.cx.api();
         let url = api.collection(kind.many).await?;
         let before = self.total(kind, &url).await?;
@@ -121,11 +129,11 @@ impl Execution<'_> {
     async fn record(
         &mut self,
         id: usize,
-        kind: Kind,
+        kind: CatalogueKind,
         (container, person): (usize, usize),
         fields: &Value,
         helper: bool,
-    ) -> Result<(), Halt> {
+    ) -> Result<(), SequenceStop> {
         let api = self.cx.api();
         let (Some(under), Some(who)) = (self.state.get(container), self.state.get(person)) else {
             return Ok(());
@@ -160,7 +168,7 @@ impl Execution<'_> {
 
     /// Whether a record that a helper made leads to this person; addresses that differ do not say
     /// so.
-    async fn is_about(&self, id: usize, person: usize) -> Result<bool, Halt> {
+    async fn is_about(&self, id: usize, person: usize) -> Result<bool, SequenceStop> {
         let (Some(made), Some(who)) = (self.state.get(id), self.state.get(person)) else {
             return Ok(false);
         };
@@ -175,11 +183,11 @@ impl Execution<'_> {
     fn made(
         &mut self,
         id: usize,
-        kind: Kind,
+        kind: CatalogueKind,
         body: &Value,
-        answer: &Answer,
+        answer: &TestResponse,
         (container, person): (Option<usize>, Option<usize>),
-    ) -> Result<(), Halt> {
+    ) -> Result<(), SequenceStop> {
         self.expect(
             row::ERR_13,
             answer.is_created() && answer.json.is_object(),
@@ -194,7 +202,7 @@ impl Execution<'_> {
         let mut fields = body.as_object().cloned().unwrap_or_default();
         fields.remove("identifiers");
         let created = record["created_date"].clone();
-        self.state.all.push(Known {
+        self.state.all.push(ModelRecord {
             id,
             kind,
             record,
@@ -209,7 +217,7 @@ impl Execution<'_> {
         Ok(())
     }
 
-    async fn update(&mut self, of: usize, body: &Value) -> Result<(), Halt> {
+    async fn update(&mut self, of: usize, body: &Value) -> Result<(), SequenceStop> {
         let Some(known) = self.state.get(of).filter(|known| known.alive) else {
             return Ok(());
         };
@@ -249,7 +257,7 @@ impl Execution<'_> {
         self.neighbour(of).await
     }
 
-    async fn delete(&mut self, of: usize) -> Result<(), Halt> {
+    async fn delete(&mut self, of: usize) -> Result<(), SequenceStop> {
         let Some(known) = self.state.get(of).filter(|known| known.alive).cloned() else {
             return Ok(());
         };
@@ -285,9 +293,9 @@ impl Execution<'_> {
     }
 
     /// Reads a record by its address.
-    async fn read(&mut self, id: usize) -> Result<Record, Halt> {
+    async fn read(&mut self, id: usize) -> Result<Representation, SequenceStop> {
         let Some(known) = self.state.get(id) else {
-            return Err(Stop::Failed.into());
+            return Err(CheckStop::Failed.into());
         };
         let answer = self.cx.api().get(&known.own).await?;
         self.expect(
@@ -306,13 +314,18 @@ impl Execution<'_> {
     }
 
     /// A record reads as the model has it.
-    async fn look(&mut self, id: usize) -> Result<(), Halt> {
+    async fn look(&mut self, id: usize) -> Result<(), SequenceStop> {
         let record = self.read(id).await?;
         self.shows(id, &record, &[])
     }
 
     /// Holds every field of the model against a representation.
-    fn shows(&mut self, id: usize, record: &Record, touched: &[String]) -> Result<(), Halt> {
+    fn shows(
+        &mut self,
+        id: usize,
+        record: &Representation,
+        touched: &[String],
+    ) -> Result<(), SequenceStop> {
         let Some(known) = self.state.get(id).cloned() else {
             return Ok(());
         };
@@ -361,7 +374,7 @@ impl Execution<'_> {
                     &record.json,
                     &[],
                 );
-                return Err(Halt::Differs(
+                return Err(SequenceStop::Differs(
                     row.to_owned(),
                     message,
                     cause.filter(|_| row != row::CRU_15),
@@ -392,7 +405,7 @@ impl Execution<'_> {
     }
 
     /// Another living record of the same kind did not change.
-    async fn neighbour(&mut self, of: usize) -> Result<(), Halt> {
+    async fn neighbour(&mut self, of: usize) -> Result<(), SequenceStop> {
         let kind = self.state.get(of).map(|known| known.kind);
         let other = self
             .state
@@ -411,7 +424,7 @@ impl Execution<'_> {
     }
 
     /// A key of another tenant does not reach a record.
-    async fn strangers(&mut self, id: usize) -> Result<(), Halt> {
+    async fn strangers(&mut self, id: usize) -> Result<(), SequenceStop> {
         let (Some(other), Some(known)) = (self.cx.other(), self.state.get(id)) else {
             return Ok(());
         };
@@ -431,8 +444,8 @@ impl Execution<'_> {
         &mut self,
         container: usize,
         person: usize,
-        kind: Kind,
-    ) -> Result<(), Halt> {
+        kind: CatalogueKind,
+    ) -> Result<(), SequenceStop> {
         let declared = self.cx.declared();
         let later = declared.behaves("totals_follow_later");
         let (Some(under), Some(who)) = (
@@ -490,12 +503,12 @@ impl Execution<'_> {
         what: &str,
         row: &str,
         later: bool,
-    ) -> Result<(), Halt> {
+    ) -> Result<(), SequenceStop> {
         let api = self.cx.api();
         let pages = api.pages(url).await?;
         let mut met: Vec<String> = pages
             .iter()
-            .flat_map(Record::embedded)
+            .flat_map(Representation::embedded)
             .filter_map(|member| name(&member))
             .collect();
         let mut owns = owns.to_vec();
@@ -522,7 +535,7 @@ impl Execution<'_> {
     }
 
     /// The number that the container keeps.
-    async fn counted(&mut self, container: usize, kind: Kind) -> Result<(), Halt> {
+    async fn counted(&mut self, container: usize, kind: CatalogueKind) -> Result<(), SequenceStop> {
         let Some(name) = kind.counted else {
             return Ok(());
         };
@@ -554,7 +567,7 @@ impl Execution<'_> {
         })
     }
 
-    async fn total(&self, kind: Kind, url: &str) -> Result<Option<u64>, Halt> {
+    async fn total(&self, kind: CatalogueKind, url: &str) -> Result<Option<u64>, SequenceStop> {
         let declared = self.cx.declared();
         if declared.behaves("totals_follow_later") || !declared.offers(kind.one, "list") {
             return Ok(None);
@@ -571,7 +584,7 @@ impl Execution<'_> {
         after: Option<u64>,
         (id, by): (usize, i64),
         url: &str,
-    ) -> Result<(), Halt> {
+    ) -> Result<(), SequenceStop> {
         let (Some(before), Some(after)) = (before, after) else {
             return Ok(());
         };
@@ -597,6 +610,6 @@ fn time(value: &Value) -> Option<chrono::DateTime<chrono::Utc>> {
 }
 
 /// The row of a person's collection.
-fn person_row(kind: Kind) -> &'static str {
+fn person_row(kind: CatalogueKind) -> &'static str {
     collection_rows(kind.one).map_or(row::COL_18, |(_, of_person)| of_person)
 }

@@ -1,7 +1,7 @@
 //! The reference model: what a server must show after a sequence of operations, and the search for
 //! a sequence after which it does not.
 //!
-//! A [`Step`] names earlier steps, never positions, so that steps can be left out one by one until
+//! A [`ModelStep`] names earlier steps, never positions, so that steps can be left out one by one until
 //! only those remain that a failure needs.
 
 mod execute;
@@ -13,7 +13,7 @@ mod tour;
 use serde_json::Value;
 
 use crate::cause::Cause;
-use crate::kinds::Kind;
+use crate::kinds::CatalogueKind;
 
 pub(crate) use execute::execute;
 pub(crate) use resolve::{Choice, choices, resolve};
@@ -22,20 +22,20 @@ pub(crate) use tour::tours;
 
 /// One operation on records that earlier steps made.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Step {
+pub(crate) struct ModelStep {
     /// Names the step, and the record it makes.
     pub(crate) id: usize,
-    pub(crate) act: Act,
+    pub(crate) act: ModelAction,
 }
 
 /// What a step does.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Act {
+pub(crate) enum ModelAction {
     /// Creates a record of the top level.
-    Create { kind: Kind, body: Value },
+    Create { kind: CatalogueKind, body: Value },
     /// Records an action of a person under a container, by REST or by the container's helper.
     Record {
-        kind: Kind,
+        kind: CatalogueKind,
         container: usize,
         person: usize,
         body: Value,
@@ -47,15 +47,15 @@ pub(crate) enum Act {
     Delete { of: usize },
 }
 
-impl Step {
+impl ModelStep {
     /// The steps that this one builds on.
     pub(crate) fn needs(&self) -> Vec<usize> {
         match &self.act {
-            Act::Create { .. } => Vec::new(),
-            Act::Record {
+            ModelAction::Create { .. } => Vec::new(),
+            ModelAction::Record {
                 container, person, ..
             } => vec![*container, *person],
-            Act::Update { of, .. } | Act::Delete { of } => vec![*of],
+            ModelAction::Update { of, .. } | ModelAction::Delete { of } => vec![*of],
         }
     }
 
@@ -65,10 +65,10 @@ impl Step {
         let name = |id: &usize| letter(*id);
         let own = letter(self.id);
         match &self.act {
-            Act::Create { kind, body } => {
+            ModelAction::Create { kind, body } => {
                 format!("{own} = POST {} {}", rel(kind.many), short(body))
             }
-            Act::Record {
+            ModelAction::Record {
                 kind,
                 container,
                 person,
@@ -90,8 +90,8 @@ impl Step {
                     )
                 }
             }
-            Act::Update { of, body } => format!("PUT {} {}", name(of), short(body)),
-            Act::Delete { of } => format!("DELETE {}", name(of)),
+            ModelAction::Update { of, body } => format!("PUT {} {}", name(of), short(body)),
+            ModelAction::Delete { of } => format!("DELETE {}", name(of)),
         }
     }
 }
@@ -107,7 +107,7 @@ fn letter(id: usize) -> String {
 
 /// A look at a row that found something else than the model.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Difference {
+pub(crate) struct ModelMismatch {
     pub(crate) row: String,
     pub(crate) message: String,
     pub(crate) cause: Option<Cause>,

@@ -3,11 +3,11 @@
 use proptest::prelude::{Strategy, any};
 use serde_json::{Map, Value, json};
 
-use super::{Act, Step};
-use crate::check::Cx;
+use super::{ModelAction, ModelStep};
+use crate::check::CheckContext;
 use crate::fixtures;
 use crate::generate;
-use crate::kinds::{KINDS, Kind};
+use crate::kinds::{CatalogueKind, KINDS};
 use crate::seed::Seed;
 
 /// Fields in one body at most.
@@ -15,14 +15,14 @@ const MOST_FIELDS: usize = 4;
 
 /// One random choice, and what it picks.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Op {
+pub(super) struct RandomOp {
     pub(super) sort: u8,
     pub(super) pick: u8,
     pub(super) other: u8,
     pub(super) value: u16,
 }
 
-/// A choice as it is generated: the four numbers of an [`Op`].
+/// A choice as it is generated: the four numbers of an [`RandomOp`].
 pub(crate) type Choice = (u8, u8, u8, u16);
 
 /// Sequences of choices.
@@ -34,9 +34,9 @@ pub(crate) fn choices(most: usize) -> impl Strategy<Value = Vec<Choice>, Tree: S
 }
 
 /// A record as the resolution knows it.
-struct Made {
+struct CreatedRecord {
     id: usize,
-    kind: Kind,
+    kind: CatalogueKind,
     container: Option<usize>,
     person: Option<usize>,
     alive: bool,
@@ -44,22 +44,22 @@ struct Made {
 
 /// The steps that some choices mean for this server; a choice that nothing can be made of is left
 /// out.
-pub(crate) fn resolve(cx: &Cx, choices: &[Choice]) -> Vec<Step> {
+pub(crate) fn resolve(cx: &CheckContext, choices: &[Choice]) -> Vec<ModelStep> {
     let declared = cx.declared();
-    let tops: Vec<Kind> = KINDS
+    let tops: Vec<CatalogueKind> = KINDS
         .iter()
         .copied()
         .filter(|kind| kind.under.is_none() && declared.offers(kind.one, "create"))
         .collect();
-    let below: Vec<Kind> = KINDS
+    let below: Vec<CatalogueKind> = KINDS
         .iter()
         .copied()
         .filter(|kind| kind.under.is_some_and(|one| one != "person"))
         .collect();
-    let mut made: Vec<Made> = Vec::new();
+    let mut made: Vec<CreatedRecord> = Vec::new();
     let mut steps = Vec::new();
     for (id, &(sort, first, other, value)) in choices.iter().enumerate() {
-        let op = Op {
+        let op = RandomOp {
             sort,
             pick: first,
             other,
@@ -75,20 +75,20 @@ pub(crate) fn resolve(cx: &Cx, choices: &[Choice]) -> Vec<Step> {
         let act = act.or_else(|| pick(&tops, op.pick).map(|kind| create(cx, *kind, op)));
         let Some(act) = act else { continue };
         match &act {
-            Act::Create { kind, .. } => made.push(Made {
+            ModelAction::Create { kind, .. } => made.push(CreatedRecord {
                 id,
                 kind: *kind,
                 container: None,
                 person: None,
                 alive: true,
             }),
-            Act::Record {
+            ModelAction::Record {
                 kind,
                 container,
                 person,
                 ..
             } => {
-                made.push(Made {
+                made.push(CreatedRecord {
                     id,
                     kind: *kind,
                     container: Some(*container),
@@ -96,14 +96,14 @@ pub(crate) fn resolve(cx: &Cx, choices: &[Choice]) -> Vec<Step> {
                     alive: true,
                 });
             }
-            Act::Delete { of } => {
+            ModelAction::Delete { of } => {
                 if let Some(gone) = made.iter_mut().find(|one| one.id == *of) {
                     gone.alive = false;
                 }
             }
-            Act::Update { .. } => {}
+            ModelAction::Update { .. } => {}
         }
-        steps.push(Step { id, act });
+        steps.push(ModelStep { id, act });
     }
     steps
 }
@@ -113,7 +113,7 @@ fn pick<T>(things: &[T], choice: u8) -> Option<&T> {
 }
 
 /// One of the records, newer ones twice as often, so that one record is changed again and again.
-fn recent<'m>(made: &[&'m Made], choice: u8) -> Option<&'m Made> {
+fn recent<'m>(made: &[&'m CreatedRecord], choice: u8) -> Option<&'m CreatedRecord> {
     let last = made.last().copied();
     if choice.is_multiple_of(2) {
         last
@@ -122,21 +122,26 @@ fn recent<'m>(made: &[&'m Made], choice: u8) -> Option<&'m Made> {
     }
 }
 
-fn create(cx: &Cx, kind: Kind, op: Op) -> Act {
-    Act::Create {
+fn create(cx: &CheckContext, kind: CatalogueKind, op: RandomOp) -> ModelAction {
+    ModelAction::Create {
         kind,
         body: fields(cx, kind, op, MOST_FIELDS),
     }
 }
 
 /// An action of a living person under a living container of its kind.
-fn record(cx: &Cx, below: &[Kind], made: &[Made], op: Op) -> Option<Act> {
+fn record(
+    cx: &CheckContext,
+    below: &[CatalogueKind],
+    made: &[CreatedRecord],
+    op: RandomOp,
+) -> Option<ModelAction> {
     let declared = cx.declared();
-    let people: Vec<&Made> = made
+    let people: Vec<&CreatedRecord> = made
         .iter()
         .filter(|one| one.alive && one.kind.one == "person")
         .collect();
-    let possible: Vec<(Kind, usize)> = made
+    let possible: Vec<(CatalogueKind, usize)> = made
         .iter()
         .filter(|one| one.alive)
         .flat_map(|one| {
@@ -148,7 +153,7 @@ fn record(cx: &Cx, below: &[Kind], made: &[Made], op: Op) -> Option<Act> {
         .collect();
     let (kind, container) = *pick(&possible, op.pick)?;
     let person = recent(&people, op.other)?.id;
-    let is_same = |one: &&Made| {
+    let is_same = |one: &&CreatedRecord| {
         one.kind == kind && one.container == Some(container) && one.person == Some(person)
     };
     let repeats =
@@ -160,7 +165,7 @@ fn record(cx: &Cx, below: &[Kind], made: &[Made], op: Op) -> Option<Act> {
         return None;
     }
     let helper = helper && (!rest || op.value.is_multiple_of(3));
-    Some(Act::Record {
+    Some(ModelAction::Record {
         kind,
         container,
         person,
@@ -169,8 +174,8 @@ fn record(cx: &Cx, below: &[Kind], made: &[Made], op: Op) -> Option<Act> {
     })
 }
 
-fn update(cx: &Cx, made: &[Made], op: Op) -> Option<Act> {
-    let living: Vec<&Made> = made
+fn update(cx: &CheckContext, made: &[CreatedRecord], op: RandomOp) -> Option<ModelAction> {
+    let living: Vec<&CreatedRecord> = made
         .iter()
         .filter(|one| one.alive && cx.declared().offers(one.kind.one, "update"))
         .collect();
@@ -184,11 +189,15 @@ fn update(cx: &Cx, made: &[Made], op: Op) -> Option<Act> {
         }
     }
     let unfit = body.as_object().is_none_or(Map::is_empty);
-    (!unfit).then_some(Act::Update { of: one.id, body })
+    (!unfit).then_some(ModelAction::Update { of: one.id, body })
 }
 
 /// An update that empties what another one fills, but for what may not be empty.
-pub(super) fn emptied(cx: &Cx, kind: Kind, body: Map<String, Value>) -> Map<String, Value> {
+pub(super) fn emptied(
+    cx: &CheckContext,
+    kind: CatalogueKind,
+    body: Map<String, Value>,
+) -> Map<String, Value> {
     let firm = |name: &str| {
         cx.declared()
             .field(kind.one, name)
@@ -201,20 +210,20 @@ pub(super) fn emptied(cx: &Cx, kind: Kind, body: Map<String, Value>) -> Map<Stri
 }
 
 /// Deletes what nothing living hangs on.
-fn delete(cx: &Cx, made: &[Made], op: Op) -> Option<Act> {
+fn delete(cx: &CheckContext, made: &[CreatedRecord], op: RandomOp) -> Option<ModelAction> {
     let hangs = |id: usize| {
         made.iter()
             .any(|one| one.alive && (one.container == Some(id) || one.person == Some(id)))
     };
-    let leaves: Vec<&Made> = made
+    let leaves: Vec<&CreatedRecord> = made
         .iter()
         .filter(|one| one.alive && cx.declared().offers(one.kind.one, "delete") && !hangs(one.id))
         .collect();
-    recent(&leaves, op.pick).map(|one| Act::Delete { of: one.id })
+    recent(&leaves, op.pick).map(|one| ModelAction::Delete { of: one.id })
 }
 
 /// Some fields of a kind that depend on no other field.
-pub(super) fn fields(cx: &Cx, kind: Kind, op: Op, most: usize) -> Value {
+pub(super) fn fields(cx: &CheckContext, kind: CatalogueKind, op: RandomOp, most: usize) -> Value {
     let seed = Seed::new(u64::from(op.value)).of(kind.one);
     let declared = cx.declared();
     let own = declared.fields(kind.one).into_iter().flatten();
@@ -278,7 +287,7 @@ const DEPENDENT: &[(&str, &str)] = &[
 ];
 
 /// The body that a create really sends: what the kind needs, the marker, and the step's fields.
-pub(super) fn sent(cx: &Cx, kind: Kind, fields: &Value) -> Value {
+pub(super) fn sent(cx: &CheckContext, kind: CatalogueKind, fields: &Value) -> Value {
     let mut body = fixtures::full(cx, kind.one, fields);
     if kind.one == "attendance" {
         body = generate::with(&body, &json!({"status": "accepted"}));

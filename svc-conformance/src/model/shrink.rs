@@ -2,19 +2,19 @@
 //! same row still breaks.
 
 use super::execute::execute;
-use super::{Act, Difference, Step};
-use crate::check::Cx;
-use crate::outcome::Stop;
+use super::{ModelAction, ModelMismatch, ModelStep};
+use crate::check::CheckContext;
+use crate::outcome::CheckStop;
 
 /// Executions that one search for a smaller case may take.
 const MOST: usize = 120;
 
 /// The fewest steps after which the same row breaks, with the difference that they show.
 pub(crate) async fn shortened(
-    cx: &Cx,
-    mut steps: Vec<Step>,
-    mut found: Difference,
-) -> Result<(Vec<Step>, Difference), Stop> {
+    cx: &CheckContext,
+    mut steps: Vec<ModelStep>,
+    mut found: ModelMismatch,
+) -> Result<(Vec<ModelStep>, ModelMismatch), CheckStop> {
     // What comes after the difference did not cause it.
     steps.retain(|step| step.id <= found.after);
     let mut budget = MOST;
@@ -62,7 +62,11 @@ pub(crate) async fn shortened(
     Ok((steps, found))
 }
 
-async fn broken(cx: &Cx, steps: &[Step], row: &str) -> Result<Option<Difference>, Stop> {
+async fn broken(
+    cx: &CheckContext,
+    steps: &[ModelStep],
+    row: &str,
+) -> Result<Option<ModelMismatch>, CheckStop> {
     let executed = execute(cx, steps).await?;
     Ok(executed
         .difference
@@ -70,7 +74,7 @@ async fn broken(cx: &Cx, steps: &[Step], row: &str) -> Result<Option<Difference>
 }
 
 /// The steps without some and without those that build on them.
-fn without(steps: &[Step], ids: &[usize]) -> Vec<Step> {
+fn without(steps: &[ModelStep], ids: &[usize]) -> Vec<ModelStep> {
     let mut gone = ids.to_vec();
     let mut kept = Vec::new();
     for step in steps {
@@ -84,12 +88,12 @@ fn without(steps: &[Step], ids: &[usize]) -> Vec<Step> {
 }
 
 /// The same steps with one member less in the body of one of them.
-fn smaller_bodies(steps: &[Step], at: usize) -> Vec<Vec<Step>> {
+fn smaller_bodies(steps: &[ModelStep], at: usize) -> Vec<Vec<ModelStep>> {
     let body = steps.get(at).and_then(|step| match &step.act {
-        Act::Create { body, .. } | Act::Record { body, .. } | Act::Update { body, .. } => {
-            body.as_object()
-        }
-        Act::Delete { .. } => None,
+        ModelAction::Create { body, .. }
+        | ModelAction::Record { body, .. }
+        | ModelAction::Update { body, .. } => body.as_object(),
+        ModelAction::Delete { .. } => None,
     });
     let names: Vec<String> = body
         .into_iter()
@@ -99,10 +103,10 @@ fn smaller_bodies(steps: &[Step], at: usize) -> Vec<Vec<Step>> {
     let shrunk = names.iter().filter_map(|name| {
         let mut fewer = steps.to_vec();
         let body = match &mut fewer.get_mut(at)?.act {
-            Act::Create { body, .. } | Act::Record { body, .. } => body,
+            ModelAction::Create { body, .. } | ModelAction::Record { body, .. } => body,
             // A change of nothing is no change.
-            Act::Update { body, .. } if names.len() > 1 => body,
-            Act::Update { .. } | Act::Delete { .. } => return None,
+            ModelAction::Update { body, .. } if names.len() > 1 => body,
+            ModelAction::Update { .. } | ModelAction::Delete { .. } => return None,
         };
         body.as_object_mut()?.remove(name);
         Some(fewer)

@@ -2,18 +2,18 @@
 
 use serde_json::{Map, Value};
 
-use crate::answer::Record;
+use crate::answer::Representation;
 use crate::journal::SYSTEM;
-use crate::kinds::Kind;
+use crate::kinds::CatalogueKind;
 
 /// One record of the model.
 #[derive(Debug, Clone)]
-pub(super) struct Known {
+pub(super) struct ModelRecord {
     /// The step that made it.
     pub(super) id: usize,
-    pub(super) kind: Kind,
+    pub(super) kind: CatalogueKind,
     /// What it was last seen as; its links lead on.
-    pub(super) record: Record,
+    pub(super) record: Representation,
     pub(super) own: String,
     /// Its `created_date`, which stays (TYP-15).
     pub(super) created: Value,
@@ -25,7 +25,7 @@ pub(super) struct Known {
     pub(super) alive: bool,
 }
 
-impl Known {
+impl ModelRecord {
     /// What tells the record from others: its marker, or its address where identifiers are not
     /// kept.
     pub(super) fn name(&self) -> String {
@@ -33,8 +33,8 @@ impl Known {
     }
 }
 
-/// What tells a member of a collection from others; as [`Known::name`].
-pub(super) fn name(member: &Record) -> Option<String> {
+/// What tells a member of a collection from others; as [`ModelRecord::name`].
+pub(super) fn name(member: &Representation) -> Option<String> {
     let marker = member
         .identifiers()
         .into_iter()
@@ -46,36 +46,36 @@ pub(super) fn name(member: &Record) -> Option<String> {
 
 /// Every record of a sequence.
 #[derive(Debug, Default)]
-pub(super) struct State {
-    pub(super) all: Vec<Known>,
+pub(super) struct ModelState {
+    pub(super) all: Vec<ModelRecord>,
     /// Containers below which something was deleted.
     pub(super) thinned: Vec<usize>,
 }
 
-impl State {
-    pub(super) fn get(&self, id: usize) -> Option<&Known> {
+impl ModelState {
+    pub(super) fn get(&self, id: usize) -> Option<&ModelRecord> {
         self.all.iter().find(|known| known.id == id)
     }
 
-    pub(super) fn get_mut(&mut self, id: usize) -> Option<&mut Known> {
+    pub(super) fn get_mut(&mut self, id: usize) -> Option<&mut ModelRecord> {
         self.all.iter_mut().find(|known| known.id == id)
     }
 
     /// The living records of a kind under a container.
-    pub(super) fn under(&self, container: usize, kind: Kind) -> Vec<&Known> {
+    pub(super) fn under(&self, container: usize, kind: CatalogueKind) -> Vec<&ModelRecord> {
         self.living(kind)
             .filter(|known| known.container == Some(container))
             .collect()
     }
 
     /// The living records of a kind of a person.
-    pub(super) fn of_person(&self, person: usize, kind: Kind) -> Vec<&Known> {
+    pub(super) fn of_person(&self, person: usize, kind: CatalogueKind) -> Vec<&ModelRecord> {
         self.living(kind)
             .filter(|known| known.person == Some(person))
             .collect()
     }
 
-    fn living(&self, kind: Kind) -> impl Iterator<Item = &Known> {
+    fn living(&self, kind: CatalogueKind) -> impl Iterator<Item = &ModelRecord> {
         self.all
             .iter()
             .filter(move |known| known.alive && known.kind == kind)

@@ -4,10 +4,10 @@
 
 use serde_json::{Map, Value};
 
-use super::resolve::{Op, emptied, fields};
-use super::{Act, Step};
-use crate::check::Cx;
-use crate::kinds::{KINDS, Kind, kind};
+use super::resolve::{RandomOp, emptied, fields};
+use super::{ModelAction, ModelStep};
+use crate::check::CheckContext;
+use crate::kinds::{CatalogueKind, KINDS, kind};
 use crate::seed::Rng;
 
 /// Bodies that are tried for an update before it is left out.
@@ -15,11 +15,11 @@ const MOST_BODIES: usize = 12;
 
 /// A tour for each kind that belongs to a container and a person, where the server offers what it
 /// takes.
-pub(crate) fn tours(cx: &Cx) -> Vec<Vec<Step>> {
+pub(crate) fn tours(cx: &CheckContext) -> Vec<Vec<ModelStep>> {
     KINDS.iter().filter_map(|kind| tour(cx, *kind)).collect()
 }
 
-fn tour(cx: &Cx, member: Kind) -> Option<Vec<Step>> {
+fn tour(cx: &CheckContext, member: CatalogueKind) -> Option<Vec<ModelStep>> {
     let declared = cx.declared();
     let (container, person) = (
         kind(member.under.filter(|one| *one != "person")?)?,
@@ -38,7 +38,7 @@ fn tour(cx: &Cx, member: Kind) -> Option<Vec<Step>> {
     if !rest && !helps {
         return None;
     }
-    let mut tour = Tour {
+    let mut tour = TourBuilder {
         cx,
         rng: cx.rng(&format!("tour of {}", member.one)),
         steps: Vec::new(),
@@ -82,27 +82,27 @@ fn tour(cx: &Cx, member: Kind) -> Option<Vec<Step>> {
     Some(tour.steps)
 }
 
-struct Tour<'c> {
-    cx: &'c Cx,
+struct TourBuilder<'c> {
+    cx: &'c CheckContext,
     rng: Rng,
-    steps: Vec<Step>,
+    steps: Vec<ModelStep>,
     /// Whether records are made by helpers alone.
     helper: bool,
 }
 
-impl Tour<'_> {
-    fn then(&mut self, act: Act) -> usize {
+impl TourBuilder<'_> {
+    fn then(&mut self, act: ModelAction) -> usize {
         let id = self.steps.len();
-        self.steps.push(Step { id, act });
+        self.steps.push(ModelStep { id, act });
         id
     }
 
-    fn body(&mut self, kind: Kind, most: usize) -> Value {
+    fn body(&mut self, kind: CatalogueKind, most: usize) -> Value {
         let value = u16::try_from(self.rng.below(usize::from(u16::MAX))).unwrap_or_default();
         fields(
             self.cx,
             kind,
-            Op {
+            RandomOp {
                 sort: 0,
                 pick: 0,
                 other: 0,
@@ -112,14 +112,14 @@ impl Tour<'_> {
         )
     }
 
-    fn create(&mut self, kind: Kind) -> usize {
+    fn create(&mut self, kind: CatalogueKind) -> usize {
         let body = self.body(kind, 4);
-        self.then(Act::Create { kind, body })
+        self.then(ModelAction::Create { kind, body })
     }
 
-    fn record(&mut self, kind: Kind, container: usize, person: usize) -> usize {
+    fn record(&mut self, kind: CatalogueKind, container: usize, person: usize) -> usize {
         let (body, helper) = (self.body(kind, 2), self.helper);
-        self.then(Act::Record {
+        self.then(ModelAction::Record {
             kind,
             container,
             person,
@@ -128,9 +128,9 @@ impl Tour<'_> {
         })
     }
 
-    fn update(&mut self, kind: Kind, of: usize) {
+    fn update(&mut self, kind: CatalogueKind, of: usize) {
         if let Some(body) = self.change(kind) {
-            self.then(Act::Update {
+            self.then(ModelAction::Update {
                 of,
                 body: Value::Object(body),
             });
@@ -138,11 +138,11 @@ impl Tour<'_> {
     }
 
     /// An update that empties fields.
-    fn empty(&mut self, kind: Kind, of: usize) {
+    fn empty(&mut self, kind: CatalogueKind, of: usize) {
         if let Some(body) = self.change(kind) {
             let body = emptied(self.cx, kind, body);
             if !body.is_empty() {
-                self.then(Act::Update {
+                self.then(ModelAction::Update {
                     of,
                     body: Value::Object(body),
                 });
@@ -151,7 +151,7 @@ impl Tour<'_> {
     }
 
     /// Some fields to change, if the kind can be updated and has such.
-    fn change(&mut self, kind: Kind) -> Option<Map<String, Value>> {
+    fn change(&mut self, kind: CatalogueKind) -> Option<Map<String, Value>> {
         if !self.cx.declared().offers(kind.one, "update") {
             return None;
         }
@@ -159,9 +159,9 @@ impl Tour<'_> {
         bodies.find(|members| !members.is_empty())
     }
 
-    fn delete(&mut self, kind: Kind, of: usize) {
+    fn delete(&mut self, kind: CatalogueKind, of: usize) {
         if self.cx.declared().offers(kind.one, "delete") {
-            self.then(Act::Delete { of });
+            self.then(ModelAction::Delete { of });
         }
     }
 }

@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 
-use crate::answer::Answer;
+use crate::answer::TestResponse;
 use crate::catalogue::Encounter;
-use crate::check::Cx;
-use crate::relations::Known;
+use crate::check::CheckContext;
+use crate::relations::LinkedResource;
 use crate::row;
 
 /// One page of a collection.
-pub(crate) fn look(cx: &Cx, answer: &Answer, known: Option<Known>) {
+pub(crate) fn look(cx: &CheckContext, answer: &TestResponse, known: Option<LinkedResource>) {
     let page = &answer.json;
     let number = |name: &str| page[name].as_u64();
     let (pages, size, at, total) = (
@@ -20,7 +20,7 @@ pub(crate) fn look(cx: &Cx, answer: &Answer, known: Option<Known>) {
     );
     let lists = page["_embedded"].as_object();
     let rel = match known {
-        Some(Known::Collection(of)) => Some(format!("{}:{}", answer.prefix, of.many)),
+        Some(LinkedResource::Collection(of)) => Some(format!("{}:{}", answer.prefix, of.many)),
         _ => lists.and_then(|lists| lists.keys().next().cloned()),
     };
     let members = rel

@@ -7,10 +7,10 @@ use svc_declaration::EXTENSIONS;
 
 use super::{collection, values};
 use crate::address;
-use crate::answer::Answer;
-use crate::check::Cx;
-use crate::kinds::{Kind, kind, kind_of};
-use crate::relations::{Known, is_standard, meaning};
+use crate::answer::TestResponse;
+use crate::check::CheckContext;
+use crate::kinds::{CatalogueKind, kind, kind_of};
+use crate::relations::{LinkedResource, is_standard, meaning};
 use crate::row;
 
 /// Link relations of the IANA registry and of HAL that a document may carry without a prefix.
@@ -39,7 +39,7 @@ const HELD: &[&str] = &[
 ];
 
 /// The body of a successful answer.
-pub(crate) fn whole(cx: &Cx, answer: &Answer) {
+pub(crate) fn whole(cx: &CheckContext, answer: &TestResponse) {
     let Some(object) = answer.json.as_object() else {
         return;
     };
@@ -52,12 +52,12 @@ pub(crate) fn whole(cx: &Cx, answer: &Answer) {
     let is_read = answer.method == Method::GET;
     let is_page = object.contains_key("total_records") || object.contains_key("total_pages");
     match known {
-        Some(Known::Record(of)) if is_read => {
+        Some(LinkedResource::Record(of)) if is_read => {
             cx.holds(row::HAL_14, !is_page, || {
                 format!("svc:{} leads to a collection: {answer}", of.one)
             });
         }
-        Some(Known::Collection(of)) if is_read => {
+        Some(LinkedResource::Collection(of)) if is_read => {
             cx.holds(row::HAL_14, is_page, || {
                 format!("svc:{} leads to no collection: {answer}", of.many)
             });
@@ -65,14 +65,18 @@ pub(crate) fn whole(cx: &Cx, answer: &Answer) {
         _ => {}
     }
     if is_page {
-        if let Some(known @ Known::Collection(_)) = known {
+        if let Some(known @ LinkedResource::Collection(_)) = known {
             neighbours(cx, answer, object, known);
         }
         collection::look(cx, answer, known);
         look(cx, answer, &answer.json, None);
     } else {
         let of = match known {
-            Some(Known::Record(of) | Known::Collection(of) | Known::Helper(of)) => Some(of),
+            Some(
+                LinkedResource::Record(of)
+                | LinkedResource::Collection(of)
+                | LinkedResource::Helper(of),
+            ) => Some(of),
             None => None,
         };
         look(cx, answer, &answer.json, of);
@@ -84,7 +88,12 @@ pub(crate) fn whole(cx: &Cx, answer: &Answer) {
 }
 
 /// The other pages of a collection are pages of the same one, whatever their addresses look like.
-fn neighbours(cx: &Cx, answer: &Answer, page: &Map<String, Value>, known: Known) {
+fn neighbours(
+    cx: &CheckContext,
+    answer: &TestResponse,
+    page: &Map<String, Value>,
+    known: LinkedResource,
+) {
     for rel in ["self", "first", "prev", "previous", "next", "last"] {
         let href = page
             .get("_links")
@@ -100,7 +109,7 @@ fn neighbours(cx: &Cx, answer: &Answer, page: &Map<String, Value>, known: Known)
 
 /// Extensions of a document have the curie of their prefix, and its members not the prefix of the
 /// interface (HAL-19).
-fn extensions(cx: &Cx, answer: &Answer, object: &Map<String, Value>) {
+fn extensions(cx: &CheckContext, answer: &TestResponse, object: &Map<String, Value>) {
     let curies = object
         .get("_links")
         .and_then(|links| links["curies"].as_array())
@@ -134,7 +143,12 @@ fn extension(name: &str) -> Option<&str> {
 }
 
 /// One document or embedded member, of a kind if it is a record.
-pub(crate) fn look(cx: &Cx, answer: &Answer, document: &Value, of: Option<Kind>) {
+pub(crate) fn look(
+    cx: &CheckContext,
+    answer: &TestResponse,
+    document: &Value,
+    of: Option<CatalogueKind>,
+) {
     let Some(object) = document.as_object() else {
         return;
     };
@@ -147,7 +161,7 @@ pub(crate) fn look(cx: &Cx, answer: &Answer, document: &Value, of: Option<Kind>)
         if let (Some(of), Some(own)) = (of, links.get("self").and_then(|own| own["href"].as_str()))
             && let Some(own) = address::resolve(&answer.url, own)
         {
-            cx.run.relations.learn(&own, Known::Record(of));
+            cx.run.relations.learn(&own, LinkedResource::Record(of));
         }
     }
     for (rel, list) in object
@@ -175,11 +189,11 @@ pub(crate) fn look(cx: &Cx, answer: &Answer, document: &Value, of: Option<Kind>)
 }
 
 fn relations(
-    cx: &Cx,
-    answer: &Answer,
+    cx: &CheckContext,
+    answer: &TestResponse,
     object: &Map<String, Value>,
     links: &Map<String, Value>,
-    of: Option<Kind>,
+    of: Option<CatalogueKind>,
 ) {
     let own = format!("{}:", answer.prefix);
     for (rel, link) in links {
@@ -221,7 +235,7 @@ fn relations(
             continue;
         };
         let known = match (link, known) {
-            (Value::Array(_), Known::Collection(of)) => Known::Record(of),
+            (Value::Array(_), LinkedResource::Collection(of)) => LinkedResource::Record(of),
             (_, known) => known,
         };
         for link in link
@@ -267,7 +281,7 @@ fn leads(document: &str, link: &Value) -> bool {
 
 /// HAL-18, on every document that has curies, on the entry point and on collections also where they
 /// lack.
-fn curies(cx: &Cx, answer: &Answer, object: &Map<String, Value>, is_page: bool) {
+fn curies(cx: &CheckContext, answer: &TestResponse, object: &Map<String, Value>, is_page: bool) {
     let curies = object.get("_links").and_then(|links| links.get("curies"));
     let is_entry = answer.url == cx.run.target.base();
     if curies.is_none() && !is_page && !is_entry {
@@ -296,7 +310,7 @@ fn curies(cx: &Cx, answer: &Answer, object: &Map<String, Value>, is_page: bool) 
     }
 }
 
-fn short(object: &Map<String, Value>, answer: &Answer) -> String {
+fn short(object: &Map<String, Value>, answer: &TestResponse) -> String {
     let text: String = Value::Object(object.clone())
         .to_string()
         .chars()

@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::document;
-use crate::answer::{Answer, descriptions};
+use crate::answer::{TestResponse, descriptions};
 use crate::catalogue::Encounter;
-use crate::check::Cx;
+use crate::check::CheckContext;
 use crate::kinds::kind;
 use crate::row;
 
@@ -15,7 +15,7 @@ const CODES: [u64; 18] = [
 ];
 
 /// The body of a failing answer that is neither 401 nor 403.
-pub(crate) fn look(cx: &Cx, answer: &Answer) {
+pub(crate) fn look(cx: &CheckContext, answer: &TestResponse) {
     if !(400..600).contains(&answer.status) {
         cx.holds(row::ERR_01, false, || {
             format!("neither success nor failure: {answer}")
@@ -82,7 +82,7 @@ pub(crate) fn look(cx: &Cx, answer: &Answer) {
     }
 }
 
-fn entry(cx: &Cx, answer: &Answer, entry: &Value, non_atomic: bool) {
+fn entry(cx: &CheckContext, answer: &TestResponse, entry: &Value, non_atomic: bool) {
     let relation = entry["resource"].as_str().unwrap_or_default();
     let prefixed = relation
         .strip_prefix(&format!("{}:", answer.prefix))
@@ -180,7 +180,7 @@ fn entry(cx: &Cx, answer: &Answer, entry: &Value, non_atomic: bool) {
 /// A description says what is wrong; a code that the interface defines stands for that fault alone
 /// (ERR-35 to ERR-38). Elsewhere than in `part`, the status of one part of a helper's call,
 /// `NOT_SUPPORTED` may stand for what a server likes.
-fn meant(cx: &Cx, answer: &Answer, description: &Value, part: Option<u64>) {
+fn meant(cx: &CheckContext, answer: &TestResponse, description: &Value, part: Option<u64>) {
     let text = |name: &str| description[name].as_str().filter(|text| !text.is_empty());
     let code = text("error_code").or_else(|| text("code"));
     cx.holds(
@@ -220,7 +220,7 @@ fn meant(cx: &Cx, answer: &Answer, description: &Value, part: Option<u64>) {
 }
 
 /// A 500 is not supported (ERR-07), or unexpected, and says so (ERR-05, ERR-06).
-fn unexpected(cx: &Cx, answer: &Answer) {
+fn unexpected(cx: &CheckContext, answer: &TestResponse) {
     let list = answer.descriptions();
     let not_there = |description: &&Value| {
         let code = description

@@ -7,8 +7,8 @@ mod values;
 
 use http::Method;
 
-use crate::answer::Answer;
-use crate::check::Cx;
+use crate::answer::TestResponse;
+use crate::check::CheckContext;
 use crate::row;
 
 pub(crate) use values::{is_shape, row as row_of};
@@ -28,7 +28,7 @@ pub(crate) const ROWS: &[&str] = &[
 ];
 
 /// Looks at one answer.
-pub(crate) fn look(cx: &Cx, answer: &Answer) {
+pub(crate) fn look(cx: &CheckContext, answer: &TestResponse) {
     if answer.is_success() {
         let cache = answer.header("cache-control").unwrap_or_default();
         cx.holds(row::HAL_04, directives(cache), || {

@@ -6,21 +6,21 @@ use std::borrow::Cow;
 use chrono::NaiveDate;
 use serde_json::{Map, Value, json};
 
-use crate::answer::Answer;
-use crate::cause::{Cause, Flaw};
-use crate::check::Cx;
-use crate::fields::{self, Field, Shape, Way};
-use crate::kinds::Kind;
+use crate::answer::TestResponse;
+use crate::cause::{Cause, CauseKind};
+use crate::check::CheckContext;
+use crate::fields::{self, CheckedField, ObservationMethod, ValueShape};
+use crate::kinds::CatalogueKind;
 use crate::row;
 use crate::values::{at, each, instant};
 
 /// Every declared field and link of one record.
 pub(crate) fn record(
-    cx: &Cx,
-    answer: &Answer,
+    cx: &CheckContext,
+    answer: &TestResponse,
     record: &Value,
     object: &Map<String, Value>,
-    of: Kind,
+    of: CatalogueKind,
 ) {
     owner(cx, answer, record, of.one);
     present(cx, answer, record, of);
@@ -32,7 +32,7 @@ pub(crate) fn record(
 }
 
 /// The fields of a resource or shared object.
-fn owner(cx: &Cx, answer: &Answer, object: &Value, name: &str) {
+fn owner(cx: &CheckContext, answer: &TestResponse, object: &Value, name: &str) {
     for field in fields::of(name) {
         each(object, &wire(cx, field.path), &mut |value| {
             if value.is_null() {
@@ -59,7 +59,7 @@ fn owner(cx: &Cx, answer: &Answer, object: &Value, name: &str) {
 }
 
 /// A path of the catalogue with the names that this server uses.
-pub(crate) fn wire<'p>(cx: &Cx, path: &'p str) -> Cow<'p, str> {
+pub(crate) fn wire<'p>(cx: &CheckContext, path: &'p str) -> Cow<'p, str> {
     if !cx.declared().renames() {
         return Cow::Borrowed(path);
     }
@@ -79,11 +79,10 @@ pub(crate) fn wire<'p>(cx: &Cx, path: &'p str) -> Cow<'p, str> {
     Cow::Owned(steps.collect::<Vec<_>>().join("."))
 }
 
-fn one(cx: &Cx, answer: &Answer, field: &Field, value: &Value) {
+fn one(cx: &CheckContext, answer: &TestResponse, field: &CheckedField, value: &Value) {
     let right = is_shape(value, field.shape) && is_listed(value, field);
     let found = || format!("{}.{} is {value}: {answer}", field.owner, field.path);
-    let entries =
-        matches!(value.as_array(), Some(list) if field.shape == Shape::Objects && !list.is_empty());
+    let entries = matches!(value.as_array(), Some(list) if field.shape == ValueShape::Objects && !list.is_empty());
     for row in [
         Some(field.row),
         row(field.shape),
@@ -93,10 +92,10 @@ fn one(cx: &Cx, answer: &Answer, field: &Field, value: &Value) {
     .flatten()
     {
         cx.holds_for(row, right, found, || {
-            Some(Cause::of_field(Flaw::Type, field))
+            Some(Cause::of_field(CauseKind::Type, field))
         });
     }
-    if field.shape == Shape::Time && right {
+    if field.shape == ValueShape::Time && right {
         let zulu = value
             .as_str()
             .is_some_and(|text| text.ends_with(['Z', 'z']));
@@ -124,55 +123,55 @@ fn one(cx: &Cx, answer: &Answer, field: &Field, value: &Value) {
 }
 
 /// The type row of a shape.
-pub(crate) const fn row(shape: Shape) -> Option<&'static str> {
+pub(crate) const fn row(shape: ValueShape) -> Option<&'static str> {
     Some(match shape {
-        Shape::Text => row::TYP_01,
-        Shape::Integer => row::TYP_02,
-        Shape::Float => row::TYP_03,
-        Shape::Number => row::TYP_04,
-        Shape::Boolean => row::TYP_05,
-        Shape::Time => row::TYP_06,
-        Shape::Date => row::TYP_07,
-        Shape::Enum => row::TYP_08,
-        Shape::Flexible => row::TYP_09,
-        Shape::Object => row::TYP_11,
-        Shape::Texts | Shape::Objects => row::TYP_12,
-        Shape::Reference | Shape::OneOrMany => return None,
+        ValueShape::Text => row::TYP_01,
+        ValueShape::Integer => row::TYP_02,
+        ValueShape::Float => row::TYP_03,
+        ValueShape::Number => row::TYP_04,
+        ValueShape::Boolean => row::TYP_05,
+        ValueShape::Time => row::TYP_06,
+        ValueShape::Date => row::TYP_07,
+        ValueShape::Enum => row::TYP_08,
+        ValueShape::Flexible => row::TYP_09,
+        ValueShape::Object => row::TYP_11,
+        ValueShape::Texts | ValueShape::Objects => row::TYP_12,
+        ValueShape::Reference | ValueShape::OneOrMany => return None,
     })
 }
 
-fn is_listed(value: &Value, field: &Field) -> bool {
-    field.shape != Shape::Enum
+fn is_listed(value: &Value, field: &CheckedField) -> bool {
+    field.shape != ValueShape::Enum
         || value
             .as_str()
             .is_some_and(|text| field.values.contains(&text))
 }
 
 /// Whether a value has the JSON type and form of a shape.
-pub(crate) fn is_shape(value: &Value, shape: Shape) -> bool {
+pub(crate) fn is_shape(value: &Value, shape: ValueShape) -> bool {
     match shape {
-        Shape::Text | Shape::Enum | Shape::Flexible => value.is_string(),
+        ValueShape::Text | ValueShape::Enum | ValueShape::Flexible => value.is_string(),
         // 3.0 has no fraction, however it is written.
-        Shape::Integer => {
+        ValueShape::Integer => {
             value.is_i64()
                 || value.is_u64()
                 || value.as_f64().is_some_and(|number| number.fract() == 0.0)
         }
-        Shape::Float | Shape::Number => value.is_number(),
-        Shape::Boolean => value.is_boolean(),
-        Shape::Time => value.as_str().is_some_and(|text| instant(text).is_some()),
-        Shape::Date => value
+        ValueShape::Float | ValueShape::Number => value.is_number(),
+        ValueShape::Boolean => value.is_boolean(),
+        ValueShape::Time => value.as_str().is_some_and(|text| instant(text).is_some()),
+        ValueShape::Date => value
             .as_str()
             .is_some_and(|text| NaiveDate::parse_from_str(text, "%Y-%m-%d").is_ok()),
-        Shape::Object => value.is_object(),
-        Shape::Texts => value
+        ValueShape::Object => value.is_object(),
+        ValueShape::Texts => value
             .as_array()
             .is_some_and(|list| list.iter().all(Value::is_string)),
-        Shape::Objects => value
+        ValueShape::Objects => value
             .as_array()
             .is_some_and(|list| list.iter().all(Value::is_object)),
-        Shape::Reference => value.is_string() || value["href"].is_string(),
-        Shape::OneOrMany => {
+        ValueShape::Reference => value.is_string() || value["href"].is_string(),
+        ValueShape::OneOrMany => {
             value.is_object()
                 || value
                     .as_array()
@@ -189,8 +188,8 @@ fn is_unique(value: &Value) -> bool {
 }
 
 /// Computed fields are there when declared.
-fn present(cx: &Cx, answer: &Answer, record: &Value, of: Kind) {
-    for field in fields::of(of.one).filter(|field| field.way != Way::RoundTrip) {
+fn present(cx: &CheckContext, answer: &TestResponse, record: &Value, of: CatalogueKind) {
+    for field in fields::of(of.one).filter(|field| field.way != ObservationMethod::RoundTrip) {
         let declared = cx.declared().field(of.one, field.path);
         if declared.is_some_and(|field| field.computed && field.readable) {
             inside(cx, answer, record, field, field.path);
@@ -199,7 +198,7 @@ fn present(cx: &Cx, answer: &Answer, record: &Value, of: Kind) {
     let Some(_) = cx.declared().field(of.one, "share_options") else {
         return;
     };
-    for field in fields::of("share_options").filter(|field| field.way == Way::Type) {
+    for field in fields::of("share_options").filter(|field| field.way == ObservationMethod::Type) {
         let place = format!("share_options[].{}", field.path);
         if cx
             .declared()
@@ -211,7 +210,13 @@ fn present(cx: &Cx, answer: &Answer, record: &Value, of: Kind) {
     }
 }
 
-fn inside(cx: &Cx, answer: &Answer, record: &Value, field: &Field, path: &str) {
+fn inside(
+    cx: &CheckContext,
+    answer: &TestResponse,
+    record: &Value,
+    field: &CheckedField,
+    path: &str,
+) {
     let path = wire(cx, path);
     let (parents, name) = match path.rsplit_once('.') {
         Some((parent, name)) => (at(record, parent), name),
@@ -221,13 +226,13 @@ fn inside(cx: &Cx, answer: &Answer, record: &Value, field: &Field, path: &str) {
         let there = parent.get(name).is_some_and(|value| !value.is_null());
         let found = || format!("the declared computed field {path} is missing: {answer}");
         cx.holds_for(field.row, there, found, || {
-            Some(Cause::of_field(Flaw::Missing, field))
+            Some(Cause::of_field(CauseKind::Missing, field))
         });
     }
 }
 
 /// The fields that every resource has (TYP-13 to TYP-16).
-fn common(cx: &Cx, answer: &Answer, object: &Map<String, Value>) {
+fn common(cx: &CheckContext, answer: &TestResponse, object: &Map<String, Value>) {
     if let Some(identifiers) = object.get("identifiers").filter(|value| !value.is_null()) {
         let list = identifiers.as_array();
         let formed = |entry: &Value| {
@@ -241,9 +246,11 @@ fn common(cx: &Cx, answer: &Answer, object: &Map<String, Value>) {
             list.is_some_and(|list| list.iter().all(formed)),
             || format!("{identifiers} in {answer}"),
         );
-        cx.holds(row::TYP_12, is_shape(identifiers, Shape::Texts), || {
-            format!("{identifiers} in {answer}")
-        });
+        cx.holds(
+            row::TYP_12,
+            is_shape(identifiers, ValueShape::Texts),
+            || format!("{identifiers} in {answer}"),
+        );
         cx.holds(row::TYP_14, is_unique(identifiers), || {
             format!("{identifiers} in {answer}")
         });
@@ -269,7 +276,7 @@ fn common(cx: &Cx, answer: &Answer, object: &Map<String, Value>) {
 
 /// The links that the catalogue names are in every representation when declared; those to a person
 /// only where one is known.
-fn links(cx: &Cx, answer: &Answer, object: &Map<String, Value>, of: Kind) {
+fn links(cx: &CheckContext, answer: &TestResponse, object: &Map<String, Value>, of: CatalogueKind) {
     let Some(links) = object.get("_links").and_then(Value::as_object) else {
         return;
     };
@@ -293,7 +300,7 @@ fn links(cx: &Cx, answer: &Answer, object: &Map<String, Value>, of: Kind) {
 }
 
 /// At most one of each kind of contact is primary.
-fn person(cx: &Cx, answer: &Answer, person: &Value) {
+fn person(cx: &CheckContext, answer: &TestResponse, person: &Value) {
     let places = [
         (row::RES_POSTAL_ADDRESS_02, "postal_addresses"),
         (row::RES_EMAIL_ADDRESS_02, "email_addresses"),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use svc_declaration::{DeclaredDialect, DeclaredField};
 
-use crate::fields::{self, Field, Shape, Way};
+use crate::fields::{self, CheckedField, ObservationMethod, ValueShape};
 use crate::values::is_unset;
 
 /// Objects inside objects that are looked into.
@@ -124,27 +124,27 @@ fn group(step: &str) -> DeclaredField {
     declared
 }
 
-fn leaf(field: &Field) -> DeclaredField {
+fn leaf(field: &CheckedField) -> DeclaredField {
     let mut declared = DeclaredField::default();
     let kind = match field.shape {
-        Shape::Text => "string",
-        Shape::Integer => "integer",
-        Shape::Float => "float",
-        Shape::Number => "number",
-        Shape::Boolean => "boolean",
-        Shape::Time => "datetime",
-        Shape::Date => "date",
-        Shape::Enum => "enum",
-        Shape::Flexible => "flexenum",
-        Shape::Object => "object",
-        Shape::Texts => "string[]",
-        Shape::Objects | Shape::OneOrMany => "object[]",
-        Shape::Reference => "reference",
+        ValueShape::Text => "string",
+        ValueShape::Integer => "integer",
+        ValueShape::Float => "float",
+        ValueShape::Number => "number",
+        ValueShape::Boolean => "boolean",
+        ValueShape::Time => "datetime",
+        ValueShape::Date => "date",
+        ValueShape::Enum => "enum",
+        ValueShape::Flexible => "flexenum",
+        ValueShape::Object => "object",
+        ValueShape::Texts => "string[]",
+        ValueShape::Objects | ValueShape::OneOrMany => "object[]",
+        ValueShape::Reference => "reference",
     };
     kind.clone_into(&mut declared.kind);
-    declared.computed = field.way == Way::Computed;
+    declared.computed = field.way == ObservationMethod::Computed;
     declared.writable = !declared.computed;
-    if matches!(field.shape, Shape::Enum | Shape::Flexible) && !field.values.is_empty() {
+    if matches!(field.shape, ValueShape::Enum | ValueShape::Flexible) && !field.values.is_empty() {
         declared.values = Some(
             field
                 .values

@@ -10,13 +10,13 @@ use std::sync::Arc;
 
 use svc_declaration::{Declaration, EXTENSIONS};
 
-use crate::check::{Check, Cx};
-use crate::clean_up::{self, CleanUp};
-use crate::declared::Source;
+use crate::check::{Check, CheckContext};
+use crate::clean_up::{self, CleanUpReport};
+use crate::declared::DeclarationSource;
 use crate::error::SuiteError;
-use crate::outcome::Stop;
+use crate::outcome::CheckStop;
 use crate::relations::meaning;
-use crate::run::Run;
+use crate::run::RunContext;
 use crate::suite::Suite;
 use crate::target::TargetError;
 use crate::values::shown;
@@ -24,7 +24,7 @@ use crate::values::shown;
 /// What was found out about a server.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct Probed {
+pub struct ProbeReport {
     /// What it seems to support.
     pub declaration: Declaration,
     /// What could not be found out, or looked odd.
@@ -32,12 +32,12 @@ pub struct Probed {
     /// Requests that were sent.
     pub requests: usize,
     /// What came of the records that were created.
-    pub clean_up: CleanUp,
+    pub clean_up: CleanUpReport,
 }
 
 /// What is known so far.
 #[derive(Debug, Default)]
-struct Found {
+struct ProbeState {
     text: Declaration,
     notes: Vec<String>,
 }
@@ -49,14 +49,14 @@ impl Suite {
     ///
     /// # Errors
     /// The target does not answer, or what it answers is no entry point.
-    pub async fn probe(&self) -> Result<Probed, SuiteError> {
-        let mut found = Found::default();
+    pub async fn probe(&self) -> Result<ProbeReport, SuiteError> {
+        let mut found = ProbeState::default();
         found.text.declaration_version = 1;
         self.dialect(&mut found).await?;
         let reading = self
             .clone()
             .without_journal()
-            .declaration_from(found.text.clone(), Source::Probed);
+            .declaration_from(found.text.clone(), DeclarationSource::Probed);
         let run = Arc::new(reading.prepare().await?);
         run.target.base().clone_into(&mut found.text.base_url);
         let cx = prober(&run);
@@ -64,11 +64,11 @@ impl Suite {
             .await
             .map_err(|stop| unreadable(&cx, stop))?;
         let mut requests = run.recorder.count();
-        let mut clean_up = CleanUp::default();
+        let mut clean_up = CleanUpReport::default();
         if run.settings.writes {
             let writing = self
                 .clone()
-                .declaration_from(writing::assumed(&found), Source::Probed);
+                .declaration_from(writing::assumed(&found), DeclarationSource::Probed);
             let run = Arc::new(writing.prepare().await?);
             let cx = prober(&run);
             writing::write(&cx, &mut found)
@@ -83,7 +83,7 @@ impl Suite {
                     .to_owned(),
             );
         }
-        Ok(Probed {
+        Ok(ProbeReport {
             declaration: found.text,
             notes: found.notes,
             requests,
@@ -92,11 +92,11 @@ impl Suite {
     }
 
     /// The prefix of relations and the key header, as the entry point's links have them.
-    async fn dialect(&self, found: &mut Found) -> Result<(), SuiteError> {
+    async fn dialect(&self, found: &mut ProbeState) -> Result<(), SuiteError> {
         let bare = self
             .clone()
             .without_journal()
-            .declaration_from(found.text.clone(), Source::Probed);
+            .declaration_from(found.text.clone(), DeclarationSource::Probed);
         let run = Arc::new(bare.prepare().await?);
         let cx = prober(&run);
         let start = run.target.base().to_owned();
@@ -157,8 +157,8 @@ impl Suite {
 }
 
 /// What probing sends is recorded under this name.
-fn prober(run: &Arc<Run>) -> Cx {
-    Cx::new(
+fn prober(run: &Arc<RunContext>) -> CheckContext {
+    CheckContext::new(
         Arc::clone(run),
         Check::new("probe", &[], |_| Box::pin(async { Ok(()) })),
         0,
@@ -166,20 +166,20 @@ fn prober(run: &Arc<Run>) -> Cx {
 }
 
 /// A server that cannot be probed.
-fn unreadable(cx: &Cx, stop: Stop) -> SuiteError {
+fn unreadable(cx: &CheckContext, stop: CheckStop) -> SuiteError {
     let found = || cx.first_finding().unwrap_or_else(|| "no answer".to_owned());
     if let Some(gone) = cx.run.gone.get() {
         return SuiteError::Gone(gone.clone());
     }
     match stop {
-        Stop::Failed => SuiteError::Target(TargetError::Broken(found())),
-        Stop::Inconclusive(reason) | Stop::Disabled(reason) | Stop::Unlike(reason) => {
-            SuiteError::NotPublished(reason)
-        }
+        CheckStop::Failed => SuiteError::Target(TargetError::Broken(found())),
+        CheckStop::Inconclusive(reason)
+        | CheckStop::Disabled(reason)
+        | CheckStop::Unlike(reason) => SuiteError::NotPublished(reason),
     }
 }
 
-impl Probed {
+impl ProbeReport {
     /// The declaration as a TOML file, with what a reader should know at its top.
     #[must_use]
     pub fn to_toml(&self) -> String {

@@ -4,18 +4,18 @@ use http::Method;
 use serde_json::Value;
 use svc_declaration::{DeclaredCollection, DeclaredEntryPoint, DeclaredHelper};
 
-use super::{Found, assumed};
-use crate::answer::Record;
-use crate::check::Cx;
-use crate::client::Client;
-use crate::kinds::{KINDS, Kind, kind_of};
-use crate::outcome::Stop;
+use super::{ProbeState, assumed};
+use crate::answer::Representation;
+use crate::check::CheckContext;
+use crate::client::CheckClient;
+use crate::kinds::{CatalogueKind, KINDS, kind_of};
+use crate::outcome::CheckStop;
 
 /// Records of a collection that are looked at.
 const SAMPLES: usize = 10;
 
 /// Reads everything that links lead to, once for each kind.
-pub(super) async fn read(cx: &Cx, found: &mut Found) -> Result<(), Stop> {
+pub(super) async fn read(cx: &CheckContext, found: &mut ProbeState) -> Result<(), CheckStop> {
     let api = cx.api();
     let entry = api.entry().await?;
     entry_point(&entry, found);
@@ -34,7 +34,7 @@ pub(super) async fn read(cx: &Cx, found: &mut Found) -> Result<(), Stop> {
 }
 
 /// The entry point's own fields and links (ENT-02 to ENT-26).
-fn entry_point(entry: &Record, found: &mut Found) {
+fn entry_point(entry: &Representation, found: &mut ProbeState) {
     let mut declared = DeclaredEntryPoint::default();
     for (name, value) in entry
         .json
@@ -71,7 +71,7 @@ fn entry_point(entry: &Record, found: &mut Found) {
 }
 
 /// The names of a representation's links, without prefix.
-pub(super) fn names(record: &Record) -> Vec<String> {
+pub(super) fn names(record: &Representation) -> Vec<String> {
     let prefix = format!("{}:", record.prefix);
     let links = record
         .json
@@ -85,7 +85,7 @@ pub(super) fn names(record: &Record) -> Vec<String> {
 }
 
 /// Notes the helpers that a representation leads to.
-pub(super) fn helpers_of(record: &Record, found: &mut Found) {
+pub(super) fn helpers_of(record: &Representation, found: &mut ProbeState) {
     for link in names(record) {
         let Some(name) = link.strip_suffix("_helper") else {
             continue;
@@ -103,7 +103,7 @@ pub(super) fn helpers_of(record: &Record, found: &mut Found) {
 }
 
 /// The declared collection of a kind.
-pub(super) fn declared(found: &mut Found, kind: Kind) -> &mut DeclaredCollection {
+pub(super) fn declared(found: &mut ProbeState, kind: CatalogueKind) -> &mut DeclaredCollection {
     let collection = found
         .text
         .collections
@@ -114,7 +114,7 @@ pub(super) fn declared(found: &mut Found, kind: Kind) -> &mut DeclaredCollection
 }
 
 /// Adds an operation of a kind.
-pub(super) fn offers(found: &mut Found, kind: Kind, operation: &str) {
+pub(super) fn offers(found: &mut ProbeState, kind: CatalogueKind, operation: &str) {
     let operations = &mut declared(found, kind).operations;
     if !operations.iter().any(|known| known == operation) {
         operations.push(operation.to_owned());
@@ -123,12 +123,12 @@ pub(super) fn offers(found: &mut Found, kind: Kind, operation: &str) {
 
 /// Looks at the first page of a collection and at its records.
 pub(super) async fn collection(
-    api: &Client<'_>,
-    kind: Kind,
+    api: &CheckClient<'_>,
+    kind: CatalogueKind,
     url: &str,
     top: bool,
-    found: &mut Found,
-) -> Result<bool, Stop> {
+    found: &mut ProbeState,
+) -> Result<bool, CheckStop> {
     let answer = api.get(url).await?;
     if answer.status != 200 {
         found.notes.push(format!(
@@ -177,11 +177,11 @@ pub(super) async fn collection(
 
 /// The links of a record, its helpers, and the collections below it.
 pub(super) async fn record(
-    api: &Client<'_>,
-    kind: Kind,
-    record: &Record,
-    found: &mut Found,
-) -> Result<(), Stop> {
+    api: &CheckClient<'_>,
+    kind: CatalogueKind,
+    record: &Representation,
+    found: &mut ProbeState,
+) -> Result<(), CheckStop> {
     helpers_of(record, found);
     for name in names(record)
         .into_iter()
@@ -205,12 +205,12 @@ pub(super) async fn record(
 
 /// Operations that an `Allow` header names.
 async fn allowed(
-    api: &Client<'_>,
-    kind: Kind,
+    api: &CheckClient<'_>,
+    kind: CatalogueKind,
     url: &str,
     operations: &[(&str, &str)],
-    found: &mut Found,
-) -> Result<(), Stop> {
+    found: &mut ProbeState,
+) -> Result<(), CheckStop> {
     let answer = api.options(url).await?;
     let allow = answer
         .header("allow")
@@ -225,9 +225,9 @@ async fn allowed(
     Ok(())
 }
 
-impl Client<'_> {
+impl CheckClient<'_> {
     /// What an address says that it takes.
-    async fn options(&self, url: &str) -> Result<crate::answer::Answer, Stop> {
+    async fn options(&self, url: &str) -> Result<crate::answer::TestResponse, CheckStop> {
         self.send(Method::OPTIONS, url, None).await
     }
 }

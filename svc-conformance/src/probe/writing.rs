@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use svc_declaration::Declaration;
 
-use super::{Found, assumed, reading};
-use crate::answer::{Answer, Record};
-use crate::check::Cx;
-use crate::client::Client;
+use super::{ProbeState, assumed, reading};
+use crate::answer::{Representation, TestResponse};
+use crate::check::CheckContext;
+use crate::client::CheckClient;
 use crate::fields;
-use crate::generate::{self, Turn, least, with};
-use crate::kinds::{KINDS, Kind, kind};
-use crate::outcome::Stop;
+use crate::generate::{self, BodyVariant, least, with};
+use crate::kinds::{CatalogueKind, KINDS, kind};
+use crate::outcome::CheckStop;
 use crate::values::is_unset;
 
 /// Bodies of which a create is put together.
@@ -22,7 +22,7 @@ const TRIES: usize = 6;
 
 /// The widest declaration that what was read allows: with it bodies are made and records found
 /// again.
-pub(super) fn assumed(found: &Found) -> Declaration {
+pub(super) fn assumed(found: &ProbeState) -> Declaration {
     let mut text = found.text.clone();
     for kind in KINDS
         .iter()
@@ -39,10 +39,10 @@ pub(super) fn assumed(found: &Found) -> Declaration {
 
 /// Creates, changes and deletes one record of each kind that can be reached, and calls each helper
 /// once.
-pub(super) async fn write(cx: &Cx, found: &mut Found) -> Result<(), Stop> {
+pub(super) async fn write(cx: &CheckContext, found: &mut ProbeState) -> Result<(), CheckStop> {
     let api = cx.api();
     let entry = api.entry().await?;
-    let mut made: BTreeMap<&'static str, Record> = BTreeMap::new();
+    let mut made: BTreeMap<&'static str, Representation> = BTreeMap::new();
     for kind in KINDS.iter() {
         let url = match kind.under {
             None => entry.href(kind.many),
@@ -73,12 +73,12 @@ pub(super) async fn write(cx: &Cx, found: &mut Found) -> Result<(), Stop> {
 
 /// Creates a record with as many fields as the server takes, and notes what it shows of them.
 async fn create(
-    api: &Client<'_>,
-    kind: Kind,
+    api: &CheckClient<'_>,
+    kind: CatalogueKind,
     url: &str,
     person: Option<&str>,
-    found: &mut Found,
-) -> Result<Option<Record>, Stop> {
+    found: &mut ProbeState,
+) -> Result<Option<Representation>, CheckStop> {
     let cx = api.cx;
     let marked = |body: &Value| {
         let body = cx.marked(body);
@@ -145,10 +145,10 @@ async fn create(
 
 /// A body with every field of a kind. A turn may mean an empty value, so each field has the first
 /// that is none.
-fn whole(cx: &Cx, one: &str) -> Value {
+fn whole(cx: &CheckContext, one: &str) -> Value {
     let mut whole = json!({});
     for turn in 0..TURNS {
-        let strategy = generate::body(cx.declared(), one, Turn::All(turn), &cx.unique());
+        let strategy = generate::body(cx.declared(), one, BodyVariant::All(turn), &cx.unique());
         let more = strategy.and_then(|strategy| generate::sample(&strategy, cx.seed(one)));
         fill(&mut whole, &more.unwrap_or_else(|| json!({})));
     }
@@ -177,7 +177,7 @@ fn fill(into: &mut Value, more: &Value) {
 }
 
 /// Fields that have a value though none was sent (CAP-08).
-fn defaults(kind: Kind, sent: &Value, got: &Value, found: &mut Found) {
+fn defaults(kind: CatalogueKind, sent: &Value, got: &Value, found: &mut ProbeState) {
     for (name, field) in &mut reading::declared(found, kind).fields {
         let Some(value) = got
             .get(name)
@@ -199,14 +199,14 @@ fn defaults(kind: Kind, sent: &Value, got: &Value, found: &mut Found) {
 }
 
 /// Fields without which nothing is created (CAP-05).
-fn required(kind: Kind, names: &[String], found: &mut Found) {
+fn required(kind: CatalogueKind, names: &[String], found: &mut ProbeState) {
     for (name, field) in &mut reading::declared(found, kind).fields {
         field.required = names.contains(name);
     }
 }
 
 /// Each field that holds objects, with one that has no member.
-fn empty_objects(kind: Kind, found: &mut Found) -> Vec<(String, Value)> {
+fn empty_objects(kind: CatalogueKind, found: &mut ProbeState) -> Vec<(String, Value)> {
     let fields = &reading::declared(found, kind).fields;
     let nested = fields
         .iter()
@@ -226,7 +226,7 @@ fn empty_objects(kind: Kind, found: &mut Found) -> Vec<(String, Value)> {
 }
 
 /// Members that the objects in a field need: those that the refusal of an empty one names (CAP-05).
-fn required_inside(kind: Kind, name: &str, answer: &Answer, found: &mut Found) {
+fn required_inside(kind: CatalogueKind, name: &str, answer: &TestResponse, found: &mut ProbeState) {
     let Some(field) = reading::declared(found, kind).fields.get_mut(name) else {
         return;
     };
@@ -243,7 +243,7 @@ fn required_inside(kind: Kind, name: &str, answer: &Answer, found: &mut Found) {
 }
 
 /// The names at the top that an answer says are wrong.
-fn refused(answer: &Answer) -> Vec<String> {
+fn refused(answer: &TestResponse) -> Vec<String> {
     let problems = answer.problems();
     let names = problems.iter().flat_map(|problem| &problem.properties);
     names
@@ -254,12 +254,12 @@ fn refused(answer: &Answer) -> Vec<String> {
 
 /// What a new record shows, whether it can be read and changed, and what it leads to.
 async fn shown(
-    api: &Client<'_>,
-    kind: Kind,
+    api: &CheckClient<'_>,
+    kind: CatalogueKind,
     sent: &Value,
-    answer: &Answer,
-    found: &mut Found,
-) -> Result<Record, Stop> {
+    answer: &TestResponse,
+    found: &mut ProbeState,
+) -> Result<Representation, CheckStop> {
     let mut record = answer.record();
     if let Some(own) = record.link("self") {
         let again = api.get(&own).await?;
@@ -300,11 +300,11 @@ async fn shown(
 
 /// Whether wrong types and values that are not listed are refused (CAP-09).
 async fn values(
-    api: &Client<'_>,
-    made: &BTreeMap<&'static str, Record>,
-    entry: &Record,
-    found: &mut Found,
-) -> Result<(), Stop> {
+    api: &CheckClient<'_>,
+    made: &BTreeMap<&'static str, Representation>,
+    entry: &Representation,
+    found: &mut ProbeState,
+) -> Result<(), CheckStop> {
     for (word, shape, wrong) in [
         ("validates_types", "string", json!(7)),
         ("validates_enums", "enum", json!("no such value")),
@@ -332,18 +332,18 @@ async fn values(
 }
 
 /// A helper that can be called.
-struct Reached {
+struct ReachableHelper {
     name: String,
     url: String,
 }
 
 /// Calls each helper once with a key and once without; schedules are not called.
 async fn helpers(
-    api: &Client<'_>,
-    made: &BTreeMap<&'static str, Record>,
-    entry: &Record,
-    found: &mut Found,
-) -> Result<(), Stop> {
+    api: &CheckClient<'_>,
+    made: &BTreeMap<&'static str, Representation>,
+    entry: &Representation,
+    found: &mut ProbeState,
+) -> Result<(), CheckStop> {
     let mut reached = Vec::new();
     let names: Vec<(String, String)> = found
         .text
@@ -386,7 +386,7 @@ async fn helpers(
         if let Some(helper) = found.text.helpers.get_mut(&name) {
             helper.anonymous = open;
         }
-        reached.push(Reached { name, url });
+        reached.push(ReachableHelper { name, url });
     }
     let signup = reached.iter().find(|helper| helper.name == "person_signup");
     let Some(helper) = signup.or_else(|| {
@@ -401,7 +401,7 @@ async fn helpers(
 }
 
 /// The body of a helper about a person of its own.
-fn body(cx: &Cx, helper: &str) -> Value {
+fn body(cx: &CheckContext, helper: &str) -> Value {
     let person = cx.marked(&json!({ "given_name": "Probe", "family_name": cx.unique() }));
     match helper {
         "record_canvass" => json!({ "canvass": cx.marked(&json!({})) }),
@@ -412,7 +412,11 @@ fn body(cx: &Cx, helper: &str) -> Value {
 
 /// Which action functions are known: one that is not is refused as unsupported (ERR-38), one that
 /// is names what is missing.
-async fn functions(api: &Client<'_>, helper: &Reached, found: &mut Found) -> Result<(), Stop> {
+async fn functions(
+    api: &CheckClient<'_>,
+    helper: &ReachableHelper,
+    found: &mut ProbeState,
+) -> Result<(), CheckStop> {
     let cx = api.cx;
     let nowhere = format!("{}nowhere-{}", cx.run.target.base(), cx.unique());
     let tries = [
@@ -465,7 +469,11 @@ async fn functions(api: &Client<'_>, helper: &Reached, found: &mut Found) -> Res
 }
 
 /// Whether the same e-mail address leads to the same person (HLP-04).
-async fn matching(api: &Client<'_>, helper: &Reached, found: &mut Found) -> Result<(), Stop> {
+async fn matching(
+    api: &CheckClient<'_>,
+    helper: &ReachableHelper,
+    found: &mut ProbeState,
+) -> Result<(), CheckStop> {
     let email = format!("{}@example.org", api.cx.unique());
     let mut people = Vec::new();
     for _ in 0..2 {

@@ -8,8 +8,8 @@ use std::path::Path;
 use clap::Parser as _;
 use console::Term;
 
-use super::cli::{Cli, Command, InitOptions, RunOptions};
-use super::{Trouble, config, init, run};
+use super::cli::{Cli, Command, InitOptions, RunArgs};
+use super::{ProgramError, config, init, run};
 use crate::target::{Remote, Target as _};
 
 const EXPLAINED: &str = "
@@ -25,7 +25,7 @@ pub(super) fn can_ask(given: &[OsString]) -> bool {
 }
 
 /// Asks, writes the file where that is wanted, and runs.
-pub(super) async fn ask() -> Result<u8, Trouble> {
+pub(super) async fn ask() -> Result<u8, ProgramError> {
     let has_file = Path::new(config::FILE).exists();
     let secret = |_: &mut io::Stderr| Term::stderr().read_secure_line();
     // Not a lock of the input, which the reading of the key needs. A terminal gives a line at a
@@ -37,9 +37,11 @@ pub(super) async fn ask() -> Result<u8, Trouble> {
         has_file,
     );
     let answers = answers
-        .map_err(|error| Trouble::new(5, format!("the terminal cannot be read: {error}")))?;
+        .map_err(|error| ProgramError::new(5, format!("the terminal cannot be read: {error}")))?;
     let Some(answers) = answers else {
-        return Err(Trouble::usage("the input ended before the last question"));
+        return Err(ProgramError::usage(
+            "the input ended before the last question",
+        ));
     };
     let options = answers.options()?;
     if answers.writes_file {
@@ -68,15 +70,15 @@ struct Answers {
 
 impl Answers {
     /// The options of the run.
-    fn options(&self) -> Result<RunOptions, Trouble> {
+    fn options(&self) -> Result<RunArgs, ProgramError> {
         let mut given = vec!["svc-conformance", "run", "--no-config"];
         if self.allows_writes {
             given.push("--allow-writes");
         }
         given.extend(["--", &self.address]);
-        let broken = |error: clap::Error| Trouble::usage(error.to_string());
+        let broken = |error: clap::Error| ProgramError::usage(error.to_string());
         let Command::Run(mut options) = Cli::try_parse_from(given).map_err(broken)?.command else {
-            return Err(Trouble::new(5, "these arguments are those of `run`"));
+            return Err(ProgramError::new(5, "these arguments are those of `run`"));
         };
         // Keys in the environment are not for an address that was just typed.
         options.access.key = Some(self.key.clone()).filter(|key| !key.is_empty());

@@ -2,16 +2,16 @@
 
 use std::fmt::Write as _;
 
-use super::cli::CleanOptions;
-use super::{Trouble, say, settings};
+use super::cli::CleanUpArgs;
+use super::{ProgramError, say, settings};
 use crate::clean_up;
 use crate::error::SuiteError;
 use crate::values::shown;
 
-pub(super) async fn clean(options: CleanOptions) -> Result<u8, Trouble> {
+pub(super) async fn clean(options: CleanUpArgs) -> Result<u8, ProgramError> {
     let keys = settings::keys(&options.access)?;
     if let Err(error) = std::fs::File::open(&options.journal) {
-        return Err(Trouble::usage(format!(
+        return Err(ProgramError::usage(format!(
             "{} cannot be read: {error}",
             options.journal.display()
         )));
@@ -30,7 +30,7 @@ pub(super) async fn clean(options: CleanOptions) -> Result<u8, Trouble> {
         .map_err(|error| match error {
             // The journal is a file that was named on the command line.
             SuiteError::Journal(error) => {
-                Trouble::usage(format!("{}: {error}", options.journal.display()))
+                ProgramError::usage(format!("{}: {error}", options.journal.display()))
             }
             other => other.into(),
         })?;

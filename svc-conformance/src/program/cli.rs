@@ -46,21 +46,21 @@ pub(super) enum Command {
     /// Writes svc-conformance.toml, the file with the options of a project, for a server
     Init(InitOptions),
     /// Checks a server and reports
-    Run(Box<RunOptions>),
+    Run(Box<RunArgs>),
     /// Runs, waits until the server was restarted, runs what failed again, and says what turned
     /// green or red
-    Watch(Box<WatchOptions>),
+    Watch(Box<WatchArgs>),
     /// Shows what a run would look at and send, and sends nothing but the reading of the
     /// declaration
-    Plan(Box<RunOptions>),
+    Plan(Box<RunArgs>),
     /// Finds out what a server supports that publishes no declaration, and writes one
-    Probe(ProbeOptions),
+    Probe(ProbeArgs),
     /// Sends the steps of a failure again, then the check that found it
-    Replay(ReplayOptions),
+    Replay(ReplayArgs),
     /// Removes what a run left behind, from its journal
-    Clean(CleanOptions),
+    Clean(CleanUpArgs),
     /// Lists the rows of the catalogue and the checks
-    List(ListOptions),
+    List(ListArgs),
     /// Lists the profiles, the claims that a run can judge
     Profiles(ProfilesOptions),
     /// Writes the catalogue as pages for a browser, one for each row
@@ -77,7 +77,7 @@ pub(super) enum Command {
     },
     /// Shows what can be exchanged between two servers, field by field, and what is lost, from
     /// their capability documents or reports
-    Compare(CompareOptions),
+    Compare(CompareArgs),
     /// Compares two JSON reports of one server; exit code 1 if a row of the second is worse
     /// (`compare` is for two servers)
     Diff {
@@ -155,7 +155,7 @@ pub(super) struct InitOptions {
     clippy::struct_excessive_bools,
     reason = "each is a switch of the command line of its own"
 )]
-pub(super) struct RunOptions {
+pub(super) struct RunArgs {
     /// The address of the entry point
     pub(super) url: String,
 
@@ -304,9 +304,9 @@ pub(super) struct RunOptions {
 }
 
 #[derive(Debug, Clone, Args)]
-pub(super) struct WatchOptions {
+pub(super) struct WatchArgs {
     #[command(flatten)]
-    pub(super) run: RunOptions,
+    pub(super) run: RunArgs,
 
     /// Run again when this file has changed, such as the program of the server, instead of when the
     /// server went away and is back
@@ -315,7 +315,7 @@ pub(super) struct WatchOptions {
 }
 
 #[derive(Debug, Clone, Args)]
-pub(super) struct ProbeOptions {
+pub(super) struct ProbeArgs {
     /// The address of the entry point
     pub(super) url: String,
 
@@ -350,7 +350,7 @@ pub(super) struct ProbeOptions {
 }
 
 #[derive(Debug, Clone, Args)]
-pub(super) struct ReplayOptions {
+pub(super) struct ReplayArgs {
     /// A file that a run wrote for a failure
     pub(super) file: PathBuf,
 
@@ -368,7 +368,7 @@ pub(super) struct ReplayOptions {
 }
 
 #[derive(Debug, Clone, Args)]
-pub(super) struct CleanOptions {
+pub(super) struct CleanUpArgs {
     /// The journal of the run
     pub(super) journal: PathBuf,
 
@@ -382,7 +382,7 @@ pub(super) struct CleanOptions {
 }
 
 #[derive(Debug, Clone, Args)]
-pub(super) struct ListOptions {
+pub(super) struct ListArgs {
     /// Only these rows, areas or checks; `*` stands for anything
     pub(super) patterns: Vec<String>,
 
@@ -409,7 +409,7 @@ pub(super) struct ResultsOptions {
 }
 
 #[derive(Debug, Clone, Args)]
-pub(super) struct CompareOptions {
+pub(super) struct CompareArgs {
     /// The capability document (JSON or TOML) or the JSON report of one server
     pub(super) a: PathBuf,
 
@@ -530,7 +530,7 @@ fn report(text: &str) -> Result<(Format, PathBuf), String> {
         .ok_or_else(|| format!("`{text}` is not of the form FORMAT=PATH"))?;
     let format = format
         .parse()
-        .map_err(|error: crate::UnknownFormat| error.to_string())?;
+        .map_err(|error: crate::ParseFormatError| error.to_string())?;
     if path.is_empty() {
         Err(format!("`{text}` names no file"))
     } else {

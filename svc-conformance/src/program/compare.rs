@@ -2,34 +2,34 @@
 
 use std::path::Path;
 
-use super::cli::{CompareOptions, TableFormat};
-use super::{Trouble, say, settings, write};
-use crate::compare::{Comparison, Side};
+use super::cli::{CompareArgs, TableFormat};
+use super::{ProgramError, say, settings, write};
+use crate::compare::{ComparedServer, Comparison};
 
-pub(super) fn compare(options: &CompareOptions) -> Result<u8, Trouble> {
+pub(super) fn compare(options: &CompareArgs) -> Result<u8, ProgramError> {
     let comparison = Comparison::of(&side(&options.a)?, &side(&options.b)?);
     match options.format {
         TableFormat::Text => say(&comparison.tables(false)),
         TableFormat::Markdown => say(&comparison.tables(true)),
         TableFormat::Json => {
             let json = serde_json::to_string_pretty(&comparison);
-            write(&(json.map_err(|error| Trouble::new(5, error.to_string()))? + "\n"));
+            write(&(json.map_err(|error| ProgramError::new(5, error.to_string()))? + "\n"));
         }
     }
     Ok(0)
 }
 
 /// A server is called as its file is.
-fn side(path: &Path) -> Result<Side, Trouble> {
+fn side(path: &Path) -> Result<ComparedServer, ProgramError> {
     let name = path.file_stem().map_or_else(
         || "-".to_owned(),
         |name| name.to_string_lossy().into_owned(),
     );
     let broken = |why| {
-        Trouble::usage(format!(
+        ProgramError::usage(format!(
             "{} is no capability document and no report: {why}",
             path.display()
         ))
     };
-    Side::read(&name, &settings::text(path)?).map_err(broken)
+    ComparedServer::read(&name, &settings::text(path)?).map_err(broken)
 }

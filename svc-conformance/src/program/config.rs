@@ -11,7 +11,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command, CommandFactory as _, Parser as _
 use toml::de::{DeTable, DeValue};
 
 use super::cli::Cli;
-use super::{Trouble, note, settings};
+use super::{ProgramError, note, settings};
 use crate::address;
 
 /// The name of the file, in the current folder.
@@ -49,7 +49,7 @@ pub(super) const KEYS: [(&str, &str); 3] = [
 ];
 
 /// The command line of the process, completed by the file.
-pub(super) fn cli(given: &[OsString]) -> Result<Cli, Trouble> {
+pub(super) fn cli(given: &[OsString]) -> Result<Cli, ProgramError> {
     let Some(added) = Added::read(given)? else {
         return Ok(Cli::parse_from(given));
     };
@@ -72,7 +72,10 @@ pub(super) fn cli(given: &[OsString]) -> Result<Cli, Trouble> {
             Ok(cli)
         }
         Err(error) => match added.place(&error) {
-            Some(place) => Err(Trouble::usage(format!("{place}: {}", in_one_line(&error)))),
+            Some(place) => Err(ProgramError::usage(format!(
+                "{place}: {}",
+                in_one_line(&error)
+            ))),
             None => error.exit(),
         },
     }
@@ -91,7 +94,7 @@ struct Added {
 
 impl Added {
     /// What the file adds; none for a command that has no file, or where there is no file.
-    fn read(given: &[OsString]) -> Result<Option<Self>, Trouble> {
+    fn read(given: &[OsString]) -> Result<Option<Self>, ProgramError> {
         let lenient = Cli::command()
             .ignore_errors(true)
             .try_get_matches_from(given);
@@ -129,9 +132,9 @@ impl Added {
         command: &Command,
         given: &ArgMatches,
         environment: impl Fn(&str) -> Option<String>,
-    ) -> Result<Self, Trouble> {
+    ) -> Result<Self, ProgramError> {
         let table = DeTable::parse(text)
-            .map_err(|error| Trouble::usage(format!("{}: {error}", path.display())))?;
+            .map_err(|error| ProgramError::usage(format!("{}: {error}", path.display())))?;
         let known = members();
         let mut added = Self {
             path,
@@ -189,7 +192,7 @@ impl Added {
         if problems.is_empty() {
             Ok(added)
         } else {
-            Err(Trouble::usage(problems.join("\n")))
+            Err(ProgramError::usage(problems.join("\n")))
         }
     }
 

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use super::{Trouble, files, say};
-use crate::outcome::Outcome;
+use super::{ProgramError, files, say};
+use crate::outcome::RequirementOutcome;
 use crate::report::Report;
 use crate::values::shown;
 
-pub(super) fn diff(old: &Path, new: &Path) -> Result<u8, Trouble> {
+pub(super) fn diff(old: &Path, new: &Path) -> Result<u8, ProgramError> {
     let (old, new) = (files::report(old)?, files::report(new)?);
     let (text, worse) = compared(&old, &new);
     say(&text);
@@ -17,16 +17,16 @@ pub(super) fn diff(old: &Path, new: &Path) -> Result<u8, Trouble> {
 }
 
 /// How good an outcome is for a claim; rows that are not looked at prove nothing.
-const fn rank(outcome: Outcome) -> u8 {
+const fn rank(outcome: RequirementOutcome) -> u8 {
     match outcome {
-        Outcome::Pass => 0,
-        Outcome::Warn => 1,
-        Outcome::NotApplicable => 2,
-        Outcome::Waived => 3,
-        Outcome::Disabled => 4,
-        Outcome::Inconclusive => 5,
-        Outcome::Error => 6,
-        Outcome::Fail => 7,
+        RequirementOutcome::Pass => 0,
+        RequirementOutcome::Warn => 1,
+        RequirementOutcome::NotApplicable => 2,
+        RequirementOutcome::Waived => 3,
+        RequirementOutcome::Disabled => 4,
+        RequirementOutcome::Inconclusive => 5,
+        RequirementOutcome::Error => 6,
+        RequirementOutcome::Fail => 7,
     }
 }
 
@@ -52,7 +52,9 @@ fn compared(old: &Report, new: &Report) -> (String, usize) {
         if before == after {
             continue;
         }
-        let name = |outcome: Option<Outcome>| outcome.map_or("no such row", Outcome::as_str);
+        let name = |outcome: Option<RequirementOutcome>| {
+            outcome.map_or("no such row", RequirementOutcome::as_str)
+        };
         let sign = match (before, after) {
             (Some(before), Some(after)) if rank(after) > rank(before) => {
                 worse = worse.saturating_add(1);

@@ -3,14 +3,15 @@
 use std::fmt::Write as _;
 
 use super::catalogue::page;
-use super::{Trouble, say};
-use crate::catalogue::{Catalogue, Row};
+use super::{ProgramError, say};
+use crate::catalogue::{Catalogue, Requirement};
 use crate::check::Check;
 use crate::checks;
 use crate::passive;
 
-pub(super) fn explain(what: &str) -> Result<u8, Trouble> {
-    let catalogue = Catalogue::built_in().map_err(|error| Trouble::new(5, error.to_string()))?;
+pub(super) fn explain(what: &str) -> Result<u8, ProgramError> {
+    let catalogue =
+        Catalogue::built_in().map_err(|error| ProgramError::new(5, error.to_string()))?;
     let all = checks::all();
     if let Some(row) = catalogue
         .rows()
@@ -24,12 +25,12 @@ pub(super) fn explain(what: &str) -> Result<u8, Trouble> {
         say(&of_check(check, catalogue));
         return Ok(0);
     }
-    Err(Trouble::usage(format!(
+    Err(ProgramError::usage(format!(
         "`{what}` is no row and no check; `svc-conformance list` shows them"
     )))
 }
 
-fn of_row(row: &Row, all: &[Check]) -> String {
+fn of_row(row: &Requirement, all: &[Check]) -> String {
     let mut text = format!(
         "{} {}  ({})\n\n{}\n\n",
         row.id, row.level, row.section, row.statement

@@ -4,19 +4,19 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::cli::RunOptions;
-use super::{Trouble, settings};
+use super::cli::RunArgs;
+use super::{ProgramError, settings};
 use crate::formats::Format;
-use crate::outcome::Outcome;
+use crate::outcome::RequirementOutcome;
 use crate::private;
 use crate::replay::Replay;
-use crate::report::{Past, Report};
+use crate::report::{EarlierReport, Report};
 
 /// How often a folder is made again that another run removed.
 const FOLDERS: usize = 100;
 
 /// A new journal in a folder; every run has its own.
-pub(super) fn journal(folder: &Path) -> Result<PathBuf, Trouble> {
+pub(super) fn journal(folder: &Path) -> Result<PathBuf, ProgramError> {
     let now = chrono::Utc::now().format("%Y%m%dT%H%M%S%3fZ");
     let path = folder.join(format!("journal-{now}-{}.jsonl", std::process::id()));
     in_folder(folder, || {
@@ -32,8 +32,8 @@ pub(super) fn remove_journal(journal: &Path, folder: &Path) {
 }
 
 /// Why a run ended before its clean-up, and how to remove what it created.
-pub(super) fn unfinished(code: u8, why: &str, journal: &Path) -> Trouble {
-    Trouble::new(
+pub(super) fn unfinished(code: u8, why: &str, journal: &Path) -> ProgramError {
+    ProgramError::new(
         code,
         format!(
             "{why}. To remove what the run created: svc-conformance clean {}",
@@ -44,7 +44,10 @@ pub(super) fn unfinished(code: u8, why: &str, journal: &Path) -> Trouble {
 
 /// Makes a folder and writes a file in it. Another run removes the folder if it ends while the
 /// folder is empty; then the folder is made again.
-fn in_folder<T>(folder: &Path, mut write: impl FnMut() -> io::Result<T>) -> Result<T, Trouble> {
+fn in_folder<T>(
+    folder: &Path,
+    mut write: impl FnMut() -> io::Result<T>,
+) -> Result<T, ProgramError> {
     let mut written = Err(io::Error::from(io::ErrorKind::NotFound));
     for _ in 0..FOLDERS {
         written = fs::create_dir_all(folder).and_then(|()| write());
@@ -53,7 +56,7 @@ fn in_folder<T>(folder: &Path, mut write: impl FnMut() -> io::Result<T>) -> Resu
         }
     }
     written.map_err(|error| {
-        Trouble::new(
+        ProgramError::new(
             5,
             format!("the folder {} cannot be written: {error}", folder.display()),
         )
@@ -77,7 +80,7 @@ impl Drop for Tried {
 }
 
 /// Makes sure before a run that its reports and its result can be written.
-pub(super) fn writable(options: &RunOptions) -> Result<Tried, Trouble> {
+pub(super) fn writable(options: &RunArgs) -> Result<Tried, ProgramError> {
     let mut tried = Tried(Vec::new());
     let reports = options
         .report
@@ -87,7 +90,7 @@ pub(super) fn writable(options: &RunOptions) -> Result<Tried, Trouble> {
     for path in reports.chain(&options.result) {
         let is_new = !path.exists();
         let broken = |error| {
-            Trouble::usage(format!(
+            ProgramError::usage(format!(
                 "the report {} cannot be written: {error}",
                 path.display()
             ))
@@ -99,9 +102,9 @@ pub(super) fn writable(options: &RunOptions) -> Result<Tried, Trouble> {
 }
 
 /// A JSON report.
-pub(super) fn report(path: &Path) -> Result<Report, Trouble> {
+pub(super) fn report(path: &Path) -> Result<Report, ProgramError> {
     let broken = |error| {
-        Trouble::usage(format!(
+        ProgramError::usage(format!(
             "{} is no JSON report of this version: {error}",
             path.display()
         ))
@@ -110,15 +113,15 @@ pub(super) fn report(path: &Path) -> Result<Report, Trouble> {
 }
 
 /// How earlier reports went; one that does not say when is called as its file.
-pub(super) fn earlier(paths: &[PathBuf]) -> Result<Vec<Past>, Trouble> {
+pub(super) fn earlier(paths: &[PathBuf]) -> Result<Vec<EarlierReport>, ProgramError> {
     let past = |path: &PathBuf| {
-        let past = Past::of(&report(path)?);
+        let past = EarlierReport::of(&report(path)?);
         let name = || {
             path.file_stem()
                 .map(|name| name.to_string_lossy().into_owned())
                 .unwrap_or_default()
         };
-        Ok(Past {
+        Ok(EarlierReport {
             began: if past.began.is_empty() {
                 name()
             } else {
@@ -131,14 +134,14 @@ pub(super) fn earlier(paths: &[PathBuf]) -> Result<Vec<Past>, Trouble> {
 }
 
 /// Writes the reports.
-pub(super) fn reports(report: &Report, reports: &[(Format, PathBuf)]) -> Result<(), Trouble> {
+pub(super) fn reports(report: &Report, reports: &[(Format, PathBuf)]) -> Result<(), ProgramError> {
     for (format, path) in reports {
         let text = report.written(*format);
         if path.as_os_str() == "-" {
             super::write(&text);
         } else {
             let broken = |error| {
-                Trouble::new(
+                ProgramError::new(
                     5,
                     format!("the report {} cannot be written: {error}", path.display()),
                 )
@@ -150,9 +153,9 @@ pub(super) fn reports(report: &Report, reports: &[(Format, PathBuf)]) -> Result<
 }
 
 /// Writes the result file.
-pub(super) fn result(report: &Report, path: &Path, name: Option<&str>) -> Result<(), Trouble> {
+pub(super) fn result(report: &Report, path: &Path, name: Option<&str>) -> Result<(), ProgramError> {
     let broken = |error| {
-        Trouble::new(
+        ProgramError::new(
             5,
             format!("the result {} cannot be written: {error}", path.display()),
         )
@@ -162,9 +165,9 @@ pub(super) fn result(report: &Report, path: &Path, name: Option<&str>) -> Result
 
 /// Writes a replay file and `curl` lines for each row that does not hold, and notes their names in
 /// the report.
-pub(super) fn replays(report: &mut Report, folder: &Path) -> Result<(), Trouble> {
+pub(super) fn replays(report: &mut Report, folder: &Path) -> Result<(), ProgramError> {
     let failed: Vec<String> = report
-        .with(Outcome::Fail)
+        .with(RequirementOutcome::Fail)
         .map(|row| row.id.clone())
         .collect();
     for id in failed {

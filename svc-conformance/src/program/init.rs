@@ -6,8 +6,8 @@ use std::io::Write as _;
 use std::path::Path;
 
 use super::cli::{AccessOptions, InitOptions};
-use super::{Trouble, config, say, settings};
-use crate::declared::Declared;
+use super::{ProgramError, config, say, settings};
+use crate::declared::DeclaredApi;
 use crate::error::SuiteError;
 use crate::suite::Suite;
 use crate::values::shown;
@@ -42,7 +42,7 @@ const HEAD: &str = "\
 # Every option of `svc-conformance run --help` can be written here, with `_` for `-`. Keys cannot: name their environment variables.
 ";
 
-pub(super) async fn init(options: InitOptions) -> Result<u8, Trouble> {
+pub(super) async fn init(options: InitOptions) -> Result<u8, ProgramError> {
     let path = options
         .access
         .config
@@ -53,13 +53,13 @@ pub(super) async fn init(options: InitOptions) -> Result<u8, Trouble> {
 }
 
 /// Writes the file, which must not exist yet, and returns what to say about it.
-pub(super) async fn written(path: &Path, options: &InitOptions) -> Result<String, Trouble> {
+pub(super) async fn written(path: &Path, options: &InitOptions) -> Result<String, ProgramError> {
     let broken = |error: std::io::Error| match error.kind() {
-        std::io::ErrorKind::AlreadyExists => Trouble::usage(format!(
+        std::io::ErrorKind::AlreadyExists => ProgramError::usage(format!(
             "{} exists already; `init` does not overwrite it",
             path.display()
         )),
-        _ => Trouble::new(5, format!("{} cannot be written: {error}", path.display())),
+        _ => ProgramError::new(5, format!("{} cannot be written: {error}", path.display())),
     };
     if path.exists() {
         return Err(broken(std::io::ErrorKind::AlreadyExists.into()));
@@ -83,7 +83,7 @@ pub(super) async fn written(path: &Path, options: &InitOptions) -> Result<String
 
 /// What a server declares about itself.
 enum Found {
-    Declared(Box<Declared>),
+    Declared(Box<DeclaredApi>),
     /// It publishes no capability document.
     Nothing,
     /// It does not answer, with the reason.
@@ -106,7 +106,7 @@ impl Found {
 }
 
 /// Asks the server for its capability document.
-async fn found(options: &InitOptions) -> Result<Found, Trouble> {
+async fn found(options: &InitOptions) -> Result<Found, ProgramError> {
     let keys = settings::keys(&options.access)?;
     let suite = Suite::over(settings::target(&options.url, &options.access)?).keys(keys);
     match suite.prepare().await {
@@ -182,7 +182,7 @@ fn text(url: &str, access: &AccessOptions, found: &Found) -> String {
 }
 
 /// What the server declares, as comments.
-fn declares(declared: &Declared) -> String {
+fn declares(declared: &DeclaredApi) -> String {
     let joined = |names: Vec<&str>| {
         if names.is_empty() {
             "none".to_owned()

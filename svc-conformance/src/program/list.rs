@@ -2,14 +2,15 @@
 
 use std::fmt::Write as _;
 
-use super::cli::ListOptions;
-use super::{Trouble, say};
+use super::cli::ListArgs;
+use super::{ProgramError, say};
 use crate::catalogue::Catalogue;
 use crate::checks;
 use crate::select::Selection;
 
-pub(super) fn list(options: &ListOptions) -> Result<u8, Trouble> {
-    let catalogue = Catalogue::built_in().map_err(|error| Trouble::new(5, error.to_string()))?;
+pub(super) fn list(options: &ListArgs) -> Result<u8, ProgramError> {
+    let catalogue =
+        Catalogue::built_in().map_err(|error| ProgramError::new(5, error.to_string()))?;
     let all = checks::all();
     let selection = Selection {
         only: options.patterns.clone(),

@@ -50,7 +50,7 @@ pub fn main() -> ExitCode {
         .build()
     {
         Ok(runtime) => runtime,
-        Err(error) => return ended(Err(Trouble::new(5, format!("no runtime: {error}")))),
+        Err(error) => return ended(Err(ProgramError::new(5, format!("no runtime: {error}")))),
     };
     ended(runtime.block_on(async {
         match cli {
@@ -60,7 +60,7 @@ pub fn main() -> ExitCode {
     }))
 }
 
-async fn command(command: Command) -> Result<u8, Trouble> {
+async fn command(command: Command) -> Result<u8, ProgramError> {
     match command {
         Command::Init(options) => init::init(options).await,
         Command::Run(options) => run::run(*options).await,
@@ -79,7 +79,7 @@ async fn command(command: Command) -> Result<u8, Trouble> {
     }
 }
 
-fn ended(result: Result<u8, Trouble>) -> ExitCode {
+fn ended(result: Result<u8, ProgramError>) -> ExitCode {
     match result {
         Ok(code) => ExitCode::from(code),
         Err(trouble) => {
@@ -91,12 +91,12 @@ fn ended(result: Result<u8, Trouble>) -> ExitCode {
 
 /// Why the program ends without a result.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Trouble {
+struct ProgramError {
     code: u8,
     text: String,
 }
 
-impl Trouble {
+impl ProgramError {
     fn new(code: u8, text: impl Into<String>) -> Self {
         Self {
             code,
@@ -110,13 +110,13 @@ impl Trouble {
     }
 }
 
-impl fmt::Display for Trouble {
+impl fmt::Display for ProgramError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
     }
 }
 
-impl From<SuiteError> for Trouble {
+impl From<SuiteError> for ProgramError {
     fn from(error: SuiteError) -> Self {
         let hint = match &error {
             SuiteError::NotPublished(_) => {

@@ -1,9 +1,9 @@
 //! `plan`: what a run would do.
 
-use super::cli::RunOptions;
-use super::{Trouble, say, settings};
+use super::cli::RunArgs;
+use super::{ProgramError, say, settings};
 
-pub(super) async fn plan(options: RunOptions) -> Result<u8, Trouble> {
+pub(super) async fn plan(options: RunArgs) -> Result<u8, ProgramError> {
     let plan = settings::suite(&options)?.plan().await?;
     say(&format!("{plan}\n"));
     Ok(

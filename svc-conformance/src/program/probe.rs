@@ -2,12 +2,12 @@
 
 use std::fmt::Write as _;
 
-use super::cli::ProbeOptions;
-use super::{Trouble, files, note, settings, write};
+use super::cli::ProbeArgs;
+use super::{ProgramError, files, note, settings, write};
 use crate::error::SuiteError;
 use crate::suite::Suite;
 
-pub(super) async fn probe(options: ProbeOptions) -> Result<u8, Trouble> {
+pub(super) async fn probe(options: ProbeArgs) -> Result<u8, ProgramError> {
     let mut suite = Suite::over(settings::target(&options.url, &options.access)?)
         .keys(settings::keys(&options.access)?)
         .timeout(options.timeout)
@@ -48,8 +48,9 @@ pub(super) async fn probe(options: ProbeOptions) -> Result<u8, Trouble> {
             } else {
                 probed.to_toml()
             };
-            let broken =
-                |error| Trouble::new(5, format!("{} cannot be written: {error}", path.display()));
+            let broken = |error| {
+                ProgramError::new(5, format!("{} cannot be written: {error}", path.display()))
+            };
             std::fs::write(path, text).map_err(broken)?;
         }
         None => write(&probed.to_toml()),

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use super::cli::ReplayOptions;
-use super::{Trouble, say, settings};
-use crate::outcome::Outcome;
+use super::cli::ReplayArgs;
+use super::{ProgramError, say, settings};
+use crate::outcome::RequirementOutcome;
 use crate::replay::Replay;
 
-pub(super) async fn replay(options: ReplayOptions) -> Result<u8, Trouble> {
+pub(super) async fn replay(options: ReplayArgs) -> Result<u8, ProgramError> {
     let replay = Replay::read(&settings::text(&options.file)?)
-        .map_err(|error| Trouble::usage(format!("{}: {error}", options.file.display())))?;
+        .map_err(|error| ProgramError::usage(format!("{}: {error}", options.file.display())))?;
     let target = settings::target_of(&replay.base, options.url.as_deref(), &options.access)?;
     let keys = settings::keys(&options.access)?;
     let mut suite = replay.suite(Arc::clone(&target), keys.clone());
@@ -18,7 +18,7 @@ pub(super) async fn replay(options: ReplayOptions) -> Result<u8, Trouble> {
     }
     if replay.writes() && !suite.prepare().await?.settings.writes {
         let text = "the steps write, and the target, or what it links, is not on this machine: --allow-writes allows it";
-        return Err(Trouble::usage(text));
+        return Err(ProgramError::usage(text));
     }
     say(&format!(
         "{} {}: {}\n\n",
@@ -29,21 +29,21 @@ pub(super) async fn replay(options: ReplayOptions) -> Result<u8, Trouble> {
     let steps = replay
         .send(target.as_ref(), &keys)
         .await
-        .map_err(|error| Trouble::new(error.exit_code(), error.to_string()))?;
+        .map_err(|error| ProgramError::new(error.exit_code(), error.to_string()))?;
     say(&format!("{steps}\n"));
     let report = suite.run().await?;
     let row = report
         .row(&replay.row)
-        .ok_or_else(|| Trouble::usage(format!("there is no row {}", replay.row)))?;
+        .ok_or_else(|| ProgramError::usage(format!("there is no row {}", replay.row)))?;
     let reason = crate::values::shown(&row.reason, 1500);
     say(&format!(
         "\nthe check {} again: {} {} {reason}\n",
         replay.check, row.id, row.outcome
     ));
     Ok(match row.outcome {
-        Outcome::Fail => 1,
-        Outcome::Pass | Outcome::Warn => 0,
-        Outcome::Error => 5,
+        RequirementOutcome::Fail => 1,
+        RequirementOutcome::Pass | RequirementOutcome::Warn => 0,
+        RequirementOutcome::Error => 5,
         _ => 3,
     })
 }

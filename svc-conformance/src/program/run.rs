@@ -1,7 +1,7 @@
 //! `run`: checks a server and reports.
 
-use super::cli::RunOptions;
-use super::{Trouble, files, note, progress, say, settings, snapshots};
+use super::cli::RunArgs;
+use super::{ProgramError, files, note, progress, say, settings, snapshots};
 use crate::error::SuiteError;
 use crate::formats::Format;
 use crate::pins;
@@ -10,7 +10,7 @@ use crate::report::Report;
 /// The exit code where the server conforms and chose otherwise than its pins say.
 const DRIFT: u8 = 7;
 
-pub(super) async fn run(options: RunOptions) -> Result<u8, Trouble> {
+pub(super) async fn run(options: RunArgs) -> Result<u8, ProgramError> {
     let report = once(&options).await?;
     told(&report, &options)?;
     Ok(exit_code(&report))
@@ -25,7 +25,7 @@ pub(super) fn exit_code(report: &Report) -> u8 {
 }
 
 /// One run with its journal and what replays its failures.
-pub(super) async fn once(options: &RunOptions) -> Result<Report, Trouble> {
+pub(super) async fn once(options: &RunArgs) -> Result<Report, ProgramError> {
     let mut suite = settings::suite(options)?;
     let earlier = files::earlier(&options.earlier)?;
     let _tried = files::writable(options)?;
@@ -68,7 +68,7 @@ pub(super) async fn once(options: &RunOptions) -> Result<Report, Trouble> {
 }
 
 /// Prints the report, and writes those that are asked for.
-pub(super) fn told(report: &Report, options: &RunOptions) -> Result<(), Trouble> {
+pub(super) fn told(report: &Report, options: &RunArgs) -> Result<(), ProgramError> {
     let on_stdout = options
         .report
         .iter()

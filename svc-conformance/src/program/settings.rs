@@ -4,8 +4,8 @@ use std::io::Read as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::Trouble;
-use super::cli::{AccessOptions, RunOptions};
+use super::ProgramError;
+use super::cli::{AccessOptions, RunArgs};
 use crate::connect::Tls;
 use crate::declared;
 use crate::keys::Keys;
@@ -17,9 +17,9 @@ use crate::target::{Remote, Target};
 const MOST: u64 = 16 * 1024 * 1024;
 
 /// A text file, or standard input for `-`; bounded.
-pub(super) fn text(path: &Path) -> Result<String, Trouble> {
+pub(super) fn text(path: &Path) -> Result<String, ProgramError> {
     let broken = |error: std::io::Error| {
-        Trouble::usage(format!("{} cannot be read: {error}", path.display()))
+        ProgramError::usage(format!("{} cannot be read: {error}", path.display()))
     };
     let mut text = String::new();
     if path.as_os_str() == "-" {
@@ -38,10 +38,10 @@ pub(super) fn text(path: &Path) -> Result<String, Trouble> {
 }
 
 /// The target at an address.
-pub(super) fn target(url: &str, access: &AccessOptions) -> Result<Arc<dyn Target>, Trouble> {
+pub(super) fn target(url: &str, access: &AccessOptions) -> Result<Arc<dyn Target>, ProgramError> {
     let target = Remote::with_tls(url, tls(access)?);
     Ok(Arc::new(
-        target.map_err(|error| Trouble::usage(error.to_string()))?,
+        target.map_err(|error| ProgramError::usage(error.to_string()))?,
     ))
 }
 
@@ -51,13 +51,13 @@ pub(super) fn target_of(
     base: &str,
     named: Option<&str>,
     access: &AccessOptions,
-) -> Result<Arc<dyn Target>, Trouble> {
+) -> Result<Arc<dyn Target>, ProgramError> {
     let target = target(named.unwrap_or(base), access)?;
     if named.is_none() && !target.is_local() {
         let text = format!(
             "the file is of a run against {base}, which is not on this machine: the keys are sent there only"
         );
-        return Err(Trouble::usage(
+        return Err(ProgramError::usage(
             text + " if --url says so, too. If you mean that server, add --url with its address",
         ));
     }
@@ -65,10 +65,10 @@ pub(super) fn target_of(
 }
 
 /// The certificates of the command line.
-fn tls(options: &AccessOptions) -> Result<Tls, Trouble> {
+fn tls(options: &AccessOptions) -> Result<Tls, ProgramError> {
     let mut tls = Tls::system();
     for path in &options.ca {
-        let broken = |error| Trouble::usage(format!("--ca {}: {error}", path.display()));
+        let broken = |error| ProgramError::usage(format!("--ca {}: {error}", path.display()));
         tls = tls.authorities(text(path)?.as_bytes()).map_err(broken)?;
     }
     if let (Some(certificate), Some(key)) = (&options.client_cert, &options.client_key) {
@@ -77,7 +77,7 @@ fn tls(options: &AccessOptions) -> Result<Tls, Trouble> {
             certificate.display(),
             key.display()
         );
-        let broken = |error| Trouble::usage(format!("{names}: {error}"));
+        let broken = |error| ProgramError::usage(format!("{names}: {error}"));
         tls = tls
             .client(text(certificate)?.as_bytes(), text(key)?.as_bytes())
             .map_err(broken)?;
@@ -86,7 +86,7 @@ fn tls(options: &AccessOptions) -> Result<Tls, Trouble> {
 }
 
 /// The keys of the command line.
-pub(super) fn keys(options: &AccessOptions) -> Result<Keys, Trouble> {
+pub(super) fn keys(options: &AccessOptions) -> Result<Keys, ProgramError> {
     let mut keys = options.key.as_ref().map_or_else(Keys::none, Keys::primary);
     if let Some(other) = &options.other_key {
         keys = keys.other_tenant(other);
@@ -97,14 +97,14 @@ pub(super) fn keys(options: &AccessOptions) -> Result<Keys, Trouble> {
             .rsplit_once('=')
             .filter(|(key, lacks)| !key.is_empty() && lacks.contains('.'))
             .ok_or_else(|| {
-                Trouble::usage(
+                ProgramError::usage(
                     "--restricted-key is not of the form K=OPERATION, such as K=people.create",
                 )
             })?;
         keys = keys.restricted(key, lacks);
     }
     if options.key.is_none() && (options.other_key.is_some() || options.restricted_key.is_some()) {
-        return Err(Trouble::usage(
+        return Err(ProgramError::usage(
             "--other-key and --restricted-key need --key",
         ));
     }
@@ -112,7 +112,7 @@ pub(super) fn keys(options: &AccessOptions) -> Result<Keys, Trouble> {
 }
 
 /// The suite that the command line describes.
-pub(super) fn suite(options: &RunOptions) -> Result<Suite, Trouble> {
+pub(super) fn suite(options: &RunArgs) -> Result<Suite, ProgramError> {
     let mut suite = Suite::over(target(&options.url, &options.access)?)
         .keys(keys(&options.access)?)
         .profile(options.profile)
@@ -143,7 +143,7 @@ pub(super) fn suite(options: &RunOptions) -> Result<Suite, Trouble> {
     if let Some(path) = &options.declaration {
         let text = text(path)?;
         let declaration = declared::read_file(&text)
-            .map_err(|error| Trouble::usage(format!("{}: {error}", path.display())))?;
+            .map_err(|error| ProgramError::usage(format!("{}: {error}", path.display())))?;
         suite = suite.declaration_from(declaration, declared::source(&text));
     }
     if let Some(path) = &options.waivers {

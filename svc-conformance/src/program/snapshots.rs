@@ -8,7 +8,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::{Trouble, settings};
+use super::{ProgramError, settings};
 use crate::snapshot::differences;
 use crate::values::shown;
 
@@ -21,7 +21,7 @@ pub(super) fn compared(
     taken: &BTreeMap<String, Value>,
     folder: &Path,
     update: bool,
-) -> Result<String, Trouble> {
+) -> Result<String, ProgramError> {
     let kept = kept(folder)?;
     if update {
         return updated(taken, &kept, folder);
@@ -45,8 +45,9 @@ fn updated(
     taken: &BTreeMap<String, Value>,
     kept: &BTreeMap<String, Value>,
     folder: &Path,
-) -> Result<String, Trouble> {
-    let broken = |error: std::io::Error| Trouble::new(5, format!("{}: {error}", folder.display()));
+) -> Result<String, ProgramError> {
+    let broken =
+        |error: std::io::Error| ProgramError::new(5, format!("{}: {error}", folder.display()));
     fs::create_dir_all(folder).map_err(broken)?;
     for (name, document) in taken {
         fs::write(
@@ -66,13 +67,13 @@ fn updated(
 }
 
 /// The documents that a folder keeps, by name; none where there is no folder.
-fn kept(folder: &Path) -> Result<BTreeMap<String, Value>, Trouble> {
+fn kept(folder: &Path) -> Result<BTreeMap<String, Value>, ProgramError> {
     let mut kept = BTreeMap::new();
     if !folder.exists() {
         return Ok(kept);
     }
     let broken = |error: std::io::Error| {
-        Trouble::usage(format!("{} cannot be read: {error}", folder.display()))
+        ProgramError::usage(format!("{} cannot be read: {error}", folder.display()))
     };
     for file in fs::read_dir(folder).map_err(broken)? {
         let path = file.map_err(broken)?.path();
@@ -80,8 +81,9 @@ fn kept(folder: &Path) -> Result<BTreeMap<String, Value>, Trouble> {
             .file_name()
             .and_then(|name| name.to_str()?.strip_suffix(SUFFIX));
         let Some(name) = name else { continue };
-        let document = serde_json::from_str(&settings::text(&path)?)
-            .map_err(|error| Trouble::usage(format!("{} is no JSON: {error}", path.display())))?;
+        let document = serde_json::from_str(&settings::text(&path)?).map_err(|error| {
+            ProgramError::usage(format!("{} is no JSON: {error}", path.display()))
+        })?;
         kept.insert(name.to_owned(), document);
     }
     Ok(kept)

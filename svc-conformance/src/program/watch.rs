@@ -9,10 +9,10 @@ use http::Uri;
 use tokio::io::AsyncReadExt;
 use tokio::net::TcpStream;
 
-use super::cli::{RunOptions, WatchOptions};
-use super::{Trouble, run, say};
-use crate::outcome::Outcome;
-use crate::report::{Report, RowReport};
+use super::cli::{RunArgs, WatchArgs};
+use super::{ProgramError, run, say};
+use crate::outcome::RequirementOutcome;
+use crate::report::{Report, RequirementReport};
 use crate::values::shown;
 
 /// Time between two looks at the server or the file.
@@ -23,29 +23,29 @@ const APART: Duration = Duration::from_secs(1);
 const CONNECT: Duration = Duration::from_secs(5);
 
 /// When a file was written last, and its length.
-type Stamp = (SystemTime, u64);
+type FileStamp = (SystemTime, u64);
 /// Host and port.
-type Address = (String, u16);
+type HostPort = (String, u16);
 /// What is known of each row.
-type Known = BTreeMap<String, RowReport>;
+type KnownOutcomes = BTreeMap<String, RequirementReport>;
 
-pub(super) async fn watch(options: WatchOptions) -> Result<u8, Trouble> {
+pub(super) async fn watch(options: WatchArgs) -> Result<u8, ProgramError> {
     if options
         .run
         .declaration
         .as_ref()
         .is_some_and(|path| path.as_os_str() == "-")
     {
-        return Err(Trouble::usage(
+        return Err(ProgramError::usage(
             "a declaration that is read again before each run needs a file, not `-`",
         ));
     }
     let mut before = options.on_change.as_deref().and_then(stamp);
     let first = run::once(&options.run).await?;
     run::told(&first, &options.run)?;
-    let (mut known, mut code) = (Known::new(), run::exit_code(&first));
+    let (mut known, mut code) = (KnownOutcomes::new(), run::exit_code(&first));
     learn(&mut known, &first);
-    let mut trouble: Option<Trouble> = None;
+    let mut trouble: Option<ProgramError> = None;
     loop {
         tokio::select! {
             // Listens before anything says that it waits.
@@ -75,8 +75,11 @@ pub(super) async fn watch(options: WatchOptions) -> Result<u8, Trouble> {
 
 /// Runs what failed; once none of it fails, everything. The report of a whole run, if there was
 /// one.
-async fn again(options: &RunOptions, known: &mut Known) -> Result<Option<Report>, Trouble> {
-    let failed: Vec<RowReport> = known
+async fn again(
+    options: &RunArgs,
+    known: &mut KnownOutcomes,
+) -> Result<Option<Report>, ProgramError> {
+    let failed: Vec<RequirementReport> = known
         .values()
         .filter(|row| is_red(row.outcome))
         .cloned()
@@ -91,7 +94,7 @@ async fn again(options: &RunOptions, known: &mut Known) -> Result<Option<Report>
             .map(|row| row.id.clone())
             .chain(checks)
             .collect();
-        let report = run::once(&RunOptions {
+        let report = run::once(&RunArgs {
             only,
             ..options.clone()
         })
@@ -120,22 +123,26 @@ async fn again(options: &RunOptions, known: &mut Known) -> Result<Option<Report>
     Ok(Some(report))
 }
 
-const fn is_red(outcome: Outcome) -> bool {
-    matches!(outcome, Outcome::Fail | Outcome::Error)
+const fn is_red(outcome: RequirementOutcome) -> bool {
+    matches!(
+        outcome,
+        RequirementOutcome::Fail | RequirementOutcome::Error
+    )
 }
 
-fn is_known_red(known: &Known, id: &str) -> bool {
+fn is_known_red(known: &KnownOutcomes, id: &str) -> bool {
     known.get(id).is_some_and(|row| is_red(row.outcome))
 }
 
 /// Takes over what a run decided, and tells the rows that turned green or red.
-fn learn(known: &mut Known, report: &Report) -> String {
+fn learn(known: &mut KnownOutcomes, report: &Report) -> String {
     let mut text = String::new();
-    for row in report
-        .rows
-        .iter()
-        .filter(|row| !matches!(row.outcome, Outcome::Disabled | Outcome::Inconclusive))
-    {
+    for row in report.rows.iter().filter(|row| {
+        !matches!(
+            row.outcome,
+            RequirementOutcome::Disabled | RequirementOutcome::Inconclusive
+        )
+    }) {
         let before = known
             .insert(row.id.clone(), row.clone())
             .map(|before| is_red(before.outcome));
@@ -150,7 +157,7 @@ fn learn(known: &mut Known, report: &Report) -> String {
 
 /// Waits until the server went away and came back, or until the file has changed and the server is
 /// there.
-async fn restart(options: &WatchOptions, before: Option<Stamp>) -> Result<(), Trouble> {
+async fn restart(options: &WatchArgs, before: Option<FileStamp>) -> Result<(), ProgramError> {
     let address = address(&options.run.url)?;
     if let Some(path) = &options.on_change {
         say(&format!(
@@ -175,7 +182,7 @@ async fn restart(options: &WatchOptions, before: Option<Stamp>) -> Result<(), Tr
 /// Waits until the server went away, also where another took its place at once: both of two
 /// connections are closed then. A server that closes what is idle closes them as far apart as they
 /// were opened.
-async fn gone(address: &Address, mut connection: Option<TcpStream>) {
+async fn gone(address: &HostPort, mut connection: Option<TcpStream>) {
     while let Some(mut first) = connection {
         if tokio::time::timeout(APART, closed(&mut first))
             .await
@@ -212,16 +219,16 @@ async fn closed(connection: &mut TcpStream) {
 }
 
 /// The stamp of a file; none while it is not there.
-fn stamp(path: &Path) -> Option<Stamp> {
+fn stamp(path: &Path) -> Option<FileStamp> {
     let found = std::fs::metadata(path).ok()?;
     Some((found.modified().ok()?, found.len()))
 }
 
 /// Host and port of an address.
-fn address(url: &str) -> Result<Address, Trouble> {
+fn address(url: &str) -> Result<HostPort, ProgramError> {
     let uri: Uri = url
         .parse()
-        .map_err(|error| Trouble::usage(format!("`{url}` is no address: {error}")))?;
+        .map_err(|error| ProgramError::usage(format!("`{url}` is no address: {error}")))?;
     let host = uri
         .host()
         .unwrap_or_default()
@@ -237,7 +244,7 @@ fn address(url: &str) -> Result<Address, Trouble> {
     Ok((host, port))
 }
 
-async fn connected((host, port): &Address) -> Option<TcpStream> {
+async fn connected((host, port): &HostPort) -> Option<TcpStream> {
     tokio::time::timeout(CONNECT, TcpStream::connect((host.as_str(), *port)))
         .await
         .ok()?

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::{Part, Replay, Step, parts};
+use super::{Replay, ReplayStep, StepTextPart, parts};
 use crate::values::shown;
 
 /// The function that takes a link from an answer: the `href` under a relation, made absolute where
@@ -39,7 +39,7 @@ pub(super) fn script(replay: &Replay) -> String {
     let texts = replay.steps.iter().flat_map(|step| [&step.url, &step.body]);
     if texts
         .flat_map(|text| parts(text))
-        .any(|part| part == Part::Run)
+        .any(|part| part == StepTextPart::Run)
     {
         text.push_str("# No record of an earlier run has it.\nRUN=$(date +%s)$$\n");
     }
@@ -59,14 +59,14 @@ fn used(replay: &Replay) -> BTreeSet<usize> {
     texts.flat_map(of).collect()
 }
 
-fn of(part: &Part<'_>) -> Option<usize> {
+fn of(part: &StepTextPart<'_>) -> Option<usize> {
     match part {
-        Part::Of(number, pointer) if relation(pointer).is_some() => Some(*number),
+        StepTextPart::Of(number, pointer) if relation(pointer).is_some() => Some(*number),
         _ => None,
     }
 }
 
-fn line(text: &mut String, number: usize, step: &Step, is_used: bool, replay: &Replay) {
+fn line(text: &mut String, number: usize, step: &ReplayStep, is_used: bool, replay: &Replay) {
     let status = step
         .status
         .map_or_else(|| "no answer".to_owned(), |status| status.to_string());
@@ -107,10 +107,10 @@ fn argument(text: &str, replay: &Replay) -> String {
     let mut out = String::new();
     for part in parts(text) {
         match part {
-            Part::Text(text) => out.push_str(&quoted(text)),
-            Part::Base => out.push_str("\"$BASE\""),
-            Part::Run => out.push_str("\"$RUN\""),
-            Part::Of(step, pointer) => match relation(pointer) {
+            StepTextPart::Text(text) => out.push_str(&quoted(text)),
+            StepTextPart::Base => out.push_str("\"$BASE\""),
+            StepTextPart::Run => out.push_str("\"$RUN\""),
+            StepTextPart::Of(step, pointer) => match relation(pointer) {
                 Some(rel) => {
                     let _ = write!(out, "\"$(link {} \"$A{step}\")\"", quoted(&rel));
                 }

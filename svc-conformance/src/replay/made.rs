@@ -6,9 +6,9 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use super::{Replay, Step};
+use super::{Replay, ReplayStep};
 use crate::address;
-use crate::outcome::Outcome;
+use crate::outcome::RequirementOutcome;
 use crate::recorder::Exchange;
 use crate::report::Report;
 
@@ -23,9 +23,12 @@ impl Replay {
     /// nothing was kept.
     #[must_use]
     pub fn of(report: &Report, row: &str) -> Option<Self> {
-        let row = report
-            .row(row)
-            .filter(|row| matches!(row.outcome, Outcome::Fail | Outcome::Waived))?;
+        let row = report.row(row).filter(|row| {
+            matches!(
+                row.outcome,
+                RequirementOutcome::Fail | RequirementOutcome::Waived
+            )
+        })?;
         let traced = |check: &str| {
             report
                 .checks
@@ -60,13 +63,13 @@ impl Replay {
 }
 
 /// The place where an address was first given: the exchange, and the pointer in its answer.
-type Given = HashMap<String, (usize, String)>;
+type UrlOrigins = HashMap<String, (usize, String)>;
 
-fn steps(trace: &[Exchange], base: &str, token: &str) -> Vec<Step> {
-    let mut given = Given::new();
+fn steps(trace: &[Exchange], base: &str, token: &str) -> Vec<ReplayStep> {
+    let mut given = UrlOrigins::new();
     // For each exchange, what it takes from the answers before it.
     let mut sources: Vec<BTreeSet<usize>> = Vec::new();
-    let mut texts: Vec<(Text, Text)> = Vec::new();
+    let mut texts: Vec<(TemplateText, TemplateText)> = Vec::new();
     for (at, exchange) in trace.iter().enumerate() {
         let url = address_in(&exchange.url, &given, base);
         let body = body_in(&exchange.body, &given);
@@ -86,7 +89,7 @@ fn steps(trace: &[Exchange], base: &str, token: &str) -> Vec<Step> {
             Ok(answer) => (Some(answer.status), answer.body.clone()),
             Err(reason) => (None, reason.clone()),
         };
-        Some(Step {
+        Some(ReplayStep {
             method: exchange.method.clone(),
             url: url.written(&number, token),
             headers: exchange.headers.clone(),
@@ -122,19 +125,19 @@ fn needed(trace: &[Exchange], sources: &[BTreeSet<usize>]) -> BTreeSet<usize> {
 
 /// A text with places in earlier answers.
 #[derive(Debug, Default)]
-struct Text(Vec<Piece>);
+struct TemplateText(Vec<TemplatePiece>);
 
 #[derive(Debug)]
-enum Piece {
+enum TemplatePiece {
     Plain(String),
     Base,
     Of(usize, String),
 }
 
-impl Text {
+impl TemplateText {
     fn sources(&self) -> impl Iterator<Item = usize> {
         self.0.iter().filter_map(|piece| match piece {
-            Piece::Of(at, _) => Some(*at),
+            TemplatePiece::Of(at, _) => Some(*at),
             _ => None,
         })
     }
@@ -144,10 +147,10 @@ impl Text {
         for piece in &self.0 {
             match piece {
                 // A short word may stand there for something else.
-                Piece::Plain(plain) if token.len() < LEAST => text.push_str(plain),
-                Piece::Plain(plain) => text.push_str(&plain.replace(token, "${run}")),
-                Piece::Base => text.push_str("${base}"),
-                Piece::Of(at, pointer) => {
+                TemplatePiece::Plain(plain) if token.len() < LEAST => text.push_str(plain),
+                TemplatePiece::Plain(plain) => text.push_str(&plain.replace(token, "${run}")),
+                TemplatePiece::Base => text.push_str("${base}"),
+                TemplatePiece::Of(at, pointer) => {
                     let number = number.get(at).copied().unwrap_or_default();
                     let _ = write!(text, "${{{number}:{pointer}}}");
                 }
@@ -158,28 +161,31 @@ impl Text {
 }
 
 /// An address: one that an answer gave, or one below the base.
-fn address_in(url: &str, given: &Given, base: &str) -> Text {
+fn address_in(url: &str, given: &UrlOrigins, base: &str) -> TemplateText {
     let place = |url: &str| {
         given
             .get(url)
-            .map(|(at, pointer)| Piece::Of(*at, pointer.clone()))
+            .map(|(at, pointer)| TemplatePiece::Of(*at, pointer.clone()))
     };
     if let Some(piece) = place(url) {
-        return Text(vec![piece]);
+        return TemplateText(vec![piece]);
     }
     if let Some((path, query)) = url.split_once('?')
         && let Some(piece) = place(path)
     {
-        return Text(vec![piece, Piece::Plain(format!("?{query}"))]);
+        return TemplateText(vec![piece, TemplatePiece::Plain(format!("?{query}"))]);
     }
     match url.strip_prefix(base) {
-        Some(rest) => Text(vec![Piece::Base, Piece::Plain(rest.to_owned())]),
-        None => Text(vec![Piece::Plain(url.to_owned())]),
+        Some(rest) => TemplateText(vec![
+            TemplatePiece::Base,
+            TemplatePiece::Plain(rest.to_owned()),
+        ]),
+        None => TemplateText(vec![TemplatePiece::Plain(url.to_owned())]),
     }
 }
 
 /// A body: its texts that are addresses which an answer gave.
-fn body_in(body: &str, given: &Given) -> Text {
+fn body_in(body: &str, given: &UrlOrigins) -> TemplateText {
     let mut pieces = Vec::new();
     let mut plain = String::new();
     for (at, part) in body.split('"').enumerate() {
@@ -187,18 +193,18 @@ fn body_in(body: &str, given: &Given) -> Text {
             plain.push('"');
         }
         if let Some((at, pointer)) = given.get(part) {
-            pieces.push(Piece::Plain(std::mem::take(&mut plain)));
-            pieces.push(Piece::Of(*at, pointer.clone()));
+            pieces.push(TemplatePiece::Plain(std::mem::take(&mut plain)));
+            pieces.push(TemplatePiece::Of(*at, pointer.clone()));
         } else {
             plain.push_str(part);
         }
     }
-    pieces.push(Piece::Plain(plain));
-    Text(pieces)
+    pieces.push(TemplatePiece::Plain(plain));
+    TemplateText(pieces)
 }
 
 /// Notes every address of an answer.
-fn learn(exchange: &Exchange, at: usize, given: &mut Given) {
+fn learn(exchange: &Exchange, at: usize, given: &mut UrlOrigins) {
     let Ok(answer) = &exchange.answer else { return };
     let Ok(json) = serde_json::from_str::<Value>(&answer.body) else {
         return;
@@ -238,7 +244,7 @@ fn learn(exchange: &Exchange, at: usize, given: &mut Given) {
 #[cfg(test)]
 mod tests {
     use super::steps;
-    use crate::recorder::{Answered, Exchange};
+    use crate::recorder::{Exchange, RecordedResponse};
 
     fn exchange(number: usize, method: &str, url: &str, body: &str, answer: &str) -> Exchange {
         Exchange {
@@ -248,7 +254,7 @@ mod tests {
             url: format!("http://h.example/{url}"),
             headers: Vec::new(),
             body: body.to_owned(),
-            answer: Ok(Answered {
+            answer: Ok(RecordedResponse {
                 status: 200,
                 headers: Vec::new(),
                 body: answer.to_owned(),

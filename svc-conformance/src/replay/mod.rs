@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::declared::{Declaration, Source};
+use crate::declared::{Declaration, DeclarationSource};
 use crate::keys::Keys;
 use crate::profile::Profile;
 use crate::settings::Intensity;
@@ -44,7 +44,7 @@ pub struct Replay {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub smallest: Vec<String>,
     /// The requests, in their order.
-    pub steps: Vec<Step>,
+    pub steps: Vec<ReplayStep>,
     /// What the server was judged against.
     pub declaration: Declaration,
 }
@@ -52,7 +52,7 @@ pub struct Replay {
 /// One request of a failure.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct Step {
+pub struct ReplayStep {
     /// Method of the request.
     pub method: String,
     /// Its address.
@@ -70,14 +70,14 @@ pub struct Step {
 /// What came of sending the steps again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Replayed {
+pub struct ReplayReport {
     /// Each step with what came of it.
     pub lines: Vec<String>,
     /// Whether every answer had the status that it had before.
     pub same: bool,
 }
 
-impl fmt::Display for Replayed {
+impl fmt::Display for ReplayReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for line in &self.lines {
             writeln!(f, "{line}")?;
@@ -121,13 +121,13 @@ impl Replay {
     /// Whether a step does more than read.
     #[must_use]
     pub fn writes(&self) -> bool {
-        self.steps.iter().any(Step::writes)
+        self.steps.iter().any(ReplayStep::writes)
     }
 
     /// A run of the check alone, with the seed and the declaration of the failure.
     pub fn suite(&self, target: Arc<dyn Target>, keys: Keys) -> Suite {
         Suite::over(target)
-            .declaration_from(self.declaration.clone(), Source::File)
+            .declaration_from(self.declaration.clone(), DeclarationSource::File)
             .keys(keys)
             .profile(Profile::All)
             .intensity(self.intensity)
@@ -137,7 +137,7 @@ impl Replay {
     }
 }
 
-impl Step {
+impl ReplayStep {
     fn writes(&self) -> bool {
         !matches!(self.method.as_str(), "GET" | "HEAD" | "OPTIONS")
     }
@@ -145,7 +145,7 @@ impl Step {
 
 /// A part of a text of a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Part<'t> {
+enum StepTextPart<'t> {
     Text(&'t str),
     Base,
     Run,
@@ -154,7 +154,7 @@ enum Part<'t> {
 }
 
 /// A text of a step in its parts.
-fn parts(text: &str) -> Vec<Part<'_>> {
+fn parts(text: &str) -> Vec<StepTextPart<'_>> {
     let mut parts = Vec::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("${") {
@@ -164,47 +164,47 @@ fn parts(text: &str) -> Vec<Part<'_>> {
         let Some((part, tail)) = known else {
             // Not one of ours.
             let cut = before.len().saturating_add(2);
-            parts.push(Part::Text(rest.get(..cut).unwrap_or_default()));
+            parts.push(StepTextPart::Text(rest.get(..cut).unwrap_or_default()));
             rest = rest.get(cut..).unwrap_or_default();
             continue;
         };
-        parts.extend([Part::Text(before), part]);
+        parts.extend([StepTextPart::Text(before), part]);
         rest = tail;
     }
-    parts.push(Part::Text(rest));
-    parts.retain(|part| *part != Part::Text(""));
+    parts.push(StepTextPart::Text(rest));
+    parts.retain(|part| *part != StepTextPart::Text(""));
     parts
 }
 
-fn part(name: &str) -> Option<Part<'_>> {
+fn part(name: &str) -> Option<StepTextPart<'_>> {
     match name {
-        "base" => Some(Part::Base),
-        "run" => Some(Part::Run),
+        "base" => Some(StepTextPart::Base),
+        "run" => Some(StepTextPart::Run),
         _ => {
             let (step, pointer) = name.split_once(':')?;
-            Some(Part::Of(step.parse().ok()?, pointer))
+            Some(StepTextPart::Of(step.parse().ok()?, pointer))
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Part, parts};
+    use super::{StepTextPart, parts};
 
     #[test]
     fn texts_of_steps_have_parts() {
         let of = parts("${base}x/${12:/_links/self/href}?a=${b}${run}$");
         let expected = [
-            Part::Base,
-            Part::Text("x/"),
-            Part::Of(12, "/_links/self/href"),
-            Part::Text("?a=${"),
-            Part::Text("b}"),
-            Part::Run,
-            Part::Text("$"),
+            StepTextPart::Base,
+            StepTextPart::Text("x/"),
+            StepTextPart::Of(12, "/_links/self/href"),
+            StepTextPart::Text("?a=${"),
+            StepTextPart::Text("b}"),
+            StepTextPart::Run,
+            StepTextPart::Text("$"),
         ];
         assert_eq!(of, expected);
         assert_eq!(parts(""), []);
-        assert_eq!(parts("${"), [Part::Text("${")]);
+        assert_eq!(parts("${"), [StepTextPart::Text("${")]);
     }
 }

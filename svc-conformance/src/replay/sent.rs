@@ -7,7 +7,7 @@ use http::header::{HeaderName, HeaderValue};
 use http::{Method, Request};
 use serde_json::Value;
 
-use super::{Part, Replay, Replayed, Step, parts};
+use super::{Replay, ReplayReport, ReplayStep, StepTextPart, parts};
 use crate::address;
 use crate::error::SuiteError;
 use crate::journal::SYSTEM;
@@ -19,7 +19,7 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 const LIMIT: usize = 8 * 1024 * 1024;
 
 /// The answer to a step: the address that it was sent to, and its body.
-struct Answer {
+struct ReplayResponse {
     url: String,
     json: Value,
 }
@@ -29,9 +29,9 @@ impl Replay {
     ///
     /// # Errors
     /// A step needs a key that is not given, or the target does not answer.
-    pub async fn send(&self, target: &dyn Target, keys: &Keys) -> Result<Replayed, SuiteError> {
+    pub async fn send(&self, target: &dyn Target, keys: &Keys) -> Result<ReplayReport, SuiteError> {
         let token = format!("replay{:x}", chrono::Utc::now().timestamp_micros());
-        let mut answers: Vec<Answer> = Vec::new();
+        let mut answers: Vec<ReplayResponse> = Vec::new();
         let mut created: Vec<(String, Vec<(String, String)>)> = Vec::new();
         let mut lines = Vec::new();
         let mut same = true;
@@ -71,7 +71,7 @@ impl Replay {
                 compared(status, step.status),
                 shown(&text, 600)
             ));
-            answers.push(Answer { url, json });
+            answers.push(ReplayResponse { url, json });
         }
         let removed = remove(target, keys, &created).await?;
         if !created.is_empty() {
@@ -80,7 +80,7 @@ impl Replay {
                 created.len()
             ));
         }
-        Ok(Replayed { lines, same })
+        Ok(ReplayReport { lines, same })
     }
 }
 
@@ -96,7 +96,7 @@ async fn remove(
         let mut still = Vec::new();
         for one in left {
             let (own, headers) = one;
-            let step = Step {
+            let step = ReplayStep {
                 method: "DELETE".to_owned(),
                 url: own.clone(),
                 headers: headers
@@ -145,14 +145,14 @@ fn carries(json: &Value, token: &str) -> bool {
 }
 
 /// A text of a step with every place filled in; `None` if an answer lacks what stood at a place.
-fn resolved(text: &str, base: &str, token: &str, answers: &[Answer]) -> Option<String> {
+fn resolved(text: &str, base: &str, token: &str, answers: &[ReplayResponse]) -> Option<String> {
     let mut out = String::new();
     for part in parts(text) {
         match part {
-            Part::Text(text) => out.push_str(text),
-            Part::Base => out.push_str(base),
-            Part::Run => out.push_str(token),
-            Part::Of(step, pointer) => {
+            StepTextPart::Text(text) => out.push_str(text),
+            StepTextPart::Base => out.push_str(base),
+            StepTextPart::Run => out.push_str(token),
+            StepTextPart::Of(step, pointer) => {
                 let answer = answers.get(step.checked_sub(1)?)?;
                 out.push_str(&address::resolve(
                     &answer.url,
@@ -164,7 +164,12 @@ fn resolved(text: &str, base: &str, token: &str, answers: &[Answer]) -> Option<S
     Some(out)
 }
 
-fn request(step: &Step, url: &str, body: &str, keys: &Keys) -> Result<Request<Bytes>, SuiteError> {
+fn request(
+    step: &ReplayStep,
+    url: &str,
+    body: &str,
+    keys: &Keys,
+) -> Result<Request<Bytes>, SuiteError> {
     let broken = |what: &str| SuiteError::Usage(format!("a step cannot be sent: {what}"));
     let mut request = Request::new(Bytes::from(body.to_owned()));
     *request.method_mut() =

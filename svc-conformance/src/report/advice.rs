@@ -1,8 +1,8 @@
 //! What to do about a row that could not be decided, in one sentence. Following it changes the
 //! verdict.
 
-use crate::catalogue::{Row, Term};
-use crate::declared::Declared;
+use crate::catalogue::{ConditionTerm, Requirement};
+use crate::declared::DeclaredApi;
 use crate::kinds;
 use crate::wanted::wanted;
 
@@ -45,7 +45,7 @@ const REMEDIES: &[(&str, &str)] = &[
 ];
 
 /// What to do about an undecided row.
-pub(super) fn advice(declared: &Declared, row: &Row, reason: &str) -> String {
+pub(super) fn advice(declared: &DeclaredApi, row: &Requirement, reason: &str) -> String {
     let leave_out = format!("leave the row out with --except {}", row.id);
     match remedy(declared, row, reason) {
         Some(what) => format!("What to do: {what}; or {leave_out}."),
@@ -54,7 +54,7 @@ pub(super) fn advice(declared: &Declared, row: &Row, reason: &str) -> String {
 }
 
 /// What changes the verdict of a row, if anything does.
-fn remedy(declared: &Declared, row: &Row, reason: &str) -> Option<String> {
+fn remedy(declared: &DeclaredApi, row: &Requirement, reason: &str) -> Option<String> {
     Some(
         if let Some((_, what)) = REMEDIES.iter().find(|(words, _)| reason.contains(words)) {
             (*what).to_owned()
@@ -87,17 +87,17 @@ fn remedy(declared: &Declared, row: &Row, reason: &str) -> Option<String> {
 }
 
 /// Whether a declaration decides a word of a condition.
-const fn is_declared(term: &Term) -> bool {
+const fn is_declared(term: &ConditionTerm) -> bool {
     !matches!(
         term,
-        Term::Always
-            | Term::Never
-            | Term::Auth
-            | Term::OtherKey
-            | Term::RestrictedKey
-            | Term::WebhookReceiver
-            | Term::MissingAddress
-            | Term::Met(_)
+        ConditionTerm::Always
+            | ConditionTerm::Never
+            | ConditionTerm::Auth
+            | ConditionTerm::OtherKey
+            | ConditionTerm::RestrictedKey
+            | ConditionTerm::WebhookReceiver
+            | ConditionTerm::MissingAddress
+            | ConditionTerm::Met(_)
     )
 }
 
@@ -118,7 +118,7 @@ fn named(name: &str) -> Option<&'static str> {
 }
 
 /// Whether no fixture of this name is given yet.
-fn is_open(declared: &Declared, name: &str) -> bool {
+fn is_open(declared: &DeclaredApi, name: &str) -> bool {
     !declared.text.fixture.contains_key(name)
 }
 

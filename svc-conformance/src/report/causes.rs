@@ -12,12 +12,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::RowReport;
+use super::RequirementReport;
 use super::clues::{Clue, last};
 use super::known::{self, Explained};
 use crate::catalogue::Catalogue;
-use crate::cause::{Cause, Flaw};
-use crate::outcome::{Finding, Outcome};
+use crate::cause::{Cause, CauseKind};
+use crate::outcome::{Finding, RequirementOutcome};
 
 /// Causes of one sort that stay apart; more of them have one cause.
 const APART: usize = 3;
@@ -34,7 +34,7 @@ const NAMED: usize = 3;
 pub struct CauseReport {
     /// Its sort, where a check named one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub flaw: Option<Flaw>,
+    pub flaw: Option<CauseKind>,
     /// The field, link, operation or header, or all that have the flaw; empty where the sort says
     /// all.
     pub subjects: Vec<String>,
@@ -74,14 +74,14 @@ impl CauseReport {
             .collect();
         causes.sort_by_key(|cause| (cause.flaw.rank(), &cause.subject));
         causes.dedup();
-        let mut rows: Vec<&RowReport> = Vec::new();
+        let mut rows: Vec<&RequirementReport> = Vec::new();
         for failure in failures {
             if !rows.iter().any(|row| row.id == failure.row.id) {
                 rows.push(failure.row);
             }
         }
         let catalogue = Catalogue::built_in().ok()?;
-        let stated = |row: &RowReport| catalogue.row(&row.id);
+        let stated = |row: &RequirementReport| catalogue.row(&row.id);
         let shows = |failure: &&&Failure<'_>| failure.cause == causes.first().copied();
         let is_of_one = |failure: &&&Failure<'_>| {
             stated(failure.row).is_some_and(|row| row.field().is_some() || row.link().is_some())
@@ -152,7 +152,7 @@ fn named(first: &Cause, causes: &[&Cause]) -> String {
 
 /// A failed row with what was found of one cause, or of none that a check named.
 struct Failure<'r> {
-    row: &'r RowReport,
+    row: &'r RequirementReport,
     cause: Option<&'r Cause>,
     /// The place of the known fault that explains the row.
     known: Option<usize>,
@@ -164,7 +164,7 @@ struct Failure<'r> {
 
 /// The failures of a row, one for each cause that its checks named and one for all that they did
 /// not.
-fn failures_of<'r>(row: &'r RowReport, known: &[Explained<'r>]) -> Vec<Failure<'r>> {
+fn failures_of<'r>(row: &'r RequirementReport, known: &[Explained<'r>]) -> Vec<Failure<'r>> {
     let mut found: Vec<(Option<&Cause>, Vec<&Finding>)> = Vec::new();
     for finding in &row.findings {
         match found
@@ -257,12 +257,14 @@ impl Sets {
 
 /// The causes of the rows that failed, the ones with the most rows first. A row that fails for
 /// several is in each. The known faults named in `without` are not used.
-pub(super) fn of(rows: &[RowReport], without: &BTreeSet<&str>) -> Vec<CauseReport> {
-    let failed: Vec<&RowReport> = rows
+pub(super) fn of(rows: &[RequirementReport], without: &BTreeSet<&str>) -> Vec<CauseReport> {
+    let failed: Vec<&RequirementReport> = rows
         .iter()
-        .filter(|row| row.outcome == Outcome::Fail)
+        .filter(|row| row.outcome == RequirementOutcome::Fail)
         .collect();
-    let passed = rows.iter().filter(|row| row.outcome == Outcome::Pass);
+    let passed = rows
+        .iter()
+        .filter(|row| row.outcome == RequirementOutcome::Pass);
     let ids: BTreeSet<&str> = failed.iter().map(|row| row.id.as_str()).collect();
     let judged: BTreeSet<&str> = passed
         .map(|row| row.id.as_str())
@@ -421,8 +423,8 @@ impl<'f, 'r> Groups<'f, 'r> {
                 }
             }
         }
-        let is_value = |flaw: Flaw| matches!(flaw, Flaw::NotStored | Flaw::Altered);
-        let sorts: BTreeSet<Flaw> = causes.iter().map(|(cause, _)| cause.flaw).collect();
+        let is_value = |flaw: CauseKind| matches!(flaw, CauseKind::NotStored | CauseKind::Altered);
+        let sorts: BTreeSet<CauseKind> = causes.iter().map(|(cause, _)| cause.flaw).collect();
         for sort in sorts {
             let of_sort =
                 |cause: &Cause| cause.flaw == sort || is_value(sort) && is_value(cause.flaw);
@@ -431,7 +433,7 @@ impl<'f, 'r> Groups<'f, 'r> {
                 let count = groups.entry(self.sets.of(*at)).or_default();
                 *count = count.saturating_add(1);
             }
-            let most = if sort == Flaw::Function {
+            let most = if sort == CauseKind::Function {
                 FUNCTIONS_APART
             } else {
                 APART
@@ -537,8 +539,8 @@ fn are_one(one: &Cause, other: &Cause) -> bool {
         return false;
     }
     match one.flaw {
-        Flaw::Needed => last(&here) == last(&there),
-        Flaw::Refused => {
+        CauseKind::Needed => last(&here) == last(&there),
+        CauseKind::Refused => {
             let operation = |path: &str| {
                 if path.starts_with("helper.") {
                     "helper".to_owned()
@@ -548,7 +550,7 @@ fn are_one(one: &Cause, other: &Cause) -> bool {
             };
             operation(&here) == operation(&there)
         }
-        Flaw::Function => [&here, &there]
+        CauseKind::Function => [&here, &there]
             .into_iter()
             .any(|path| path == "action_functions"),
         _ => here == there,
@@ -560,15 +562,15 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::CauseReport;
-    use crate::cause::{Cause, Flaw};
-    use crate::outcome::{Finding, Outcome};
-    use crate::report::RowReport;
+    use crate::cause::{Cause, CauseKind};
+    use crate::outcome::{Finding, RequirementOutcome};
+    use crate::report::RequirementReport;
 
     /// A finding: its check, its message, its cause, and the status of the answer before, 0 for
     /// none.
-    type Found<'t> = (&'t str, &'t str, Option<(Flaw, &'t str)>, u16);
+    type Found<'t> = (&'t str, &'t str, Option<(CauseKind, &'t str)>, u16);
 
-    fn failed(id: &str, found: &[Found<'_>]) -> RowReport {
+    fn failed(id: &str, found: &[Found<'_>]) -> RequirementReport {
         let finding = |(check, message, cause, status): &Found<'_>| Finding {
             check: (*check).to_owned(),
             message: (*message).to_owned(),
@@ -577,10 +579,10 @@ mod tests {
             cause: cause.map(|(flaw, subject)| Cause::new(flaw, subject)),
             refused: (*status > 0).then(|| ("PUT".to_owned(), *status)),
         };
-        RowReport {
+        RequirementReport {
             id: id.to_owned(),
             level: "MUST".to_owned(),
-            outcome: Outcome::Fail,
+            outcome: RequirementOutcome::Fail,
             reason: String::new(),
             advice: String::new(),
             observations: 1,
@@ -591,7 +593,7 @@ mod tests {
     }
 
     /// The causes without what is known of faults.
-    fn of(rows: &[RowReport]) -> Vec<CauseReport> {
+    fn of(rows: &[RequirementReport]) -> Vec<CauseReport> {
         let all: BTreeSet<&str> = crate::report::known::names().collect();
         super::of(rows, &all)
     }
@@ -613,7 +615,7 @@ mod tests {
                 &[(
                     "typ/person",
                     "gender was sent as",
-                    Some((Flaw::Altered, "person.gender")),
+                    Some((CauseKind::Altered, "person.gender")),
                     0,
                 )],
             ),
@@ -622,7 +624,7 @@ mod tests {
                 &[(
                     "hal/self",
                     "person.gender is 7",
-                    Some((Flaw::Type, "person.gender")),
+                    Some((CauseKind::Type, "person.gender")),
                     0,
                 )],
             ),
@@ -635,7 +637,7 @@ mod tests {
                 &[(
                     "typ/event",
                     "status was sent as",
-                    Some((Flaw::NotStored, "event.status")),
+                    Some((CauseKind::NotStored, "event.status")),
                     0,
                 )],
             ),
@@ -651,7 +653,7 @@ mod tests {
         let first = &causes[0];
         assert_eq!(
             (first.flaw, first.subjects.concat()),
-            (Some(Flaw::Type), "person.gender".to_owned())
+            (Some(CauseKind::Type), "person.gender".to_owned())
         );
         assert_eq!(
             (first.shows.as_str(), first.received.as_str()),
@@ -663,8 +665,8 @@ mod tests {
     #[test]
     fn a_row_with_two_named_causes_is_in_both_and_joins_nothing() {
         let (title, name) = (
-            (Flaw::NotStored, "petition.title"),
-            (Flaw::NotStored, "form.name"),
+            (CauseKind::NotStored, "petition.title"),
+            (CauseKind::NotStored, "form.name"),
         );
         let rows = [
             failed(
@@ -692,8 +694,8 @@ mod tests {
     #[test]
     fn a_row_that_fails_for_a_known_fault_and_another_cause_does_not_join_them() {
         let (title, response) = (
-            (Flaw::NotStored, "petition.title"),
-            (Flaw::NotStored, "question.responses[].title"),
+            (CauseKind::NotStored, "petition.title"),
+            (CauseKind::NotStored, "question.responses[].title"),
         );
         let known = |id| failed(id, &[("typ/b", "title was sent as", Some(response), 0)]);
         let rows = [
@@ -729,10 +731,10 @@ mod tests {
         let row = |(at, name): (usize, &&str)| {
             failed(
                 &format!("R-{at}"),
-                &[("c", "m", Some((Flaw::Altered, *name)), 0)],
+                &[("c", "m", Some((CauseKind::Altered, *name)), 0)],
             )
         };
-        let rows: Vec<RowReport> = names.iter().enumerate().map(row).collect();
+        let rows: Vec<RequirementReport> = names.iter().enumerate().map(row).collect();
         let causes = of(&rows);
         assert_eq!(causes.len(), 1);
         assert_eq!(

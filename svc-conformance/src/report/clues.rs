@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::{RowReport, area};
-use crate::catalogue::Row;
+use super::{RequirementReport, area};
+use crate::catalogue::Requirement;
 use crate::kinds::KINDS;
 use crate::outcome::Finding;
 
@@ -31,7 +31,7 @@ pub(super) enum Clue<'r> {
 
 impl<'r> Clue<'r> {
     /// What a finding of a row shows.
-    pub(super) fn of(row: &'r RowReport, finding: &'r Finding) -> BTreeSet<Self> {
+    pub(super) fn of(row: &'r RequirementReport, finding: &'r Finding) -> BTreeSet<Self> {
         let mut clues = BTreeSet::from([
             Self::Row(&row.id),
             Self::Check(&finding.check),
@@ -58,7 +58,7 @@ impl<'r> Clue<'r> {
     }
 
     /// The members that a row is about.
-    pub(super) fn of_row(row: &Row) -> impl Iterator<Item = Self> {
+    pub(super) fn of_row(row: &Requirement) -> impl Iterator<Item = Self> {
         let named = row.condition.split([' ', '(', ')']).filter_map(|word| {
             let (what, path) = word.split_once(':')?;
             matches!(what, "field" | "link").then_some(path)

@@ -17,14 +17,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::catalogue::{Catalogue, Level};
-use crate::clean_up::CleanUp;
-use crate::declared::{Declaration, Source};
-use crate::outcome::{Finding, Outcome};
+use crate::clean_up::CleanUpReport;
+use crate::declared::{Declaration, DeclarationSource};
+use crate::outcome::{Finding, RequirementOutcome};
 use crate::pins;
 use crate::profile::Profile;
 use crate::recorder::Exchange;
-use crate::run::Run;
-use crate::runner::{ENDED, End, Ran};
+use crate::run::RunContext;
+use crate::runner::{CheckEnd, CheckResult, ENDED};
 use crate::select::{Selection, Waiver};
 use crate::settings::Intensity;
 
@@ -32,7 +32,7 @@ pub use causes::CauseReport;
 #[cfg(feature = "program")]
 pub(crate) use score::RESULTS;
 pub use score::Score;
-pub(crate) use text::{AREAS, Tally, area, some, source};
+pub(crate) use text::{AREAS, AreaSummary, area, some, source};
 
 /// What a run found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -47,7 +47,7 @@ pub struct Report {
     /// Version of the interface, as declared.
     pub interface: String,
     /// Where the declaration came from.
-    pub declaration: Source,
+    pub declaration: DeclarationSource,
     /// The claim that was judged.
     pub profile: Profile,
     /// How much the run did.
@@ -59,7 +59,7 @@ pub struct Report {
     #[serde(default)]
     pub nonce: String,
     /// Every row of the catalogue, in its order.
-    pub rows: Vec<RowReport>,
+    pub rows: Vec<RequirementReport>,
     /// What the failed rows have in common, the cause with the most of them first.
     #[serde(default)]
     pub causes: Vec<CauseReport>,
@@ -77,7 +77,7 @@ pub struct Report {
     /// How long the run took.
     pub seconds: f64,
     /// What came of clean-up.
-    pub clean_up: CleanUp,
+    pub clean_up: CleanUpReport,
     /// Waivers that are expired, or whose row did not fail.
     pub broken_waivers: Vec<String>,
     /// What the declaration lacks of the least that the profile needs; a claim without it is not
@@ -85,7 +85,7 @@ pub struct Report {
     pub profile_lacks: Vec<String>,
     /// How earlier reports went, the oldest first, for the page.
     #[serde(skip)]
-    pub earlier: Vec<Past>,
+    pub earlier: Vec<EarlierReport>,
     /// How documents of the server look, by name, where
     /// [`Suite::snapshots`](crate::Suite::snapshots) asked for them: members in order, ids as
     /// ordinals, no dates of a clock. [`differences`](crate::differences) compares two; none is of
@@ -107,7 +107,7 @@ pub struct Report {
 /// How an earlier report went.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Past {
+pub struct EarlierReport {
     /// When its run began, as the report says.
     pub began: String,
     /// Rows that passed.
@@ -116,14 +116,14 @@ pub struct Past {
     pub failed: usize,
 }
 
-impl Past {
+impl EarlierReport {
     /// What the page shows of a report.
     #[must_use]
     pub fn of(report: &Report) -> Self {
         Self {
             began: report.began.clone(),
-            passed: report.count(Outcome::Pass),
-            failed: report.count(Outcome::Fail),
+            passed: report.count(RequirementOutcome::Pass),
+            failed: report.count(RequirementOutcome::Fail),
         }
     }
 }
@@ -140,13 +140,13 @@ fn began(took: Duration) -> String {
 /// What a run says about one row.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct RowReport {
+pub struct RequirementReport {
     /// Id of the row.
     pub id: String,
     /// Level of the row.
     pub level: String,
     /// What the run says.
-    pub outcome: Outcome,
+    pub outcome: RequirementOutcome,
     /// Why, for every outcome but a pass; for a pass, which check was cut that would have looked
     /// further.
     pub reason: String,
@@ -180,13 +180,13 @@ pub struct CheckReport {
     /// Where its time was over before it came to its end: after how long, and what passes in spite
     /// of that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cut: Option<Cut>,
+    pub cut: Option<CheckTimeout>,
     /// The exchanges of an attempt that failed, without keys.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub trace: Vec<Exchange>,
 }
 
-impl RowReport {
+impl RequirementReport {
     /// Why, and what to do about it.
     pub(crate) fn told(&self) -> String {
         if self.advice.is_empty() {
@@ -198,14 +198,14 @@ impl RowReport {
 
     /// Whether the row passes though a check was cut that would have looked further.
     fn is_in_part(&self) -> bool {
-        self.outcome == Outcome::Pass && !self.reason.is_empty()
+        self.outcome == RequirementOutcome::Pass && !self.reason.is_empty()
     }
 }
 
 /// A check whose time was over before it came to its end.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct Cut {
+pub struct CheckTimeout {
     /// After how many seconds.
     pub seconds: f64,
     /// The rows that it would have looked at further, and that pass on what other checks saw.
@@ -222,10 +222,10 @@ impl Report {
     }
 
     pub(crate) fn new(
-        run: &Run,
+        run: &RunContext,
         catalogue: &Catalogue,
-        ran: &[Ran],
-        clean_up: CleanUp,
+        ran: &[CheckResult],
+        clean_up: CleanUpReport,
         selection: &Selection,
         waivers: &[Waiver],
         took: Duration,
@@ -278,7 +278,7 @@ impl Report {
     /// `undecided`.
     #[must_use]
     pub fn verdict(&self) -> &'static str {
-        match (self.is_conformant(), self.count(Outcome::Waived)) {
+        match (self.is_conformant(), self.count(RequirementOutcome::Waived)) {
             (true, 0) => "conformant",
             (true, _) => "conformant with deviations",
             (false, _) if self.exit_code() == 1 => "not conformant",
@@ -288,13 +288,13 @@ impl Report {
 
     /// The row with this id.
     #[must_use]
-    pub fn row(&self, id: &str) -> Option<&RowReport> {
+    pub fn row(&self, id: &str) -> Option<&RequirementReport> {
         self.rows.iter().find(|row| row.id == id)
     }
 
     /// How many rows have this outcome.
     #[must_use]
-    pub fn count(&self, outcome: Outcome) -> usize {
+    pub fn count(&self, outcome: RequirementOutcome) -> usize {
         self.rows
             .iter()
             .filter(|row| row.outcome == outcome)
@@ -305,26 +305,26 @@ impl Report {
     #[must_use]
     pub fn judged(&self) -> usize {
         let apart = self
-            .count(Outcome::NotApplicable)
-            .saturating_add(self.count(Outcome::Disabled));
+            .count(RequirementOutcome::NotApplicable)
+            .saturating_add(self.count(RequirementOutcome::Disabled));
         self.rows.len().saturating_sub(apart)
     }
 
     /// The rows with this outcome.
-    pub fn with(&self, outcome: Outcome) -> impl Iterator<Item = &RowReport> {
+    pub fn with(&self, outcome: RequirementOutcome) -> impl Iterator<Item = &RequirementReport> {
         self.rows.iter().filter(move |row| row.outcome == outcome)
     }
 
     /// The checks whose time was over before they came to their end.
-    pub fn cut(&self) -> impl Iterator<Item = (&CheckReport, &Cut)> {
+    pub fn cut(&self) -> impl Iterator<Item = (&CheckReport, &CheckTimeout)> {
         self.checks
             .iter()
             .filter_map(|check| check.cut.as_ref().map(|cut| (check, cut)))
     }
 
     /// The MUST rows that apply and were not observed, or not twice alike.
-    pub fn inconclusive(&self) -> impl Iterator<Item = &RowReport> {
-        self.with(Outcome::Inconclusive)
+    pub fn inconclusive(&self) -> impl Iterator<Item = &RequirementReport> {
+        self.with(RequirementOutcome::Inconclusive)
             .filter(|row| row.level == Level::Must.as_str())
     }
 
@@ -332,14 +332,15 @@ impl Report {
     /// error of the suite, 6 records left by clean-up though they could have been deleted.
     #[must_use]
     pub fn exit_code(&self) -> u8 {
-        if self.count(Outcome::Fail) > 0
+        if self.count(RequirementOutcome::Fail) > 0
             || !self.broken_waivers.is_empty()
             || !self.profile_lacks.is_empty()
         {
             1
-        } else if self.count(Outcome::Error) > 0 {
+        } else if self.count(RequirementOutcome::Error) > 0 {
             5
-        } else if self.count(Outcome::Pass) == 0 || self.inconclusive().next().is_some() {
+        } else if self.count(RequirementOutcome::Pass) == 0 || self.inconclusive().next().is_some()
+        {
             3
         } else if self.clean_up.failed {
             6
@@ -370,7 +371,7 @@ impl Report {
     /// With what was found.
     pub fn assert_held(&self) {
         let unfinished = self.checks.iter().filter(|check| check.end != "done");
-        let broken = [Outcome::Fail, Outcome::Error]
+        let broken = [RequirementOutcome::Fail, RequirementOutcome::Error]
             .into_iter()
             .flat_map(|outcome| self.with(outcome));
         let found = unfinished.map(|check| format!("{}: {}", check.id, check.end));
@@ -390,20 +391,20 @@ impl Report {
 }
 
 impl CheckReport {
-    fn new(ran: &Ran, catalogue: &Catalogue, rows: &[RowReport]) -> Self {
+    fn new(ran: &CheckResult, catalogue: &Catalogue, rows: &[RequirementReport]) -> Self {
         let cut = match &ran.end {
-            End::Cut { after, .. } => Some(Cut::new(ran, *after, catalogue, rows)),
+            CheckEnd::Cut { after, .. } => Some(CheckTimeout::new(ran, *after, catalogue, rows)),
             _ => None,
         };
         let end = match &ran.end {
-            End::Done => "done".to_owned(),
-            End::NotApplicable(reason) => format!("not applicable: {reason}"),
-            End::Disabled(reason) => format!("disabled: {reason}"),
-            End::Inconclusive(reason) | End::Cut { why: reason, .. } => {
+            CheckEnd::Done => "done".to_owned(),
+            CheckEnd::NotApplicable(reason) => format!("not applicable: {reason}"),
+            CheckEnd::Disabled(reason) => format!("disabled: {reason}"),
+            CheckEnd::Inconclusive(reason) | CheckEnd::Cut { why: reason, .. } => {
                 format!("inconclusive: {reason}")
             }
-            End::Unlike(reason) => format!("failed: {reason}"),
-            End::Error(reason) => format!("error: {reason}"),
+            CheckEnd::Unlike(reason) => format!("failed: {reason}"),
+            CheckEnd::Error(reason) => format!("error: {reason}"),
         };
         let trace = ran
             .trace
@@ -428,12 +429,17 @@ impl CheckReport {
     }
 }
 
-impl Cut {
-    fn new(ran: &Ran, after: Duration, catalogue: &Catalogue, rows: &[RowReport]) -> Self {
+impl CheckTimeout {
+    fn new(
+        ran: &CheckResult,
+        after: Duration,
+        catalogue: &Catalogue,
+        rows: &[RequirementReport],
+    ) -> Self {
         let its = catalogue.rows().iter().filter(|row| ran.check.covers(row));
         let passed = its.filter(|row| {
             rows.iter()
-                .any(|said| said.id == row.id && said.outcome == Outcome::Pass)
+                .any(|said| said.id == row.id && said.outcome == RequirementOutcome::Pass)
         });
         Self {
             seconds: after.as_secs_f64(),

@@ -4,10 +4,10 @@ use std::fmt::{self, Write};
 
 use svc_declaration::visible;
 
-use super::{Report, RowReport, Score};
+use super::{Report, RequirementReport, Score};
 use crate::catalogue::Catalogue;
-use crate::declared::Source;
-use crate::outcome::Outcome;
+use crate::declared::DeclarationSource;
+use crate::outcome::RequirementOutcome;
 use crate::values::shown;
 
 /// Causes that the text shows with all that they say.
@@ -45,9 +45,9 @@ pub(crate) fn area(id: &str) -> &str {
 }
 
 /// The rows of one area.
-pub(crate) struct Tally<'r>(Vec<&'r RowReport>);
+pub(crate) struct AreaSummary<'r>(Vec<&'r RequirementReport>);
 
-impl<'r> Tally<'r> {
+impl<'r> AreaSummary<'r> {
     pub(crate) fn of(report: &'r Report, name: &str) -> Self {
         Self(
             report
@@ -58,22 +58,22 @@ impl<'r> Tally<'r> {
         )
     }
 
-    pub(crate) fn count(&self, outcome: Outcome) -> usize {
+    pub(crate) fn count(&self, outcome: RequirementOutcome) -> usize {
         self.0.iter().filter(|row| row.outcome == outcome).count()
     }
 
     /// Rows that apply and were to be looked at.
     pub(crate) fn due(&self) -> usize {
         let apart = self
-            .count(Outcome::NotApplicable)
-            .saturating_add(self.count(Outcome::Disabled));
+            .count(RequirementOutcome::NotApplicable)
+            .saturating_add(self.count(RequirementOutcome::Disabled));
         self.0.len().saturating_sub(apart)
     }
 
     /// Of those, the ones in which nothing is wrong.
     pub(crate) fn good(&self) -> usize {
-        self.count(Outcome::Pass)
-            .saturating_add(self.count(Outcome::Warn))
+        self.count(RequirementOutcome::Pass)
+            .saturating_add(self.count(RequirementOutcome::Warn))
     }
 
     /// Of those, the ones that pass though a check was cut that would have looked further.
@@ -83,12 +83,12 @@ impl<'r> Tally<'r> {
 }
 
 /// Where the declaration comes from, in words.
-pub(crate) const fn source(source: Source) -> &'static str {
+pub(crate) const fn source(source: DeclarationSource) -> &'static str {
     match source {
-        Source::Given => "given by the program",
-        Source::Published => "published by the server",
-        Source::File => "read from a file",
-        Source::Probed => "probed",
+        DeclarationSource::Given => "given by the program",
+        DeclarationSource::Published => "published by the server",
+        DeclarationSource::File => "read from a file",
+        DeclarationSource::Probed => "probed",
     }
 }
 
@@ -116,14 +116,14 @@ impl Report {
             source(self.declaration),
             self.rows
                 .len()
-                .saturating_sub(self.count(Outcome::NotApplicable)),
+                .saturating_sub(self.count(RequirementOutcome::NotApplicable)),
             self.profile.as_str(),
             self.intensity.as_str(),
             self.seed
         )?;
         areas(f, self)?;
         causes(f, self)?;
-        for row in self.with(Outcome::Fail) {
+        for row in self.with(RequirementOutcome::Fail) {
             if self
                 .causes
                 .iter()
@@ -141,12 +141,12 @@ impl Report {
                 )?;
             }
         }
-        for outcome in [Outcome::Error, Outcome::Waived] {
+        for outcome in [RequirementOutcome::Error, RequirementOutcome::Waived] {
             for row in self.with(outcome) {
                 whole(f, row)?;
             }
         }
-        for outcome in [Outcome::Inconclusive, Outcome::Warn] {
+        for outcome in [RequirementOutcome::Inconclusive, RequirementOutcome::Warn] {
             for (at, row) in self.with(outcome).enumerate() {
                 let space = if at == 0 { "\n" } else { "" };
                 let name = outcome.as_str().to_uppercase();
@@ -183,7 +183,7 @@ impl Report {
         for lack in &self.profile_lacks {
             writeln!(f, "\nPROFILE {lack}")?;
         }
-        let parts: Vec<String> = Outcome::ALL
+        let parts: Vec<String> = RequirementOutcome::ALL
             .iter()
             .filter(|outcome| self.count(**outcome) > 0)
             .map(
@@ -228,14 +228,14 @@ impl Report {
 
 fn areas(f: &mut String, report: &Report) -> fmt::Result {
     let notes = [
-        Outcome::Fail,
-        Outcome::Error,
-        Outcome::Waived,
-        Outcome::Inconclusive,
-        Outcome::Warn,
+        RequirementOutcome::Fail,
+        RequirementOutcome::Error,
+        RequirementOutcome::Waived,
+        RequirementOutcome::Inconclusive,
+        RequirementOutcome::Warn,
     ];
     for (at, (name, title)) in AREAS.iter().enumerate() {
-        let tally = Tally::of(report, name);
+        let tally = AreaSummary::of(report, name);
         if tally.due() == 0 {
             continue;
         }
@@ -244,7 +244,7 @@ fn areas(f: &mut String, report: &Report) -> fmt::Result {
             .iter()
             .filter(|outcome| tally.count(**outcome) > 0)
             .map(|outcome| {
-                let word = if *outcome == Outcome::Fail {
+                let word = if *outcome == RequirementOutcome::Fail {
                     "failed"
                 } else {
                     outcome.as_str()
@@ -301,7 +301,7 @@ fn causes(f: &mut String, report: &Report) -> fmt::Result {
 }
 
 /// A row with its statement, what was found, and the smallest case.
-fn whole(f: &mut String, row: &RowReport) -> fmt::Result {
+fn whole(f: &mut String, row: &RequirementReport) -> fmt::Result {
     let statement = Catalogue::built_in()
         .ok()
         .and_then(|catalogue| catalogue.row(&row.id))

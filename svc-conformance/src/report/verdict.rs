@@ -2,16 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::RowReport;
+use super::RequirementReport;
 use super::advice::advice;
-use crate::catalogue::{Catalogue, Level, Row};
+use crate::catalogue::{Catalogue, Level, Requirement};
 use crate::check::Check;
 use crate::checks;
-use crate::outcome::{Finding, Outcome, Seen};
+use crate::outcome::{Finding, Observations, RequirementOutcome};
 use crate::passive;
 use crate::reach;
-use crate::run::Run;
-use crate::runner::{ENDED, End, Ran};
+use crate::run::RunContext;
+use crate::runner::{CheckEnd, CheckResult, ENDED};
 use crate::select::{Selection, Waiver};
 
 /// Findings of a row that a report has.
@@ -19,14 +19,14 @@ const SHOWN: usize = 5;
 
 /// Every row with its outcome, and the waivers that do not hold.
 pub(super) fn rows(
-    run: &Run,
+    run: &RunContext,
     catalogue: &Catalogue,
-    ran: &[Ran],
+    ran: &[CheckResult],
     selection: &Selection,
     waivers: &[Waiver],
-) -> (Vec<RowReport>, Vec<String>) {
+) -> (Vec<RequirementReport>, Vec<String>) {
     let checks: Vec<Check> = ran.iter().map(|ran| ran.check).collect();
-    let mut rows: Vec<RowReport> = catalogue
+    let mut rows: Vec<RequirementReport> = catalogue
         .rows()
         .iter()
         .map(|row| judge(run, row, ran, selection, &checks))
@@ -38,12 +38,12 @@ pub(super) fn rows(
         if let Some(stated) = catalogue.row(&row.id)
             && let Err(because) = reach::can_show(&facts, catalogue, &every, stated)
         {
-            (row.outcome, row.reason) = (Outcome::NotApplicable, because.0);
+            (row.outcome, row.reason) = (RequirementOutcome::NotApplicable, because.0);
         }
     }
     for row in rows
         .iter_mut()
-        .filter(|row| row.outcome == Outcome::Inconclusive)
+        .filter(|row| row.outcome == RequirementOutcome::Inconclusive)
     {
         if let Some(stated) = catalogue.row(&row.id) {
             row.advice = advice(&run.declared, stated, &row.reason);
@@ -60,13 +60,13 @@ pub(super) fn rows(
                 "{}: the waiver expired on {}",
                 waiver.row, waiver.expires
             ));
-        } else if row.outcome == Outcome::Fail {
-            row.outcome = Outcome::Waived;
+        } else if row.outcome == RequirementOutcome::Fail {
+            row.outcome = RequirementOutcome::Waived;
             row.reason = format!(
                 "waived until {}: {}. {}",
                 waiver.expires, waiver.reason, row.reason
             );
-        } else if row.outcome == Outcome::Pass {
+        } else if row.outcome == RequirementOutcome::Pass {
             broken.push(format!(
                 "{}: the row passes, the waiver is not needed",
                 waiver.row
@@ -77,14 +77,17 @@ pub(super) fn rows(
 }
 
 /// Whether no check saw anything of a row that may apply.
-fn is_open(row: &RowReport) -> bool {
-    let undecided = matches!(row.outcome, Outcome::Inconclusive | Outcome::Disabled);
+fn is_open(row: &RequirementReport) -> bool {
+    let undecided = matches!(
+        row.outcome,
+        RequirementOutcome::Inconclusive | RequirementOutcome::Disabled
+    );
     undecided && row.observations == 0 && row.findings.is_empty()
 }
 
 /// Everything that all checks saw of one row.
 #[derive(Default)]
-struct All {
+struct AllObservations {
     held: usize,
     broke: Vec<Finding>,
     deviated: Vec<Finding>,
@@ -92,7 +95,7 @@ struct All {
     checks: Vec<String>,
 }
 
-impl All {
+impl AllObservations {
     fn is_unseen(&self) -> bool {
         self.held == 0
             && self.broke.is_empty()
@@ -102,15 +105,21 @@ impl All {
 }
 
 /// Whether the run ended before all checks had their turn.
-fn was_ended(ran: &[Ran]) -> bool {
+fn was_ended(ran: &[CheckResult]) -> bool {
     ran.iter()
-        .any(|one| matches!(&one.end, End::Disabled(why) if why == ENDED))
+        .any(|one| matches!(&one.end, CheckEnd::Disabled(why) if why == ENDED))
 }
 
-fn judge(run: &Run, row: &Row, ran: &[Ran], selection: &Selection, checks: &[Check]) -> RowReport {
-    let mut all = All::default();
+fn judge(
+    run: &RunContext,
+    row: &Requirement,
+    ran: &[CheckResult],
+    selection: &Selection,
+    checks: &[Check],
+) -> RequirementReport {
+    let mut all = AllObservations::default();
     for one in ran {
-        if let Some(Seen {
+        if let Some(Observations {
             held,
             broke,
             deviated,
@@ -126,16 +135,23 @@ fn judge(run: &Run, row: &Row, ran: &[Ran], selection: &Selection, checks: &[Che
     }
     let applies = run.facts().applies(&row.when);
     let (outcome, reason) = match applies {
-        Err(because) => (Outcome::NotApplicable, because.0),
+        Err(because) => (RequirementOutcome::NotApplicable, because.0),
         Ok(()) if !selection.profile.has_row(row) && selection.alone.is_none() => (
-            Outcome::Disabled,
+            RequirementOutcome::Disabled,
             format!("not part of the profile {}", selection.profile.as_str()),
         ),
-        Ok(()) if !selection.has_row(row, checks) => (Outcome::Disabled, "not selected".to_owned()),
-        Ok(()) if all.is_unseen() && was_ended(ran) => (Outcome::Disabled, ENDED.to_owned()),
+        Ok(()) if !selection.has_row(row, checks) => {
+            (RequirementOutcome::Disabled, "not selected".to_owned())
+        }
+        Ok(()) if all.is_unseen() && was_ended(ran) => {
+            (RequirementOutcome::Disabled, ENDED.to_owned())
+        }
         Ok(()) => observed(run, row, &all, ran),
     };
-    let judged = !matches!(outcome, Outcome::NotApplicable | Outcome::Disabled);
+    let judged = !matches!(
+        outcome,
+        RequirementOutcome::NotApplicable | RequirementOutcome::Disabled
+    );
     let count = all
         .held
         .saturating_add(all.broke.len())
@@ -148,7 +164,7 @@ fn judge(run: &Run, row: &Row, ran: &[Ran], selection: &Selection, checks: &[Che
     if findings.is_empty() {
         findings = all.deviated;
     }
-    RowReport {
+    RequirementReport {
         id: row.id.clone(),
         level: row.level.as_str().to_owned(),
         outcome,
@@ -182,7 +198,12 @@ fn shown(findings: Vec<Finding>) -> Vec<Finding> {
         .collect()
 }
 
-fn observed(run: &Run, row: &Row, all: &All, ran: &[Ran]) -> (Outcome, String) {
+fn observed(
+    run: &RunContext,
+    row: &Requirement,
+    all: &AllObservations,
+    ran: &[CheckResult],
+) -> (RequirementOutcome, String) {
     let first = |findings: &[Finding]| {
         findings
             .first()
@@ -191,27 +212,27 @@ fn observed(run: &Run, row: &Row, all: &All, ran: &[Ran]) -> (Outcome, String) {
     };
     if !all.broke.is_empty() {
         let outcome = if row.level == Level::Must {
-            Outcome::Fail
+            RequirementOutcome::Fail
         } else {
-            Outcome::Warn
+            RequirementOutcome::Warn
         };
         return (outcome, first(&all.broke));
     }
-    let covering: Vec<&Ran> = ran.iter().filter(|ran| ran.check.covers(row)).collect();
+    let covering: Vec<&CheckResult> = ran.iter().filter(|ran| ran.check.covers(row)).collect();
     if let Some(error) = covering.iter().find_map(|ran| match &ran.end {
-        End::Error(error) => Some(format!("{}: {error}", ran.check.id)),
+        CheckEnd::Error(error) => Some(format!("{}: {error}", ran.check.id)),
         _ => None,
     }) {
-        return (Outcome::Error, error);
+        return (RequirementOutcome::Error, error);
     }
     if !all.unstable.is_empty() {
         return (
-            Outcome::Inconclusive,
+            RequirementOutcome::Inconclusive,
             format!("unstable: failed once, not again: {}", first(&all.unstable)),
         );
     }
     if !all.deviated.is_empty() {
-        return (Outcome::Warn, first(&all.deviated));
+        return (RequirementOutcome::Warn, first(&all.deviated));
     }
     if all.held > 0 {
         return held(row, &covering, ran);
@@ -221,36 +242,44 @@ fn observed(run: &Run, row: &Row, all: &All, ran: &[Ran]) -> (Outcome, String) {
 
 /// A row that held wherever it was looked at. A check that was cut may have ended before the look
 /// that matters: what no other check saw is not decided, and what another one saw is said with it.
-fn held(row: &Row, covering: &[&Ran], ran: &[Ran]) -> (Outcome, String) {
-    let is_cut = |ran: &Ran| matches!(ran.end, End::Cut { .. });
+fn held(
+    row: &Requirement,
+    covering: &[&CheckResult],
+    ran: &[CheckResult],
+) -> (RequirementOutcome, String) {
+    let is_cut = |ran: &CheckResult| matches!(ran.end, CheckEnd::Cut { .. });
     let cut = covering
         .iter()
         .filter(|ran| is_cut(ran))
         .map(|ran| format!("{}: {}", ran.check.id, ran.end.reason()));
     let cut: Vec<String> = cut.collect();
     if cut.is_empty() {
-        return (Outcome::Pass, String::new());
+        return (RequirementOutcome::Pass, String::new());
     }
     let cut = cut.join("; ");
-    let saw = |ran: &Ran| ran.seen.get(&row.id).is_some_and(|seen| seen.held > 0);
+    let saw = |ran: &CheckResult| ran.seen.get(&row.id).is_some_and(|seen| seen.held > 0);
     if ran.iter().any(|ran| saw(ran) && !is_cut(ran)) {
         (
-            Outcome::Pass,
+            RequirementOutcome::Pass,
             format!("on what other checks saw, for {cut}"),
         )
     } else {
         (
-            Outcome::Inconclusive,
+            RequirementOutcome::Inconclusive,
             format!("it held in what was seen, but {cut}"),
         )
     }
 }
 
 /// Why nothing was seen of a row that applies: what each check lacked that could have seen it.
-fn unobserved(run: &Run, row: &Row, covering: &[&Ran]) -> (Outcome, String) {
+fn unobserved(
+    run: &RunContext,
+    row: &Requirement,
+    covering: &[&CheckResult],
+) -> (RequirementOutcome, String) {
     if covering.is_empty() && row.level == Level::May && !passive::ROWS.contains(&row.id.as_str()) {
         return (
-            Outcome::NotApplicable,
+            RequirementOutcome::NotApplicable,
             "the server is free; nothing is judged".to_owned(),
         );
     }
@@ -264,14 +293,14 @@ fn unobserved(run: &Run, row: &Row, covering: &[&Ran]) -> (Outcome, String) {
     let mut tell =
         |reason: String, check: &'static str| reasons.entry(reason).or_default().push(check);
     // What does not apply says nothing beside what does.
-    let covering: Vec<&&Ran> = covering
+    let covering: Vec<&&CheckResult> = covering
         .iter()
-        .filter(|ran| !matches!(ran.end, End::NotApplicable(_)))
+        .filter(|ran| !matches!(ran.end, CheckEnd::NotApplicable(_)))
         .collect();
     for one in &covering {
         let lacks = one.lacks.get(&row.id);
         match &one.end {
-            End::Done => tell(
+            CheckEnd::Done => tell(
                 lacks
                     .cloned()
                     .unwrap_or_else(|| format!("{}{spent}", unmet(row))),
@@ -287,12 +316,12 @@ fn unobserved(run: &Run, row: &Row, covering: &[&Ran]) -> (Outcome, String) {
         .iter()
         .map(|(reason, checks)| format!("{}: {reason}", checks.join(", ")))
         .collect();
-    let is_disabled = |ran: &&&Ran| matches!(ran.end, End::Disabled(_));
+    let is_disabled = |ran: &&&CheckResult| matches!(ran.end, CheckEnd::Disabled(_));
     if !covering.is_empty() && covering.iter().all(is_disabled) {
-        return (Outcome::Disabled, list.join("; "));
+        return (RequirementOutcome::Disabled, list.join("; "));
     }
     (
-        Outcome::Inconclusive,
+        RequirementOutcome::Inconclusive,
         if list.is_empty() {
             unmet(row)
         } else {
@@ -302,7 +331,7 @@ fn unobserved(run: &Run, row: &Row, covering: &[&Ran]) -> (Outcome, String) {
 }
 
 /// What no answer had that would have shown a row.
-fn unmet(row: &Row) -> String {
+fn unmet(row: &Requirement) -> String {
     let of = |owner: &str| {
         if owner == "*" {
             "record".to_owned()
@@ -332,26 +361,26 @@ mod tests {
 
     use super::{held, shown};
     use crate::catalogue::Catalogue;
-    use crate::cause::{Cause, Flaw};
+    use crate::cause::{Cause, CauseKind};
     use crate::check::Check;
     use crate::checks;
-    use crate::outcome::{Finding, Outcome, Seen};
-    use crate::runner::{End, Ran};
+    use crate::outcome::{Finding, Observations, RequirementOutcome};
+    use crate::runner::{CheckEnd, CheckResult};
 
-    fn ran(check: Check, is_cut: bool, row: &str, held: usize) -> Ran {
-        let cut = End::Cut {
+    fn ran(check: Check, is_cut: bool, row: &str, held: usize) -> CheckResult {
+        let cut = CheckEnd::Cut {
             after: Duration::from_secs(2 * 60),
             why: "the check did not end".to_owned(),
         };
         let seen = BTreeMap::from([(
             row.to_owned(),
-            Seen {
+            Observations {
                 held,
-                ..Seen::default()
+                ..Observations::default()
             },
         )]);
-        let end = if is_cut { cut } else { End::Done };
-        Ran {
+        let end = if is_cut { cut } else { CheckEnd::Done };
+        CheckResult {
             check,
             end,
             seen,
@@ -371,7 +400,7 @@ mod tests {
             message: String::new(),
             exchange: at,
             smallest: Vec::new(),
-            cause: Some(Cause::new(Flaw::Altered, *subject)),
+            cause: Some(Cause::new(CauseKind::Altered, *subject)),
             refused: None,
         };
         let of = |subjects: &[&str]| -> Vec<usize> {
@@ -400,34 +429,35 @@ mod tests {
             .into_iter()
             .partition(|check| check.covers(row));
         let (one, other) = (its[0], others[0]);
-        let judged = |ran: &[Ran]| {
-            let covering: Vec<&Ran> = ran.iter().filter(|ran| ran.check.covers(row)).collect();
+        let judged = |ran: &[CheckResult]| {
+            let covering: Vec<&CheckResult> =
+                ran.iter().filter(|ran| ran.check.covers(row)).collect();
             held(row, &covering, ran)
         };
         let end = format!("{}: the check did not end", one.id);
         assert_eq!(
             judged(&[ran(one, false, &row.id, 1)]),
-            (Outcome::Pass, String::new())
+            (RequirementOutcome::Pass, String::new())
         );
         // A check that only came by is not missed.
         let by = ran(other, true, &row.id, 1);
         assert_eq!(
             judged(&[ran(one, false, &row.id, 1), by]),
-            (Outcome::Pass, String::new())
+            (RequirementOutcome::Pass, String::new())
         );
         let (outcome, reason) = judged(&[ran(one, true, &row.id, 1), ran(other, true, &row.id, 1)]);
         assert!(
-            outcome == Outcome::Inconclusive && reason.ends_with(&end),
+            outcome == RequirementOutcome::Inconclusive && reason.ends_with(&end),
             "{reason}"
         );
         let (outcome, reason) =
             judged(&[ran(one, true, &row.id, 0), ran(other, false, &row.id, 1)]);
         assert!(
-            outcome == Outcome::Pass && reason.ends_with(&end),
+            outcome == RequirementOutcome::Pass && reason.ends_with(&end),
             "{reason}"
         );
         // What another check only did not see says nothing.
         let (outcome, _) = judged(&[ran(one, true, &row.id, 1), ran(other, false, &row.id, 0)]);
-        assert_eq!(outcome, Outcome::Inconclusive);
+        assert_eq!(outcome, RequirementOutcome::Inconclusive);
     }
 }

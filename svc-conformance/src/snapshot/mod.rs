@@ -11,13 +11,13 @@ use http::Method;
 use serde_json::{Value, json};
 
 use self::canonical::Canonical;
-use crate::answer::Answer;
-use crate::check::{Check, Cx};
-use crate::client::Client;
-use crate::generate::{self, Turn};
-use crate::kinds::{KINDS, Kind};
-use crate::outcome::Stop;
-use crate::run::Run;
+use crate::answer::TestResponse;
+use crate::check::{Check, CheckContext};
+use crate::client::CheckClient;
+use crate::generate::{self, BodyVariant};
+use crate::kinds::{CatalogueKind, KINDS};
+use crate::outcome::CheckStop;
+use crate::run::RunContext;
 use crate::seed::Seed;
 
 pub use compare::differences;
@@ -27,8 +27,8 @@ const TAKING: Check = Check::new("snapshots", &[], |_| Box::pin(async { Ok(()) }
 
 /// The documents of a server by name: its declaration, its entry point, a record of each kind, and
 /// an error. Bodies are the same in every run, whatever its seed.
-pub(crate) async fn take(run: &Arc<Run>) -> BTreeMap<String, Value> {
-    let cx = Cx::new(Arc::clone(run), TAKING, 0);
+pub(crate) async fn take(run: &Arc<RunContext>) -> BTreeMap<String, Value> {
+    let cx = CheckContext::new(Arc::clone(run), TAKING, 0);
     let api = cx.api();
     let mut taken = BTreeMap::new();
     let declaration = serde_json::to_value(&run.declared.text).unwrap_or_default();
@@ -36,7 +36,8 @@ pub(crate) async fn take(run: &Arc<Run>) -> BTreeMap<String, Value> {
         "declaration".to_owned(),
         Canonical::new(run.target.base()).document(&declaration),
     );
-    let mut names: Vec<(&str, Option<Kind>)> = vec![("entry_point", None), ("error", None)];
+    let mut names: Vec<(&str, Option<CatalogueKind>)> =
+        vec![("entry_point", None), ("error", None)];
     names.extend(KINDS.iter().map(|kind| (kind.one, Some(*kind))));
     for (name, kind) in names {
         let document = async {
@@ -54,20 +55,21 @@ pub(crate) async fn take(run: &Arc<Run>) -> BTreeMap<String, Value> {
     taken
 }
 
-fn answered(answer: &Answer, canonical: &mut Canonical<'_>) -> Value {
+fn answered(answer: &TestResponse, canonical: &mut Canonical<'_>) -> Value {
     let media = answer.header("content-type").unwrap_or_default();
     json!({ "status": answer.status, "content_type": media, "body": canonical.document(&answer.json) })
 }
 
-async fn entry_point(cx: &Cx, api: &Client<'_>) -> Result<Value, Stop> {
+async fn entry_point(cx: &CheckContext, api: &CheckClient<'_>) -> Result<Value, CheckStop> {
     let base = cx.run.target.base();
     Ok(answered(&api.get(base).await?, &mut Canonical::new(base)))
 }
 
 /// The answer to a create whose body is no object.
-async fn error(cx: &Cx, api: &Client<'_>) -> Result<Value, Stop> {
-    let takes = |kind: &&Kind| kind.under.is_none() && cx.declared().offers(kind.one, "create");
-    let none = || Stop::Inconclusive("nothing can be created".to_owned());
+async fn error(cx: &CheckContext, api: &CheckClient<'_>) -> Result<Value, CheckStop> {
+    let takes =
+        |kind: &&CatalogueKind| kind.under.is_none() && cx.declared().offers(kind.one, "create");
+    let none = || CheckStop::Inconclusive("nothing can be created".to_owned());
     let kind = KINDS.iter().find(takes).ok_or_else(none)?;
     let url = api.collection(kind.many).await?;
     let answer = api.send(Method::POST, &url, Some("[]".to_owned())).await?;
@@ -75,14 +77,20 @@ async fn error(cx: &Cx, api: &Client<'_>) -> Result<Value, Stop> {
 }
 
 /// A new record with every field that it takes, as it is read.
-async fn record(cx: &Cx, api: &Client<'_>, kind: Kind) -> Result<Value, Stop> {
+async fn record(
+    cx: &CheckContext,
+    api: &CheckClient<'_>,
+    kind: CatalogueKind,
+) -> Result<Value, CheckStop> {
     let (one, declared) = (kind.one, cx.declared());
     let is_helped = kind.helper.is_some_and(|helper| declared.helps(helper));
     if !declared.offers(one, "read") || !(declared.offers(one, "create") || is_helped) {
-        return Err(Stop::Inconclusive(format!("no {one} can be made and read")));
+        return Err(CheckStop::Inconclusive(format!(
+            "no {one} can be made and read"
+        )));
     }
     let seed = Seed::new(0).of("snapshots").of(one);
-    let whole = generate::body(declared, one, Turn::All(0), &seed.token());
+    let whole = generate::body(declared, one, BodyVariant::All(0), &seed.token());
     let whole = whole.and_then(|whole| generate::sample(&whole, seed));
     let mut sent = whole.unwrap_or_else(|| json!({}));
     let made = if let Ok(made) = api.make(one, &sent).await {

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{Suite, SuiteError};
 use crate::address;
-use crate::run::Run;
+use crate::run::RunContext;
 
 /// Collections that are asked before a key counts as refused.
 const ASKED: usize = 3;
@@ -14,7 +14,7 @@ const ASKED: usize = 3;
 impl Suite {
     /// Ends a run whose server refuses a key wherever it is asked. A key that is taken anywhere is
     /// left to the checks.
-    pub(super) async fn keys_are_taken(&self, run: &Run) -> Result<(), SuiteError> {
+    pub(super) async fn keys_are_taken(&self, run: &RunContext) -> Result<(), SuiteError> {
         let lacking = run.keys.restricted.as_ref().map(|(key, _)| key);
         let keys = [
             (
@@ -46,7 +46,7 @@ impl Suite {
 
     /// The status of the entry point, if that and every collection that is asked refuse a key. What
     /// does not answer is left to the checks, too.
-    async fn refusal(&self, run: &Run, key: &str, refusals: &[u16]) -> Option<u16> {
+    async fn refusal(&self, run: &RunContext, key: &str, refusals: &[u16]) -> Option<u16> {
         let base = run.target.base();
         let key = Some((run.declared.text.dialect.key_header.clone(), key.to_owned()));
         let status = self.fetch(&run.recorder, base, key.clone()).await.ok()?.0;

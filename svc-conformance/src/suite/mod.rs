@@ -10,32 +10,32 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::catalogue::{Catalogue, Row};
+use crate::catalogue::{Catalogue, Requirement};
 use crate::check::Check;
 use crate::checks;
 use crate::clean_up;
-use crate::declared::{Declaration, Source};
+use crate::declared::{Declaration, DeclarationSource};
 use crate::error::SuiteError;
 use crate::keys::Keys;
 use crate::pins::PinFile;
-use crate::plan::{Fixture, Plan, Planned};
+use crate::plan::{Fixture, PlannedCheck, RunPlan};
 use crate::profile::Profile;
-use crate::progress::{Progress, Watch};
+use crate::progress::{Progress, ProgressFn};
 use crate::reach;
 use crate::receiver::Address;
 use crate::report::Report;
-use crate::run::Run;
+use crate::run::RunContext;
 use crate::runner;
 use crate::select::{Selection, Waiver};
-use crate::settings::{Intensity, Settings};
+use crate::settings::{Intensity, RunSettings};
 use crate::snapshot;
 use crate::target::Target;
 use crate::wanted::wanted;
 
 /// Where the declaration comes from.
 #[derive(Debug, Clone)]
-enum Stated {
-    Given(Box<Declaration>, Source),
+enum DeclarationInput {
+    Given(Box<Declaration>, DeclarationSource),
     Published,
 }
 
@@ -43,16 +43,16 @@ enum Stated {
 #[derive(Debug, Clone)]
 pub struct Suite {
     target: Arc<dyn Target>,
-    stated: Stated,
+    stated: DeclarationInput,
     keys: Keys,
-    pub(crate) settings: Settings,
+    pub(crate) settings: RunSettings,
     selection: Selection,
     waivers: Vec<Waiver>,
     journal: Option<PathBuf>,
     clean_up: bool,
     prefix: Option<String>,
     key_header: Option<String>,
-    pub(crate) progress: Option<Watch>,
+    pub(crate) progress: Option<ProgressFn>,
     writes: Option<bool>,
     snapshots: bool,
     pins: Option<PinFile>,
@@ -74,9 +74,9 @@ impl Suite {
     pub fn over(target: Arc<dyn Target>) -> Self {
         Self {
             target,
-            stated: Stated::Published,
+            stated: DeclarationInput::Published,
             keys: Keys::none(),
-            settings: Settings::default(),
+            settings: RunSettings::default(),
             selection: Selection::default(),
             waivers: Vec::new(),
             journal: None,
@@ -97,14 +97,14 @@ impl Suite {
     /// What the server supports, such as `svc_core::api::capabilities(..)` gives it (CAP-04).
     #[must_use]
     pub fn declaration(mut self, declaration: Declaration) -> Self {
-        self.stated = Stated::Given(Box::new(declaration), Source::Given);
+        self.stated = DeclarationInput::Given(Box::new(declaration), DeclarationSource::Given);
         self
     }
 
     /// What the server supports, with where it comes from.
     #[must_use]
-    pub fn declaration_from(mut self, declaration: Declaration, source: Source) -> Self {
-        self.stated = Stated::Given(Box::new(declaration), source);
+    pub fn declaration_from(mut self, declaration: Declaration, source: DeclarationSource) -> Self {
+        self.stated = DeclarationInput::Given(Box::new(declaration), source);
         self
     }
 
@@ -360,7 +360,7 @@ impl Suite {
     /// Is told before each check how far the run is.
     #[must_use]
     pub fn on_progress(mut self, watch: impl Fn(&Progress) + Send + Sync + 'static) -> Self {
-        self.progress = Some(Watch(Arc::new(watch)));
+        self.progress = Some(ProgressFn(Arc::new(watch)));
         self
     }
 
@@ -435,7 +435,7 @@ impl Suite {
 
     /// The rows at whose failure a run ends that fails fast.
     fn may_end_at(&self, catalogue: &Catalogue, all: &[Check]) -> BTreeSet<String> {
-        let accepted = |row: &&Row| {
+        let accepted = |row: &&Requirement| {
             !self
                 .waivers
                 .iter()
@@ -453,7 +453,7 @@ impl Suite {
     ///
     /// # Errors
     /// As for [`Suite::run`].
-    pub async fn plan(&self) -> Result<Plan, SuiteError> {
+    pub async fn plan(&self) -> Result<RunPlan, SuiteError> {
         let catalogue =
             Catalogue::built_in().map_err(|error| SuiteError::Usage(error.to_string()))?;
         let all = checks::all();
@@ -464,28 +464,28 @@ impl Suite {
         };
         let run = bare.prepare().await?;
         let facts = run.facts();
-        let applies = |row: &&Row| {
+        let applies = |row: &&Requirement| {
             facts.applies(&row.when).is_ok()
                 && reach::can_show(&facts, catalogue, &all, row).is_ok()
         };
-        let rows: Vec<&Row> = catalogue.rows().iter().filter(applies).collect();
+        let rows: Vec<&Requirement> = catalogue.rows().iter().filter(applies).collect();
         let fixtures = planned_fixtures(&run, &rows);
         let planned = |check| {
-            let rows: Vec<&Row> = catalogue
+            let rows: Vec<&Requirement> = catalogue
                 .rows()
                 .iter()
                 .filter(|row| Check::covers(check, row))
                 .collect();
             let left_out = runner::reason_not_to_run(&run, catalogue, &all, &self.selection, check);
             let intensity = run.settings.intensity;
-            Planned::new(
+            PlannedCheck::new(
                 check,
                 left_out.map(|end| end.reason().to_owned()),
                 &rows,
                 intensity,
             )
         };
-        Ok(Plan::new(
+        Ok(RunPlan::new(
             run.target.base(),
             rows.len(),
             all.iter().map(planned).collect(),
@@ -495,7 +495,7 @@ impl Suite {
 }
 
 /// The fixtures that are named, and those that rows need.
-fn planned_fixtures(run: &Run, rows: &[&Row]) -> Vec<Fixture> {
+fn planned_fixtures(run: &RunContext, rows: &[&Requirement]) -> Vec<Fixture> {
     let mut all: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     all.extend(
         run.declared

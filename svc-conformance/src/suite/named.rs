@@ -8,18 +8,21 @@ use serde_json::{Value, json};
 
 use super::{Suite, SuiteError};
 use crate::address;
-use crate::answer::Record;
+use crate::answer::Representation;
 use crate::fields;
-use crate::kinds::{self, HelperFixture, Kind};
-use crate::relations::{self, Known};
-use crate::run::Run;
+use crate::kinds::{self, CatalogueKind, HelperFixture};
+use crate::relations::{self, LinkedResource};
+use crate::run::RunContext;
 
 /// Pages of a collection that are read to find a record by its identifier.
 const MOST_PAGES: usize = 40;
 
 impl Suite {
     /// Reads every fixture that is named.
-    pub(super) async fn fixtures(&self, run: &Run) -> Result<BTreeMap<String, Record>, SuiteError> {
+    pub(super) async fn fixtures(
+        &self,
+        run: &RunContext,
+    ) -> Result<BTreeMap<String, Representation>, SuiteError> {
         let mut found = BTreeMap::new();
         for (name, given) in &run.declared.text.fixture {
             if let Some(fixture) = kinds::HELPERS.iter().find(|fixture| fixture.name == *name) {
@@ -45,7 +48,7 @@ impl Suite {
             // No link leads to it where it is not listed, and it is judged as a record of its kind
             // all the same.
             if let Some(own) = record.link("self") {
-                run.relations.learn(&own, Known::Record(kind));
+                run.relations.learn(&own, LinkedResource::Record(kind));
             }
             found.insert(name.clone(), record);
         }
@@ -55,11 +58,11 @@ impl Suite {
     /// A record by its address, or by an identifier or the end of its address in its collection.
     async fn named(
         &self,
-        run: &Run,
-        kind: Kind,
+        run: &RunContext,
+        kind: CatalogueKind,
         named: &str,
         given: &str,
-    ) -> Result<Record, SuiteError> {
+    ) -> Result<Representation, SuiteError> {
         let prefix = &run.declared.text.dialect.prefix;
         let usage = |what: &str| SuiteError::Usage(format!("{named} {what}"));
         if given.contains('/') {
@@ -67,7 +70,7 @@ impl Suite {
             let url = url.ok_or_else(|| usage("is no address"))?;
             let (status, json) = self.fetch(&run.recorder, &url, self.header(run)).await?;
             return match status {
-                200 if json.is_object() => Ok(Record::new(url, json, prefix.clone())),
+                200 if json.is_object() => Ok(Representation::new(url, json, prefix.clone())),
                 200 => Err(usage(
                     "is no record: its address answers 200 without a JSON object",
                 )),
@@ -90,7 +93,7 @@ impl Suite {
         }
         let base = run.target.base();
         let (_, entry) = self.fetch(&run.recorder, base, self.header(run)).await?;
-        let entry = Record::new(base.to_owned(), entry, prefix.clone());
+        let entry = Representation::new(base.to_owned(), entry, prefix.clone());
         let declared = run
             .declared
             .collection(kind.many)
@@ -105,8 +108,8 @@ impl Suite {
         for _ in 0..MOST_PAGES {
             let Some(url) = next else { break };
             let (_, json) = self.fetch(&run.recorder, &url, self.header(run)).await?;
-            let page = Record::new(url, json, prefix.clone());
-            let is_it = |record: &Record| {
+            let page = Representation::new(url, json, prefix.clone());
+            let is_it = |record: &Representation| {
                 let own = record.link("self").unwrap_or_default();
                 record.carries(given) || own.trim_end_matches('/').rsplit('/').next() == Some(given)
             };
@@ -121,7 +124,7 @@ impl Suite {
         )))
     }
 
-    fn header(&self, run: &Run) -> Option<(String, String)> {
+    fn header(&self, run: &RunContext) -> Option<(String, String)> {
         Some((
             run.declared.text.dialect.key_header.clone(),
             self.keys.primary.clone()?,
@@ -131,7 +134,11 @@ impl Suite {
 
 /// The container of a helper whose address is given: a record that is known to have that helper,
 /// and nothing else.
-fn helper(run: &Run, fixture: &HelperFixture, given: &str) -> Result<Record, SuiteError> {
+fn helper(
+    run: &RunContext,
+    fixture: &HelperFixture,
+    given: &str,
+) -> Result<Representation, SuiteError> {
     let named = format!("the fixture {} ({given})", fixture.name);
     let usage = |what: &str| SuiteError::Usage(format!("{named} {what}"));
     if !run.declared.helps(fixture.helper) {
@@ -152,7 +159,7 @@ fn helper(run: &Run, fixture: &HelperFixture, given: &str) -> Result<Record, Sui
         run.relations.learn(&url, known);
     }
     let links = json!({ "_links": { run.declared.rel(&relation): { "href": url } } });
-    Ok(Record::new(
+    Ok(Representation::new(
         url,
         links,
         run.declared.text.dialect.prefix.clone(),
@@ -161,7 +168,12 @@ fn helper(run: &Run, fixture: &HelperFixture, given: &str) -> Result<Record, Sui
 
 /// A record that is evidently of another kind is no fixture: it has to carry the links that the
 /// declaration promises of the kind.
-fn is_of(run: &Run, kind: Kind, named: &str, record: &Record) -> Result<(), SuiteError> {
+fn is_of(
+    run: &RunContext,
+    kind: CatalogueKind,
+    named: &str,
+    record: &Representation,
+) -> Result<(), SuiteError> {
     let usage = |what: String| {
         Err(SuiteError::Usage(format!(
             "{named} is no {}: {what}",

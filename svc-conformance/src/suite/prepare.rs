@@ -10,32 +10,32 @@ use http::{Request, Response, StatusCode};
 use serde_json::Value;
 
 use super::access::refused;
-use super::{Stated, Suite, SuiteError};
+use super::{DeclarationInput, Suite, SuiteError};
 use crate::address;
 use crate::client::{MOST_RETRIES, waiting};
-use crate::declared::{self, Declaration, Declared, Source};
-use crate::journal::{Journal, Started};
+use crate::declared::{self, Declaration, DeclarationSource, DeclaredApi};
+use crate::journal::{Journal, JournalHeader};
 use crate::receiver::Receiver;
 use crate::recorder::Recorder;
-use crate::run::Run;
+use crate::run::RunContext;
 use crate::seed::Seed;
 use crate::values::shown;
 
 impl Suite {
     /// Reaches the target and finds out what it declares.
-    pub(crate) async fn prepare(&self) -> Result<Run, SuiteError> {
+    pub(crate) async fn prepare(&self) -> Result<RunContext, SuiteError> {
         let recorder = Arc::new(Recorder::new(self.keys.secrets()));
         let mut settings = self.settings.clone();
         let (entry, mut text, source) = match &self.stated {
-            Stated::Given(declaration, source) => {
+            DeclarationInput::Given(declaration, source) => {
                 let entry = self
                     .entry(&recorder, &declaration.dialect.key_header)
                     .await?;
                 (entry.1, declaration.as_ref().clone(), *source)
             }
-            Stated::Published => {
+            DeclarationInput::Published => {
                 let (entry, text) = self.published(&recorder).await?;
-                (entry, text, Source::Published)
+                (entry, text, DeclarationSource::Published)
             }
         };
         let is_local = || self.target.is_local() && self.keeps_local(&entry);
@@ -59,8 +59,8 @@ impl Suite {
                 )));
             }
         }
-        let declared = Declared::new(text, source);
-        let started = Started {
+        let declared = DeclaredApi::new(text, source);
+        let started = JournalHeader {
             token: self.nonce.clone().unwrap_or_else(random),
             base: self.target.base().to_owned(),
             prefix: declared.text.dialect.prefix.clone(),
@@ -69,7 +69,7 @@ impl Suite {
             began: chrono::Utc::now().to_rfc3339_opts(chrono::SecondsFormat::Secs, true),
         };
         let journal = Journal::open(self.journal.as_deref(), started)?;
-        let mut run = Run::new(
+        let mut run = RunContext::new(
             Arc::clone(&self.target),
             declared,
             (self.keys.clone(), recorder),

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use svc_conformance::{Flaw, Format, Intensity, Outcome, Report};
-use svc_self_test::faults::{Fault, registry};
+use svc_conformance::{CauseKind, Format, Intensity, Report, RequirementOutcome};
+use svc_self_test::faults::{Mutant, registry};
 use svc_self_test::trial::suite;
 
 type Planted = (
     &'static str,
     &'static [&'static str],
-    Flaw,
+    CauseKind,
     &'static str,
     &'static [&'static str],
 );
@@ -20,7 +20,7 @@ const PLANTED: &[Planted] = &[
     (
         "email_address.status is lost",
         &["typ/person", "cru/arrays-of-person", "hlp/inline-person"],
-        Flaw::NotStored,
+        CauseKind::NotStored,
         "email_addresses[].status",
         &[
             "TYP-08",
@@ -33,77 +33,77 @@ const PLANTED: &[Planted] = &[
     (
         "person.family_name is lost",
         &["typ/person", "hlp/signup", "mod/sequences"],
-        Flaw::NotStored,
+        CauseKind::NotStored,
         "person.family_name",
         &["TYP-01", "RES-person-01", "HLP-19", "ERR-15"],
     ),
     (
         "only the first member of a list is taken",
         &["typ/person", "cru/arrays-of-person"],
-        Flaw::Altered,
+        CauseKind::Altered,
         "person.email_addresses",
         &["TYP-12", "CRU-18"],
     ),
     (
         "person.gender has another type",
         &["typ/person"],
-        Flaw::Type,
+        CauseKind::Type,
         "person.gender",
         &["TYP-08", "RES-person-06"],
     ),
     (
         "petition without signatures",
         &["RES-petition-19"],
-        Flaw::Link,
+        CauseKind::Link,
         "petition.signatures",
         &["RES-petition-19"],
     ),
     (
         "declared updates are not there",
         &["ERR-15", "CRU-11"],
-        Flaw::Refused,
+        CauseKind::Refused,
         "questions.update",
         &["CRU-11", "ERR-15"],
     ),
     (
         "the key belongs into another header",
         &["CRU-10"],
-        Flaw::KeyRight,
+        CauseKind::KeyRight,
         "questions.create",
         &["CRU-10"],
     ),
     (
         "cache-control-public",
         &["HAL-04", "ENT-09"],
-        Flaw::Header,
+        CauseKind::Header,
         "Cache-Control",
         &["HAL-04"],
     ),
     (
         "no count of pages",
         &["COL-20"],
-        Flaw::Paging,
+        CauseKind::Paging,
         "",
         &["COL-20"],
     ),
     (
         "modified_date stays",
         &["CRU-19"],
-        Flaw::Dates,
+        CauseKind::Dates,
         "",
         &["CRU-19"],
     ),
     (
         "errors as text",
         &["ERR-12", "ERR-33"],
-        Flaw::ErrorBody,
+        CauseKind::ErrorBody,
         "",
         &["ERR-12", "ERR-33"],
     ),
     (
         "helpers take no function",
         &["HAF-05"],
-        Flaw::Function,
+        CauseKind::Function,
         "add_lists",
         &["HAF-05"],
     ),
@@ -111,7 +111,7 @@ const PLANTED: &[Planted] = &[
 
 async fn report(name: &str, only: &[&str]) -> Report {
     let faults = registry();
-    let named = |fault: &&Fault| fault.name == name;
+    let named = |fault: &&Mutant| fault.name == name;
     let fault = faults
         .iter()
         .find(named)
@@ -144,7 +144,7 @@ async fn planted_faults_have_the_cause_that_was_planted() {
         );
         // Every row of a cause failed, and no cause is there that no row fails for.
         let failed: BTreeSet<&str> = report
-            .with(Outcome::Fail)
+            .with(RequirementOutcome::Fail)
             .map(|row| row.id.as_str())
             .collect();
         for cause in &report.causes {
@@ -199,7 +199,7 @@ async fn what_is_wrong_everywhere_is_one_cause() {
     let altered: Vec<_> = report
         .causes
         .iter()
-        .filter(|cause| cause.flaw == Some(Flaw::Altered))
+        .filter(|cause| cause.flaw == Some(CauseKind::Altered))
         .collect();
     assert!(
         altered.len() == 1 && altered[0].subjects.len() > 10 && altered[0].rows.len() > 20,

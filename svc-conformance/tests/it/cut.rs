@@ -7,7 +7,9 @@ use bytes::Bytes;
 use http::{Request, Response};
 use http_body_util::Full;
 use serde_json::{Value, json};
-use svc_conformance::{Format, InProcess, Keys, Outcome, Report, Suite, read_declaration};
+use svc_conformance::{
+    Format, InProcess, Keys, Report, RequirementOutcome, Suite, read_declaration,
+};
 use tower::service_fn;
 
 /// A server whose entry point answers, and whose collection never does.
@@ -42,7 +44,7 @@ async fn a_check_that_is_cut_is_told_and_decides_nothing() {
     let report = report().await;
     assert_eq!(
         report.row("COL-20").map(|row| row.outcome),
-        Some(Outcome::Inconclusive),
+        Some(RequirementOutcome::Inconclusive),
         "{report}"
     );
     assert_eq!(report.exit_code(), 3, "{report}");

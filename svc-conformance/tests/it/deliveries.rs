@@ -3,13 +3,13 @@
 
 use std::time::Duration;
 
-use svc_conformance::{InProcess, Keys, Outcome, Report, Suite};
-use svc_self_test::subject::Subject;
+use svc_conformance::{InProcess, Keys, Report, RequirementOutcome, Suite};
+use svc_self_test::subject::TestSubject;
 
 /// The requirements that only a receiver shows.
 const RECEIVED: [&str; 4] = ["HOOK-07", "HOOK-08", "HOOK-11", "HOOK-12"];
 
-async fn run(subject: &Subject, set_up: impl FnOnce(Suite) -> Suite) -> Report {
+async fn run(subject: &TestSubject, set_up: impl FnOnce(Suite) -> Suite) -> Report {
     let target = InProcess::new(subject.wire.clone()).base(subject.base.clone());
     let (narrow, lacks) = subject.restricted_key.clone().expect("a restricted key");
     let suite = Suite::new(target)
@@ -18,17 +18,21 @@ async fn run(subject: &Subject, set_up: impl FnOnce(Suite) -> Suite) -> Report {
     set_up(suite).run().await.expect("a report")
 }
 
-fn outcome<'r>(report: &'r Report, row: &str) -> (Outcome, &'r str) {
+fn outcome<'r>(report: &'r Report, row: &str) -> (RequirementOutcome, &'r str) {
     let row = report.row(row).expect("a requirement");
     (row.outcome, row.reason.as_str())
 }
 
 #[tokio::test]
 async fn deliveries_of_a_conformant_server_pass() {
-    let subject = Subject::sending(|api| api).await.expect("a server");
+    let subject = TestSubject::sending(|api| api).await.expect("a server");
     let report = run(&subject, |suite| suite.webhook_receiver("127.0.0.1:0")).await;
     for row in RECEIVED.into_iter().chain(["HOOK-03"]) {
-        assert_eq!(outcome(&report, row), (Outcome::Pass, ""), "{row}");
+        assert_eq!(
+            outcome(&report, row),
+            (RequirementOutcome::Pass, ""),
+            "{row}"
+        );
     }
     let seen = &report.row("HOOK-03").expect("a requirement").checks;
     assert!(
@@ -43,9 +47,9 @@ async fn deliveries_of_a_conformant_server_pass() {
 }
 
 /// The list of webhooks.
-fn call(subject: &Subject) -> svc_self_test::transport::Call {
+fn call(subject: &TestSubject) -> svc_self_test::transport::BufferedRequest {
     let key = subject.key.parse().expect("a header");
-    svc_self_test::transport::Call {
+    svc_self_test::transport::BufferedRequest {
         method: http::Method::GET,
         uri: format!("{}webhooks", subject.base)
             .parse()
@@ -60,11 +64,11 @@ fn call(subject: &Subject) -> svc_self_test::transport::Call {
 
 #[tokio::test]
 async fn without_a_receiver_deliveries_are_not_applicable() {
-    let subject = Subject::sending(|api| api).await.expect("a server");
+    let subject = TestSubject::sending(|api| api).await.expect("a server");
     let report = run(&subject, |suite| suite).await;
     for row in RECEIVED {
         let expected = (
-            Outcome::NotApplicable,
+            RequirementOutcome::NotApplicable,
             "no receiver was given (--webhook-receiver)",
         );
         assert_eq!(outcome(&report, row), expected, "{row}");
@@ -75,11 +79,11 @@ async fn without_a_receiver_deliveries_are_not_applicable() {
 /// the server.
 #[tokio::test]
 async fn a_receiver_that_the_server_refuses_leaves_deliveries_undecided() {
-    let subject = Subject::reference(|api| api).await.expect("a server");
+    let subject = TestSubject::reference(|api| api).await.expect("a server");
     let report = run(&subject, |suite| suite.webhook_receiver("127.0.0.1:0")).await;
     for row in RECEIVED {
         let (outcome, reason) = outcome(&report, row);
-        assert_eq!(outcome, Outcome::Inconclusive, "{row}");
+        assert_eq!(outcome, RequirementOutcome::Inconclusive, "{row}");
         assert!(reason.contains("--webhook-receiver-url"), "{reason}");
     }
 }
@@ -88,7 +92,7 @@ async fn a_receiver_that_the_server_refuses_leaves_deliveries_undecided() {
 /// waited.
 #[tokio::test]
 async fn a_server_that_sends_nothing_fails() {
-    let subject = Subject::sending(|api| api).await.expect("a server");
+    let subject = TestSubject::sending(|api| api).await.expect("a server");
     let elsewhere = |suite: Suite| {
         let suite = suite
             .webhook_receiver_url("http://127.0.0.1:9/hooks/")
@@ -97,7 +101,7 @@ async fn a_server_that_sends_nothing_fails() {
     };
     let report = run(&subject, elsewhere).await;
     let (outcome, reason) = outcome(&report, "HOOK-07");
-    assert_eq!(outcome, Outcome::Fail);
+    assert_eq!(outcome, RequirementOutcome::Fail);
     assert!(
         reason.contains("no message arrived within 300ms after"),
         "{reason}"

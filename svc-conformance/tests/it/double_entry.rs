@@ -3,10 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use svc_conformance::catalogue::{Catalogue, Field as Stated, Type as Written};
+use svc_conformance::catalogue::{
+    Catalogue, CatalogueField as EntryCommon, CatalogueType as Written,
+};
 use svc_core::api::type_name;
 use svc_core::model::Kind;
-use svc_core::schema::{Field, ObjectSchema, Type};
+use svc_core::schema::{FieldSpec, ObjectSchema, ValueType};
 
 /// The shared objects and the fields that carry them.
 const SHARED: &[(&str, &str)] = &[
@@ -82,7 +84,7 @@ fn walk(object: &ObjectSchema, owner: &str, above: &str, all: &mut BTreeMap<Stri
         if let Some((_, shared)) = SHARED.iter().find(|(carrier, _)| *carrier == field.name) {
             walk(inner, shared, "", all);
         } else {
-            let array = if matches!(field.ty, Type::Array(_)) {
+            let array = if matches!(field.ty, ValueType::Array(_)) {
                 "[]"
             } else {
                 ""
@@ -92,9 +94,9 @@ fn walk(object: &ObjectSchema, owner: &str, above: &str, all: &mut BTreeMap<Stri
     }
 }
 
-fn entry(field: &Field) -> Entry {
+fn entry(field: &FieldSpec) -> Entry {
     let values = match &field.ty {
-        Type::Enum(values) | Type::FlexEnum(values) => {
+        ValueType::Enum(values) | ValueType::FlexEnum(values) => {
             values.iter().map(ToString::to_string).collect()
         }
         _ => Vec::new(),
@@ -110,7 +112,7 @@ fn rows() -> BTreeMap<String, Entry> {
         .iter()
         .filter(|row| row.id.starts_with("RES-"));
     let fields = resources.filter_map(|row| row.field());
-    let entry = |field: &Stated| (declared(&field.kind), field.values.clone());
+    let entry = |field: &EntryCommon| (declared(&field.kind), field.values.clone());
     fields
         .map(|field| (format!("{}.{}", field.owner, field.path), entry(field)))
         .collect()

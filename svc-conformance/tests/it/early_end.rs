@@ -4,7 +4,7 @@ use std::fs;
 
 use bytes::Bytes;
 use http::{Request, Response};
-use svc_conformance::{Keys, Outcome, Remote, Report, Suite, SuiteError};
+use svc_conformance::{Keys, Remote, Report, RequirementOutcome, Suite, SuiteError};
 
 use crate::support::{Server, ended, program, run};
 
@@ -33,7 +33,7 @@ fn a_run_that_fails_fast_ends_at_the_first_confirmed_failure() {
     let text = fs::read_to_string(folder.path().join("report.json")).expect("a report");
     let report: Report = serde_json::from_str(&text).expect("a report");
     let failed: Vec<&str> = report
-        .with(Outcome::Fail)
+        .with(RequirementOutcome::Fail)
         .map(|row| row.id.as_str())
         .collect();
     assert!(failed.contains(&"HAL-03"), "{failed:?}");
@@ -53,7 +53,7 @@ fn a_run_that_fails_fast_ends_at_the_first_confirmed_failure() {
     );
     assert_eq!(
         report.row("CRU-15").map(|row| row.outcome),
-        Some(Outcome::Disabled)
+        Some(RequirementOutcome::Disabled)
     );
     assert_eq!(server.records(), before);
 

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 
 use svc_conformance::catalogue::{Catalogue, Level};
-use svc_conformance::{Intensity, Outcome, Source};
-use svc_self_test::faults::{Over, Place, planted, registry};
+use svc_conformance::{DeclarationSource, Intensity, RequirementOutcome};
+use svc_self_test::faults::{BaseServer, MutationPoint, planted, registry};
 use svc_self_test::trial::suite;
 use tokio::runtime::Builder;
 
@@ -35,10 +35,10 @@ fn there_are_many_of_every_sort() {
     assert!(faults.len() >= 120, "{} faults", faults.len());
     assert!(families.len() >= 25, "{families:?}");
     for place in [
-        Place::Request,
-        Place::Response,
-        Place::Backend,
-        Place::Clock,
+        MutationPoint::Request,
+        MutationPoint::Response,
+        MutationPoint::Backend,
+        MutationPoint::Clock,
     ] {
         assert!(
             faults.iter().any(|fault| fault.place == place),
@@ -49,7 +49,7 @@ fn there_are_many_of_every_sort() {
     assert!(
         faults
             .iter()
-            .filter(|fault| matches!(fault.over, Over::Reference(_)))
+            .filter(|fault| matches!(fault.over, BaseServer::Reference(_)))
             .count()
             >= 40
     );
@@ -105,15 +105,15 @@ fn one_of_each_service_starts_and_answers() {
         let faults = registry();
         let second_server = faults
             .iter()
-            .find(|fault| matches!(fault.over, Over::SecondServer(_)))
+            .find(|fault| matches!(fault.over, BaseServer::SecondServer(_)))
             .expect("a fault");
         let reference = faults
             .iter()
-            .find(|fault| matches!(fault.over, Over::Reference(_)))
+            .find(|fault| matches!(fault.over, BaseServer::Reference(_)))
             .expect("a fault");
         for fault in [second_server, reference] {
             let subject = fault.start().await.expect("a service");
-            let call = svc_self_test::transport::Call {
+            let call = svc_self_test::transport::BufferedRequest {
                 method: http::Method::GET,
                 uri: subject.base.parse().expect("an address"),
                 headers: http::HeaderMap::new(),
@@ -157,7 +157,7 @@ fn odd_servers_are_many_and_start() {
                 .unwrap_or_else(|error| panic!("{}: {error}", odd.name));
             assert_eq!(
                 report.row("ENT-01").map(|row| row.outcome),
-                Some(svc_conformance::Outcome::Pass),
+                Some(svc_conformance::RequirementOutcome::Pass),
                 "{}",
                 odd.name
             );
@@ -183,11 +183,11 @@ async fn a_skipped_page_is_found_without_collections_of_a_person() -> Result<(),
             .sub
             .clear();
         let suite = suite(&fault.start().await?, Intensity::Quick, 7)
-            .declaration_from(declaration, Source::File);
+            .declaration_from(declaration, DeclarationSource::File);
         let report = suite.only(["COL-24"]).run().await?;
         assert_eq!(
             report.row("COL-24").map(|row| row.outcome),
-            Some(Outcome::Fail),
+            Some(RequirementOutcome::Fail),
             "{name}: {report}"
         );
     }

@@ -3,22 +3,22 @@
 
 use std::error::Error;
 
-use svc_conformance::{Intensity, Outcome, Profile, Report, SuiteError};
-use svc_self_test::odd::Odd;
-use svc_self_test::subject::Subject;
+use svc_conformance::{Intensity, Profile, Report, RequirementOutcome, SuiteError};
+use svc_self_test::odd::UnusualServer;
+use svc_self_test::subject::TestSubject;
 use svc_self_test::{faults, odd, trial};
 
 const GIVEN: &str = "record helpers alone, whose addresses are given";
 const REFERENCE: &str = "the reference server with helpers only";
 
-fn server(name: &str) -> Result<Odd, Box<dyn Error>> {
+fn server(name: &str) -> Result<UnusualServer, Box<dyn Error>> {
     Ok(odd::registry()
         .into_iter()
         .find(|odd| odd.name == name)
         .ok_or("no such server")?)
 }
 
-async fn subject() -> Result<Subject, Box<dyn Error>> {
+async fn subject() -> Result<TestSubject, Box<dyn Error>> {
     Ok(server(GIVEN)?.start().await?)
 }
 
@@ -26,8 +26,8 @@ async fn subject() -> Result<Subject, Box<dyn Error>> {
 fn open(report: &Report) -> Vec<String> {
     let rows = report
         .inconclusive()
-        .chain(report.with(Outcome::Fail))
-        .chain(report.with(Outcome::Error));
+        .chain(report.with(RequirementOutcome::Fail))
+        .chain(report.with(RequirementOutcome::Error));
     rows.map(|row| format!("{} {}: {} {}", row.id, row.outcome, row.reason, row.advice))
         .collect()
 }
@@ -55,7 +55,7 @@ async fn servers_with_helpers_alone_pass() -> Result<(), Box<dyn Error>> {
             {
                 assert_eq!(
                     report.row(id).map(|row| row.outcome),
-                    Some(Outcome::Pass),
+                    Some(RequirementOutcome::Pass),
                     "{name}: {id}"
                 );
             }
@@ -77,7 +77,7 @@ async fn a_fault_of_a_server_with_helpers_alone_is_found() -> Result<(), Box<dyn
             .run()
             .await?;
         let failed: Vec<&str> = report
-            .with(Outcome::Fail)
+            .with(RequirementOutcome::Fail)
             .map(|row| row.id.as_str())
             .collect();
         assert!(
@@ -117,7 +117,7 @@ async fn the_advice_names_the_fixture_of_the_helper() -> Result<(), Box<dyn Erro
     assert_eq!(open(&report), Vec::<String>::new());
     assert_eq!(
         report.row("HLP-11").map(|row| row.outcome),
-        Some(Outcome::Pass)
+        Some(RequirementOutcome::Pass)
     );
     Ok(())
 }
@@ -134,9 +134,9 @@ async fn a_wrong_address_of_a_helper_fails_no_requirement() -> Result<(), Box<dy
         .only(["HLP"])
         .run()
         .await?;
-    assert_eq!(report.count(Outcome::Fail), 0, "{report}");
+    assert_eq!(report.count(RequirementOutcome::Fail), 0, "{report}");
     let row = report.row("HLP-11").ok_or("a row")?;
-    assert_eq!(row.outcome, Outcome::Inconclusive, "{row:?}");
+    assert_eq!(row.outcome, RequirementOutcome::Inconclusive, "{row:?}");
     assert!(
         row.reason
             .contains("the fixture helper.record_signature is not there"),
@@ -174,10 +174,10 @@ async fn what_is_no_address_of_a_declared_helper_is_refused() -> Result<(), Box<
             other => return Err(format!("{name}={address}: {other:?}").into()),
         }
     }
-    let mut options = svc_self_test::second_server::Options::default();
+    let mut options = svc_self_test::second_server::ServerOptions::default();
     options.without.push("petitions".to_owned());
     options.without.push("signatures".to_owned());
-    let suite = trial::suite(&Subject::second_server(options), Intensity::Quick, 7);
+    let suite = trial::suite(&TestSubject::second_server(options), Intensity::Quick, 7);
     let refused = suite
         .fixture("helper.record_signature", "/rest/do/record_signature/1")
         .run()

@@ -10,7 +10,7 @@ use bytes::Bytes;
 use http::{Request, Response, StatusCode};
 use http_body_util::Full;
 use svc_conformance::{
-    Declaration, Format, InProcess, Keys, Outcome, Report, Suite, read_declaration,
+    Declaration, Format, InProcess, Keys, Report, RequirementOutcome, Suite, read_declaration,
 };
 use tower::service_fn;
 
@@ -68,9 +68,12 @@ async fn garbage_is_a_finding() {
         let service =
             service_fn(move |_| async move { Answer::Ok(Response::new(Full::from(garbage))) });
         let report = run(service).await.expect("a report");
-        assert!(report.count(Outcome::Fail) > 0, "{garbage:?}: {report}");
+        assert!(
+            report.count(RequirementOutcome::Fail) > 0,
+            "{garbage:?}: {report}"
+        );
         assert_eq!(
-            (report.exit_code(), report.count(Outcome::Error)),
+            (report.exit_code(), report.count(RequirementOutcome::Error)),
             (1, 0),
             "{report}"
         );
@@ -99,7 +102,7 @@ async fn invisible_characters_of_a_server_are_named_in_every_report() {
         async move { Answer::Ok(response.expect("a response")) }
     });
     let report = run(service).await.expect("a report");
-    assert!(report.count(Outcome::Fail) > 0, "{report}");
+    assert!(report.count(RequirementOutcome::Fail) > 0, "{report}");
     for format in [Format::Text, Format::Html, Format::Junit, Format::Markdown] {
         let text = report.written(format);
         let found = text.find(|c: char| {
@@ -129,7 +132,7 @@ async fn too_large_a_body_is_a_finding() {
     });
     let report = run(service).await.expect("a report");
     assert_eq!(
-        (report.exit_code(), report.count(Outcome::Error)),
+        (report.exit_code(), report.count(RequirementOutcome::Error)),
         (1, 0),
         "{report}"
     );
@@ -145,7 +148,7 @@ async fn silence_is_no_hang() {
     });
     let report = run(service).await.expect("a report");
     assert_eq!(
-        (report.exit_code(), report.count(Outcome::Error)),
+        (report.exit_code(), report.count(RequirementOutcome::Error)),
         (1, 0),
         "{report}"
     );
@@ -171,7 +174,7 @@ async fn pages_without_end_are_a_finding() {
             service_fn(move |_| async move { Answer::Ok(Response::new(Full::from(page(next)))) });
         let report = run(service).await.expect("a report");
         assert_eq!(
-            (report.exit_code(), report.count(Outcome::Error)),
+            (report.exit_code(), report.count(RequirementOutcome::Error)),
             (1, 0),
             "{report}"
         );
@@ -224,7 +227,7 @@ async fn a_target_that_asks_to_wait_is_waited_for() {
     // Each request was put off once, and nobody holds it against the server.
     assert_eq!(
         report.row("ENT-01").map(|row| row.outcome),
-        Some(Outcome::Pass),
+        Some(RequirementOutcome::Pass),
         "{report}"
     );
     let waits = waits.lock().expect("waits");

@@ -7,7 +7,9 @@ use std::ops::ControlFlow;
 use std::thread;
 use std::time::Duration;
 
-use svc_conformance::{Declaration, Keys, Outcome, Remote, Report, Suite, read_declaration};
+use svc_conformance::{
+    Declaration, Keys, Remote, Report, RequirementOutcome, Suite, read_declaration,
+};
 
 use crate::between::Between;
 
@@ -89,14 +91,14 @@ async fn run(answer: Answer, timeout: Duration) -> Report {
 /// The rows that failed with what was said of them, after a look at how the run ended.
 fn failures(report: &Report) -> String {
     assert_eq!(
-        (report.exit_code(), report.count(Outcome::Error)),
+        (report.exit_code(), report.count(RequirementOutcome::Error)),
         (1, 0),
         "{report}"
     );
     let failed = report
         .rows
         .iter()
-        .filter(|row| row.outcome == Outcome::Fail);
+        .filter(|row| row.outcome == RequirementOutcome::Fail);
     let said = failed.flat_map(|row| {
         row.findings
             .iter()

@@ -16,7 +16,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use svc_conformance::{Keys, Remote, Suite, Target, TargetError, Tls};
-use svc_self_test::second_server::{Options, SecondServer};
+use svc_self_test::second_server::{IndependentServer, ServerOptions};
 use tokio::io::AsyncReadExt;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
@@ -116,9 +116,9 @@ impl Server {
             .expect("a port");
         let address = listener.local_addr().expect("an address");
         let base = format!("https://{address}/rest/");
-        let second_server = SecondServer::new(Options {
+        let second_server = IndependentServer::new(ServerOptions {
             base: base.clone(),
-            ..Options::default()
+            ..ServerOptions::default()
         });
         let asked = Arc::new(AtomicUsize::new(0));
         let counted = Arc::clone(&asked);
@@ -187,7 +187,7 @@ fn trusting(base: &str, authority: &str) -> Remote {
 }
 
 async fn answer(
-    second_server: SecondServer,
+    second_server: IndependentServer,
     request: Request<Incoming>,
 ) -> Result<Response<Full<Bytes>>, Box<dyn std::error::Error + Send + Sync>> {
     let (parts, body) = request.into_parts();

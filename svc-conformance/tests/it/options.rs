@@ -11,7 +11,7 @@ use bytes::Bytes;
 use http::{Method, Request, Response};
 use serde_json::{Value, json};
 use svc_conformance::Report;
-use svc_self_test::second_server::Options;
+use svc_self_test::second_server::ServerOptions;
 
 use crate::support::{Server, ended, folder, program, run};
 
@@ -100,11 +100,11 @@ fn exit_code_3_where_the_budget_of_records_is_spent() {
 #[test]
 fn prefix_and_key_header_of_the_command_line_go_before_those_of_the_declaration() {
     let folder = folder();
-    let server = Server::with(as_it_is, |address| Options {
+    let server = Server::with(as_it_is, |address| ServerOptions {
         base: format!("http://{address}/rest/"),
         prefix: "osdi".to_owned(),
         key_header: "OSDI-API-Token".to_owned(),
-        ..Options::default()
+        ..ServerOptions::default()
     });
     let entry = server.get(&server.base);
     let mut declared = server.get(
@@ -139,9 +139,9 @@ fn prefix_and_key_header_of_the_command_line_go_before_those_of_the_declaration(
 fn another_machine_is_only_read_until_writes_are_allowed() {
     let folder = folder();
     // This address leads to this machine, and does not say so.
-    let server = Server::with(as_it_is, |address| Options {
+    let server = Server::with(as_it_is, |address| ServerOptions {
         base: format!("http://0.0.0.0:{}/rest/", address.port()),
-        ..Options::default()
+        ..ServerOptions::default()
     });
     let before = server.records();
     let arguments = ["--only", "ENT-09", "--only", "typ/person", "--keep"];
@@ -220,10 +220,10 @@ fn nothing_is_scheduled_until_side_effects_are_allowed() {
 #[test]
 fn exit_code_1_where_the_profile_needs_more_than_is_declared() {
     let folder = folder();
-    let server = Server::with(as_it_is, |address| Options {
+    let server = Server::with(as_it_is, |address| ServerOptions {
         base: format!("http://{address}/rest/"),
         read_only: true,
-        ..Options::default()
+        ..ServerOptions::default()
     });
     let arguments = ["--only", "ENT-09", "--profile"];
     let (code, said) = run(

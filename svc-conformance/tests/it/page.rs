@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::json;
-use svc_conformance::{Format, Past, Report, Score};
+use svc_conformance::{EarlierReport, Format, Report, Score};
 
 fn report() -> Report {
     let finding = json!({
@@ -25,7 +25,7 @@ fn report() -> Report {
         "suite": "0.1.0", "catalogue": "0123456789abcdef", "target": "http://crm.example.org/", "interface": "1.2.0",
         "declaration": "published", "profile": "all", "intensity": "quick", "seed": 42, "began": "2026-01-05T09:00:00Z",
         "causes": [{
-            "flaw": "header", "subjects": ["Content-Type"], "what": "the header `Content-Type` is not what the interface asks for",
+            "flaw": "header", "subjects": ["Content-Type"], "what": "the header `Content-CatalogueType` is not what the interface asks for",
             "remedy": "Set it for all successful answers at one place.", "rows": ["HAL-03"],
         }],
         "rows": [
@@ -42,7 +42,7 @@ fn report() -> Report {
 #[test]
 fn the_page_has_the_verdict_first_and_everything_else_after_it() {
     let mut report = report();
-    report.earlier = vec![Past::of(&report)];
+    report.earlier = vec![EarlierReport::of(&report)];
     report.earlier[0].began = "2026-01-04T09:00:00Z".to_owned();
     report.earlier[0].failed = 2;
     let page = report

@@ -8,16 +8,16 @@ use bytes::Bytes;
 use http::{Request, Response};
 use serde_json::Value;
 use svc_conformance::Report;
-use svc_self_test::second_server::Options;
+use svc_self_test::second_server::ServerOptions;
 
 use crate::support::{Server, ended, folder, program, run};
 
 /// A server at an address that leads to this machine and does not say so.
 fn elsewhere(change: crate::support::Change) -> Server {
     let base = |port: u16| format!("http://0.0.0.0:{port}/rest/");
-    Server::with(change, |address| Options {
+    Server::with(change, |address| ServerOptions {
         base: base(address.port()),
-        ..Options::default()
+        ..ServerOptions::default()
     })
 }
 

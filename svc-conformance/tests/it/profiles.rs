@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use svc_conformance::catalogue::Catalogue;
-use svc_conformance::{Outcome, Profile, Report};
+use svc_conformance::{Profile, Report, RequirementOutcome};
 
 use crate::support::{Server, ended, folder, program, run};
 
@@ -83,7 +83,11 @@ fn a_run_judges_the_rows_of_its_profile() {
     for row in &crm.rows {
         let is_part = Profile::Crm.has_row(catalogue.row(&row.id).expect("a row"));
         assert!(
-            is_part || matches!(row.outcome, Outcome::Disabled | Outcome::NotApplicable),
+            is_part
+                || matches!(
+                    row.outcome,
+                    RequirementOutcome::Disabled | RequirementOutcome::NotApplicable
+                ),
             "{}: {}",
             row.id,
             row.outcome
@@ -92,14 +96,14 @@ fn a_run_judges_the_rows_of_its_profile() {
     let event = crm.row("RES-event-02").expect("a row");
     assert_eq!(
         (event.outcome, event.reason.as_str()),
-        (Outcome::Disabled, "not part of the profile crm")
+        (RequirementOutcome::Disabled, "not part of the profile crm")
     );
-    assert!(crm.count(Outcome::Pass) > 1, "{crm}");
+    assert!(crm.count(RequirementOutcome::Pass) > 1, "{crm}");
     let all = report(&["--profile", "full"]);
     assert_eq!(all.profile, Profile::All);
     assert_eq!(
         all.row("RES-event-02").map(|row| row.outcome),
-        Some(Outcome::Pass)
+        Some(RequirementOutcome::Pass)
     );
     let read = report(&["--profile", "read-only"]);
     assert_eq!((read.profile, read.clean_up.created), (Profile::Read, 0));

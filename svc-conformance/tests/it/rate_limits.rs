@@ -6,17 +6,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use http::{HeaderValue, header};
-use svc_conformance::{InProcess, Intensity, Keys, Outcome, Report, Suite, SuiteError};
+use svc_conformance::{InProcess, Intensity, Keys, Report, RequirementOutcome, Suite, SuiteError};
 use svc_self_test::interceptor::Interceptor;
-use svc_self_test::second_server::{Options, Time};
-use svc_self_test::subject::Subject;
-use svc_self_test::transport::Answer;
+use svc_self_test::second_server::{ServerOptions, SimulatedTime};
+use svc_self_test::subject::TestSubject;
+use svc_self_test::transport::BufferedResponse;
 
 const AREAS: [&str; 2] = ["ENT", "HAL"];
 
 /// A page of a proxy for people.
-fn refusal(status: u16, retry_after: Option<&'static str>) -> Answer {
-    let mut answer = Answer::empty(status);
+fn refusal(status: u16, retry_after: Option<&'static str>) -> BufferedResponse {
+    let mut answer = BufferedResponse::empty(status);
     answer
         .headers
         .insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html"));
@@ -37,9 +37,11 @@ struct Run {
 }
 
 /// A run against a server that asks to wait, whenever it likes.
-async fn run(refuse: impl FnMut(&Time) -> Option<Answer> + Send + 'static) -> Run {
+async fn run(
+    refuse: impl FnMut(&SimulatedTime) -> Option<BufferedResponse> + Send + 'static,
+) -> Run {
     let mut refuse = refuse;
-    let subject = Subject::second_server(Options::default());
+    let subject = TestSubject::second_server(ServerOptions::default());
     let time = subject.time.clone().unwrap_or_default();
     let (key, base, clock) = (subject.key.clone(), subject.base.clone(), time.clone());
     let server = subject.behind(|wire, prefix| {
@@ -77,7 +79,7 @@ async fn run(refuse: impl FnMut(&Time) -> Option<Answer> + Send + 'static) -> Ru
 fn every_tenth(
     status: u16,
     retry_after: Option<&'static str>,
-) -> impl FnMut(&Time) -> Option<Answer> {
+) -> impl FnMut(&SimulatedTime) -> Option<BufferedResponse> {
     let count = AtomicUsize::new(0);
     move |_| {
         (count.fetch_add(1, Ordering::Relaxed) % 11 == 10).then(|| refusal(status, retry_after))
@@ -122,7 +124,7 @@ async fn a_server_that_takes_no_more_is_undecided_and_not_accused() -> Result<()
     })
     .await;
     let report = limited.report?;
-    assert_eq!(report.count(Outcome::Fail), 0, "{report}");
+    assert_eq!(report.count(RequirementOutcome::Fail), 0, "{report}");
     let open: Vec<_> = report
         .inconclusive()
         .filter(|row| row.reason.contains("the server limits the rate"))

@@ -3,9 +3,9 @@
 
 use std::convert::Infallible;
 
-use svc_conformance::{InProcess, Intensity, Keys, Outcome, Report, Suite};
-use svc_self_test::second_server::Options;
-use svc_self_test::subject::Subject;
+use svc_conformance::{InProcess, Intensity, Keys, Report, RequirementOutcome, Suite};
+use svc_self_test::second_server::ServerOptions;
+use svc_self_test::subject::TestSubject;
 use tokio::task::yield_now;
 use tower::ServiceExt;
 
@@ -18,7 +18,7 @@ const PART: &[&str] = &[
     "mod/sequences",
 ];
 
-fn suite(subject: &Subject, seed: u64, only: &[&str]) -> Suite {
+fn suite(subject: &TestSubject, seed: u64, only: &[&str]) -> Suite {
     // Runs in one thread send their requests in turn.
     let in_turn = subject.wire.clone().and_then(async |response| {
         yield_now().await;
@@ -32,7 +32,7 @@ fn suite(subject: &Subject, seed: u64, only: &[&str]) -> Suite {
 }
 
 async fn run(seed: u64, only: &[&str]) -> Report {
-    let subject = Subject::second_server(Options::default());
+    let subject = TestSubject::second_server(ServerOptions::default());
     suite(&subject, seed, only)
         .nonce("thesamenonce")
         .run()
@@ -59,9 +59,9 @@ async fn another_seed_sends_something_else() {
 /// A second run with the same seed meets nothing of the first one, whose records are still there.
 #[tokio::test]
 async fn records_that_stay_disturb_no_later_run() {
-    let subject = Subject::second_server(Options {
+    let subject = TestSubject::second_server(ServerOptions {
         matches_people: true,
-        ..Options::default()
+        ..ServerOptions::default()
     });
     for _ in 0..2 {
         let report = suite(&subject, 7, &["typ/*", "cru/*", "hlp/*", "mod/sequences"])
@@ -77,18 +77,20 @@ async fn records_that_stay_disturb_no_later_run() {
 /// the server.
 #[tokio::test]
 async fn runs_at_the_same_time_fail_no_requirement() {
-    let subject = Subject::second_server(Options {
+    let subject = TestSubject::second_server(ServerOptions {
         matches_people: true,
-        ..Options::default()
+        ..ServerOptions::default()
     });
     let run = |seed| suite(&subject, seed, &["mod/*", "haf/unknown*", "hlp/canvass*"]).run();
     let (one, other) = tokio::join!(run(7), run(8));
     for report in [one, other] {
         let report = report.expect("a run");
-        let accused = report
-            .rows
-            .iter()
-            .filter(|row| matches!(row.outcome, Outcome::Fail | Outcome::Warn));
+        let accused = report.rows.iter().filter(|row| {
+            matches!(
+                row.outcome,
+                RequirementOutcome::Fail | RequirementOutcome::Warn
+            )
+        });
         assert_eq!(accused.count(), 0, "{report}");
         assert!(report.requests > 100, "{report}");
     }

@@ -8,12 +8,12 @@ use bytes::Bytes;
 use http::Request;
 use http_body_util::{BodyExt, Full};
 use serde_json::{Value, json};
-use svc_self_test::second_server::{Clock, Hrefs, Options, SecondServer};
+use svc_self_test::second_server::{HrefStyle, IndependentServer, ServerOptions, SimulatedClock};
 use tokio::runtime::{Builder, Runtime};
 use tower::ServiceExt;
 
 struct Client {
-    service: SecondServer,
+    service: IndependentServer,
     runtime: Runtime,
     prefix: String,
     header: String,
@@ -28,19 +28,19 @@ struct Reply {
 }
 
 impl Client {
-    fn new(options: Options) -> Self {
+    fn new(options: ServerOptions) -> Self {
         let (prefix, header, base) = (
             options.prefix.clone(),
             options.key_header.clone(),
             options.base.clone(),
         );
-        let options = Options {
-            clock: Clock::new(|| 1_767_603_600_123_456),
+        let options = ServerOptions {
+            clock: SimulatedClock::new(|| 1_767_603_600_123_456),
             ..options
         };
         let runtime = Builder::new_current_thread().build().expect("a runtime");
         Self {
-            service: SecondServer::new(options),
+            service: IndependentServer::new(options),
             runtime,
             prefix,
             header,
@@ -223,7 +223,7 @@ fn it_names_nothing_of_the_crates_it_helps_to_judge() {
 
 #[test]
 fn what_it_declares_is_there_cap_04() {
-    let client = Client::new(Options::default());
+    let client = Client::new(ServerOptions::default());
     let declared = client.service.capabilities();
     let collections = declared["collections"].as_object().expect("collections");
     assert!(collections.len() >= 12, "{} kinds", collections.len());
@@ -250,7 +250,7 @@ fn what_it_declares_is_there_cap_04() {
 
 #[test]
 fn every_container_and_its_actions_live_and_die_cru() {
-    let client = Client::new(Options::default());
+    let client = Client::new(ServerOptions::default());
     let person = client.make(
         "people",
         &json!({"given_name": "Ada", "identifiers": ["other:1", "other:1"]}),
@@ -331,7 +331,7 @@ fn every_container_and_its_actions_live_and_die_cru() {
 
 #[test]
 fn updates_follow_the_five_rules_cru_15_to_19() {
-    let client = Client::new(Options::default());
+    let client = Client::new(ServerOptions::default());
     let sent = json!({"given_name": "Ada", "family_name": "L", "languages_spoken": ["en", "fr", "en"],
         "birthdate": {"year": 1815}, "gender_identity": "trans female", "phone_numbers": [{"number": "+49 (30) 1"}]});
     let made = client.make("people", &sent);
@@ -372,7 +372,7 @@ fn updates_follow_the_five_rules_cru_15_to_19() {
 
 #[test]
 fn a_question_tells_all_that_is_wrong_err_35_36_39_40() {
-    let client = Client::new(Options::default());
+    let client = Client::new(ServerOptions::default());
     let responses = json!([{"key": "a", "name": "ok"}, {"key": "a", "name": "not ok"}]);
     let body = json!({"question_type": "Paragraph", "responses": responses});
     let reply = client.send("POST", &client.collection("questions"), &body);
@@ -393,7 +393,7 @@ fn a_question_tells_all_that_is_wrong_err_35_36_39_40() {
 
 #[test]
 fn helpers_record_an_action_with_its_person_hlp_haf() {
-    let client = Client::new(Options::default());
+    let client = Client::new(ServerOptions::default());
     let tag = client.make("tags", &json!({"name": "red"}));
     let list = client.make("lists", &json!({"name": "all"}));
     let question = client.make(
@@ -501,7 +501,7 @@ fn helpers_record_an_action_with_its_person_hlp_haf() {
 
 #[test]
 fn tickets_and_places_run_out_lim_04_05() {
-    let client = Client::new(Options::default());
+    let client = Client::new(ServerOptions::default());
     let level = json!({"title": "A", "amount": 10.5, "limit": 1});
     let event = client.make(
         "events",
@@ -533,9 +533,9 @@ fn tickets_and_places_run_out_lim_04_05() {
 
 #[test]
 fn pages_lead_over_every_member_once_col_20_to_24() {
-    let client = Client::new(Options {
+    let client = Client::new(ServerOptions {
         per_page: 3,
-        ..Options::default()
+        ..ServerOptions::default()
     });
     let tags = client.collection("tags");
     for at in 0..7 {
@@ -557,7 +557,7 @@ fn pages_lead_over_every_member_once_col_20_to_24() {
 
 #[test]
 fn keys_and_tenants_are_apart_aut() {
-    let mut client = Client::new(Options::default());
+    let mut client = Client::new(ServerOptions::default());
     let person = client.make("people", &json!({}));
     let url = client.href(&person, "self");
     let people = client.collection("people");
@@ -587,16 +587,16 @@ fn keys_and_tenants_are_apart_aut() {
 
 #[test]
 fn what_is_free_can_be_otherwise() {
-    let client = Client::new(Options {
+    let client = Client::new(ServerOptions {
         prefix: "osdi".to_owned(),
         key_header: "X-Key".to_owned(),
-        hrefs: Hrefs::Changing,
+        hrefs: HrefStyle::Changing,
         create_status: 200,
         delete_notice: false,
         empty_is_bare: true,
         whole_seconds: true,
         custom_field_prefix: "vendor_".to_owned(),
-        ..Options::default()
+        ..ServerOptions::default()
     });
     let people = client.collection("people");
     assert_eq!(client.get(&people), json!({}), "COL-30");
@@ -613,9 +613,9 @@ fn what_is_free_can_be_otherwise() {
         204,
         "CRU-14"
     );
-    let relative = Client::new(Options {
-        hrefs: Hrefs::Relative,
-        ..Options::default()
+    let relative = Client::new(ServerOptions {
+        hrefs: HrefStyle::Relative,
+        ..ServerOptions::default()
     });
     assert_eq!(relative.collection("people"), "/rest/all/people", "HAL-13");
 }

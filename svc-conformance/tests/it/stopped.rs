@@ -11,10 +11,10 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{Method, Response};
 use svc_conformance::{
-    InProcess, Intensity, Keys, Outcome, Report, Suite, SuiteError, TargetError,
+    InProcess, Intensity, Keys, Report, RequirementOutcome, Suite, SuiteError, TargetError,
 };
-use svc_self_test::second_server::Options;
-use svc_self_test::subject::Subject;
+use svc_self_test::second_server::ServerOptions;
+use svc_self_test::subject::TestSubject;
 
 use crate::between::Between;
 use crate::support::{Server, ended, program};
@@ -25,7 +25,7 @@ type Sent = Result<Response<Bytes>, TargetError>;
 async fn run(
     mut fate: impl FnMut(&Method) -> Option<Sent> + Send + 'static,
 ) -> Result<Report, SuiteError> {
-    let subject = Subject::second_server(Options::default());
+    let subject = TestSubject::second_server(ServerOptions::default());
     let (key, time) = (
         subject.key.clone(),
         subject.time.clone().unwrap_or_default(),
@@ -111,10 +111,11 @@ async fn a_server_that_is_started_again_is_not_accused() -> Result<(), Box<dyn E
         }
     });
     let report = report.await?;
-    assert_eq!(report.count(Outcome::Fail), 0, "{report}");
+    assert_eq!(report.count(RequirementOutcome::Fail), 0, "{report}");
     let row = report.row("ERR-01").ok_or("no row")?;
     assert!(
-        row.outcome == Outcome::Inconclusive && row.reason.contains("failed once, not again"),
+        row.outcome == RequirementOutcome::Inconclusive
+            && row.reason.contains("failed once, not again"),
         "{row:?}"
     );
     Ok(())
@@ -133,7 +134,7 @@ async fn a_request_that_ends_the_server_each_time_is_a_finding() -> Result<(), B
     });
     let report = report.await?;
     let row = report.row("ERR-01").ok_or("no row")?;
-    assert_eq!(row.outcome, Outcome::Fail, "{row:?}");
+    assert_eq!(row.outcome, RequirementOutcome::Fail, "{row:?}");
     assert!(
         row.reason.contains("POST") && row.reason.contains("connection reset"),
         "{}",
@@ -254,9 +255,9 @@ fn a_server_may_close_connections_that_it_has_kept_open() {
         );
         let server = Server::with(
             |_, answer| answer,
-            |_| Options {
+            |_| ServerOptions {
                 base: base.clone(),
-                ..Options::default()
+                ..ServerOptions::default()
             },
         );
         let behind = server.address;

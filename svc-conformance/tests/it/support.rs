@@ -13,7 +13,7 @@ use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use serde_json::Value;
-use svc_self_test::second_server::{Options, SecondServer};
+use svc_self_test::second_server::{IndependentServer, ServerOptions};
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::runtime::Runtime;
 use tower::ServiceExt;
@@ -36,14 +36,14 @@ impl Server {
 
     /// The second service with one change to its answers.
     pub(crate) fn start(change: Change) -> Self {
-        Self::with(change, |address| Options {
+        Self::with(change, |address| ServerOptions {
             base: format!("http://{address}/rest/"),
-            ..Options::default()
+            ..ServerOptions::default()
         })
     }
 
     /// The second service with one change to its answers, set up for the address that it gets.
-    pub(crate) fn with(change: Change, options: impl FnOnce(SocketAddr) -> Options) -> Self {
+    pub(crate) fn with(change: Change, options: impl FnOnce(SocketAddr) -> ServerOptions) -> Self {
         Self::at(([127, 0, 0, 1], 0).into(), change, options)
     }
 
@@ -51,7 +51,7 @@ impl Server {
     pub(crate) fn at(
         address: SocketAddr,
         change: Change,
-        options: impl FnOnce(SocketAddr) -> Options,
+        options: impl FnOnce(SocketAddr) -> ServerOptions,
     ) -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
@@ -64,7 +64,7 @@ impl Server {
         let address = listener.local_addr().expect("an address");
         let options = options(address);
         let base = options.base.clone();
-        let second_server = SecondServer::new(options);
+        let second_server = IndependentServer::new(options);
         runtime.spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 let second_server = second_server.clone();
@@ -125,7 +125,7 @@ impl Server {
 }
 
 async fn answer(
-    second_server: SecondServer,
+    second_server: IndependentServer,
     request: Request<Incoming>,
     change: Change,
 ) -> Result<Response<Full<Bytes>>, Infallible> {

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Request, Response};
-use svc_self_test::second_server::Options;
+use svc_self_test::second_server::ServerOptions;
 
 use crate::loopback::own_loopback_address;
 use crate::support::{Change, Server, program};
@@ -26,10 +26,10 @@ fn plain_text(_: &Request<Bytes>, mut response: Response<Bytes>) -> Response<Byt
     response
 }
 
-fn options(address: SocketAddr) -> Options {
-    Options {
+fn options(address: SocketAddr) -> ServerOptions {
+    ServerOptions {
         base: format!("http://{address}/rest/"),
-        ..Options::default()
+        ..ServerOptions::default()
     }
 }
 

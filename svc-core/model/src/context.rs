@@ -2,10 +2,10 @@
 
 use std::{sync::Arc, time::Instant};
 
-pub use crate::{auth::Tenant, link::Base};
+pub use crate::{auth::Tenant, link::BaseUrl};
 use crate::{
     auth::{Caller, Operation, Right},
-    json::Caps,
+    json::ContentLimits,
     model::Kind,
     value::Timestamp,
 };
@@ -31,9 +31,9 @@ pub struct Context {
     pub extensions: http::Extensions,
     /// The address of the entry point under which the request came, with a slash at the end
     /// (HAL-01).
-    pub base: Base,
+    pub base: BaseUrl,
     /// How much a record and this call may hold.
-    pub caps: Caps,
+    pub caps: ContentLimits,
     /// What the server's own identifiers begin with (ENT-07); empty where nobody serves the call.
     pub namespace: Arc<str>,
     /// Whether other calls of the same request are on their way (BAT-03): a store has better turns
@@ -66,8 +66,8 @@ impl Context {
             begun,
             deadline: None,
             extensions: http::Extensions::new(),
-            base: Base::default(),
-            caps: Caps::default(),
+            base: BaseUrl::default(),
+            caps: ContentLimits::default(),
             namespace: Arc::default(),
             has_company: false,
         }

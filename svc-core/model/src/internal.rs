@@ -2,7 +2,7 @@
 //! release.
 
 use crate::{
-    field_set::{self, FieldPath, FieldSet, Within, WritableSet},
+    field_set::{self, FieldPath, FieldSet, PartialField, WritableSet},
     model::Resource,
     schema::ObjectSchema,
 };
@@ -25,14 +25,17 @@ pub const fn within(
     place: usize,
     table: Option<&'static ObjectSchema>,
     members: &[&str],
-    inner: &'static [Within],
-) -> Within {
-    Within::new(place, table, members, inner)
+    inner: &'static [PartialField],
+) -> PartialField {
+    PartialField::new(place, table, members, inner)
 }
 
 /// For [`fields!`](crate::fields): the set with some members only of these fields.
 #[must_use]
-pub const fn set_within<R: Resource>(set: FieldSet<R>, within: &'static [Within]) -> FieldSet<R> {
+pub const fn set_within<R: Resource>(
+    set: FieldSet<R>,
+    within: &'static [PartialField],
+) -> FieldSet<R> {
     set.within(within)
 }
 

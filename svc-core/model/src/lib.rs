@@ -33,8 +33,8 @@ pub mod record;
 pub mod schema;
 pub mod value;
 
-pub use context::{Base, Context, Tenant};
+pub use context::{BaseUrl, Context, Tenant};
 pub use draft::{Draft, Patch};
-pub use error::{Code, Error, ErrorKind, Problem, Result};
-pub use page::{ListRequest, Next, Page, PageRequest};
+pub use error::{Error, ErrorCode, ErrorKind, Problem, Result};
+pub use page::{ListRequest, NextPage, Page, PageRequest};
 pub use record::Record;

@@ -3,26 +3,26 @@
 use svc_core::{
     error::{Error, Result},
     model::{Kind, Person, Resource as _, attendance::AttendanceStatus},
-    store::{Answer, Key, Question, Sum},
+    store::{Lookup, LookupKey, LookupResult, Totals},
     value::{Amount, ClosedEnum as _},
 };
 
 use super::{
-    database::Row,
-    resolved::{Mapped, Resolved},
-    sql::Sql,
+    database::TextRow,
+    resolved::{ResolvedMapping, ResolvedTable},
+    sql::SqlBuilder,
     statement::Statement,
 };
 
-impl Resolved {
+impl ResolvedMapping {
     /// What a question asks of the tables; `None` where they have nothing of the kind, and nothing
     /// is asked.
-    pub(super) fn asks(&self, tenant: &str, question: &Question) -> Option<Statement> {
-        let mut sql = Sql::new(self.dialect, tenant);
+    pub(super) fn asks(&self, tenant: &str, question: &Lookup) -> Option<Statement> {
+        let mut sql = SqlBuilder::new(self.dialect, tenant);
         match question {
-            Question::Find(key) => self.one(&mut sql, key, false, true)?,
-            Question::Record(key) => self.one(&mut sql, key, true, true)?,
-            Question::Members {
+            Lookup::Find(key) => self.one(&mut sql, key, false, true)?,
+            Lookup::Record(key) => self.one(&mut sql, key, true, true)?,
+            Lookup::Members {
                 kind,
                 groups,
                 people,
@@ -30,64 +30,66 @@ impl Resolved {
                 let table = self.of(*kind)?;
                 self.tied(&mut sql, table, groups, people)?;
             }
-            Question::Answered { people, questions } => {
+            Lookup::Answered { people, questions } => {
                 let table = self.of(Kind::Answer)?;
                 self.tied(&mut sql, table, questions, people)?;
             }
-            Question::Count { kind, of } => {
+            Lookup::Count { kind, of } => {
                 let table = self.of(*kind)?;
                 sql.push("SELECT ").push(&self.dialect.as_text("count(*)"));
                 self.under(&mut sql, table, of)?;
             }
-            Question::Sum(of) => {
+            Lookup::Sum(of) => {
                 let table = self.of(summed(of)?)?;
                 self.accepted(&mut sql, table);
                 self.under(&mut sql, table, of)?;
             }
-            Question::Parts(_) | Question::Holdings(_) | Question::Kept(_) => return None,
+            Lookup::Parts(_) | Lookup::Holdings(_) | Lookup::Kept(_) => return None,
         }
         Some(sql.finish())
     }
 
     /// What the rows say; no rows where nothing was asked.
-    pub(super) fn answers(&self, question: &Question, rows: &[Row]) -> Result<Answer> {
+    pub(super) fn answers(&self, question: &Lookup, rows: &[TextRow]) -> Result<LookupResult> {
         let number = || {
             rows.first()
                 .and_then(|row| row.first()?.as_deref()?.parse::<i64>().ok())
                 .unwrap_or_default()
         };
         Ok(match question {
-            Question::Find(key) => {
+            Lookup::Find(key) => {
                 let found = rows.first().zip(key.kind().and_then(|kind| self.of(kind)));
-                Answer::Found(
+                LookupResult::Found(
                     found
                         .map(|(row, table)| self.found(table, row))
                         .transpose()?,
                 )
             }
-            Question::Record(key) => {
+            Lookup::Record(key) => {
                 let found = rows.first().zip(key.kind().and_then(|kind| self.of(kind)));
-                Answer::Record(
+                LookupResult::Record(
                     found
                         .map(|(row, table)| self.record(table, row))
                         .transpose()?,
                 )
             }
-            Question::Members { kind, .. } => self.all(*kind, rows)?,
-            Question::Answered { .. } => self.all(Kind::Answer, rows)?,
-            Question::Count { .. } => Answer::Number(u64::try_from(number()).unwrap_or_default()),
-            Question::Sum(_) => Answer::Sum(Sum::new(number(), 0, Amount::ZERO)),
-            Question::Parts(_) => Answer::Parts(Vec::new()),
-            Question::Holdings(_) => Answer::Holdings(Vec::new()),
-            Question::Kept(_) => Answer::Kept(None),
+            Lookup::Members { kind, .. } => self.all(*kind, rows)?,
+            Lookup::Answered { .. } => self.all(Kind::Answer, rows)?,
+            Lookup::Count { .. } => {
+                LookupResult::Number(u64::try_from(number()).unwrap_or_default())
+            }
+            Lookup::Sum(_) => LookupResult::Sum(Totals::new(number(), 0, Amount::ZERO)),
+            Lookup::Parts(_) => LookupResult::Parts(Vec::new()),
+            Lookup::Holdings(_) => LookupResult::Holdings(Vec::new()),
+            Lookup::Kept(_) => LookupResult::Kept(None),
         })
     }
 
-    fn all(&self, kind: Kind, rows: &[Row]) -> Result<Answer> {
+    fn all(&self, kind: Kind, rows: &[TextRow]) -> Result<LookupResult> {
         let Some(table) = self.of(kind) else {
-            return Ok(Answer::Records(Vec::new()));
+            return Ok(LookupResult::Records(Vec::new()));
         };
-        Ok(Answer::Records(
+        Ok(LookupResult::Records(
             rows.iter()
                 .map(|row| self.record(table, row))
                 .collect::<Result<_>>()?,
@@ -95,7 +97,13 @@ impl Resolved {
     }
 
     /// One record or its head. Locked, others may read it, and refer to it, but not change it.
-    pub(super) fn one(&self, sql: &mut Sql, key: &Key, whole: bool, locked: bool) -> Option<()> {
+    pub(super) fn one(
+        &self,
+        sql: &mut SqlBuilder,
+        key: &LookupKey,
+        whole: bool,
+        locked: bool,
+    ) -> Option<()> {
         let table = self.of(key.kind()?)?;
         if whole {
             self.records(sql, table);
@@ -113,7 +121,13 @@ impl Resolved {
     }
 
     /// The records that tie one of these people to one of these groups.
-    fn tied(&self, sql: &mut Sql, table: &Mapped, groups: &[Key], people: &[Key]) -> Option<()> {
+    fn tied(
+        &self,
+        sql: &mut SqlBuilder,
+        table: &ResolvedTable,
+        groups: &[LookupKey],
+        people: &[LookupKey],
+    ) -> Option<()> {
         let (group, person) = (table.container()?, table.link(Person::SCHEMA.singular)?);
         self.records(sql, table);
         self.leads_to(sql, group, groups);
@@ -124,7 +138,7 @@ impl Resolved {
 
     /// `SELECT` the number of attendances that count: those that do not say otherwise
     /// (RES-event-18).
-    fn accepted(&self, sql: &mut Sql, table: &Mapped) {
+    fn accepted(&self, sql: &mut SqlBuilder, table: &ResolvedTable) {
         let Some((column, values)) = table.column("status") else {
             sql.push("SELECT ").push(&self.dialect.as_text("count(*)"));
             return;
@@ -151,7 +165,7 @@ impl Resolved {
     }
 
     /// `FROM ... WHERE` of the records under the one that a key names.
-    fn under(&self, sql: &mut Sql, table: &Mapped, of: &Key) -> Option<()> {
+    fn under(&self, sql: &mut SqlBuilder, table: &ResolvedTable, of: &LookupKey) -> Option<()> {
         let link = table.scope(of.kind()?)?;
         sql.push(" FROM ").push(&table.name).push(" t WHERE ");
         self.owned(sql, table, "t");
@@ -161,7 +175,7 @@ impl Resolved {
 }
 
 /// The kind whose records a record adds up.
-fn summed(of: &Key) -> Option<Kind> {
+fn summed(of: &LookupKey) -> Option<Kind> {
     match of.kind()? {
         Kind::Event => Some(Kind::Attendance),
         _ => None,

@@ -4,7 +4,7 @@
 use std::{error::Error as StdError, fmt, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
-use svc_core::error::{Code, Error, Problem};
+use svc_core::error::{Error, ErrorCode, Problem};
 
 use super::{dialect::Dialect, statement::Statement};
 
@@ -12,12 +12,12 @@ use super::{dialect::Dialect, statement::Statement};
 const SOON: Duration = Duration::from_secs(1);
 
 /// A row of an answer: every column is text or NULL.
-pub type Row = Vec<Option<String>>;
+pub type TextRow = Vec<Option<String>>;
 
 /// Why a database did not do what it was asked.
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum Trouble {
+pub enum DatabaseError {
     /// Another transaction was faster: a serialization failure, a deadlock. The call is run again.
     Conflict(Box<dyn StdError + Send + Sync>),
     /// Another row is in the way: it has a value that there is once, or needs what is to go. The
@@ -32,7 +32,7 @@ pub enum Trouble {
     Other(Box<dyn StdError + Send + Sync>),
 }
 
-impl Trouble {
+impl DatabaseError {
     /// Nothing that a client sends is in the way of a read: what the database refuses there is the
     /// server's own matter.
     pub(super) fn of_a_read(self) -> Self {
@@ -43,7 +43,7 @@ impl Trouble {
     }
 }
 
-impl fmt::Display for Trouble {
+impl fmt::Display for DatabaseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Conflict(cause) => write!(f, "another transaction was faster: {cause}"),
@@ -55,22 +55,22 @@ impl fmt::Display for Trouble {
     }
 }
 
-impl From<Trouble> for Error {
-    fn from(trouble: Trouble) -> Self {
+impl From<DatabaseError> for Error {
+    fn from(trouble: DatabaseError) -> Self {
         match trouble {
-            Trouble::Conflict(cause) | Trouble::Away(cause) => Self::unavailable(SOON).caused_by(cause),
-            Trouble::Taken(cause) => {
+            DatabaseError::Conflict(cause) | DatabaseError::Away(cause) => Self::unavailable(SOON).caused_by(cause),
+            DatabaseError::Taken(cause) => {
                 refused("Another record is in the way: it needs this one, or has a value that only one may have.")
                     .caused_by(cause)
             }
-            Trouble::Refused(cause) => refused("A value is not taken by the tables of this server.").caused_by(cause),
-            Trouble::Other(cause) => Self::unexpected(cause),
+            DatabaseError::Refused(cause) => refused("A value is not taken by the tables of this server.").caused_by(cause),
+            DatabaseError::Other(cause) => Self::unexpected(cause),
         }
     }
 }
 
 fn refused(what: &'static str) -> Error {
-    Error::refused(vec![Problem::general(Code::FieldInvalid, what)])
+    Error::refused(vec![Problem::general(ErrorCode::FieldInvalid, what)])
 }
 
 /// A database, seen by a mapped store: some pool of connections and how it is spoken to. See
@@ -86,7 +86,7 @@ pub trait Database: Send + Sync + 'static {
     /// # Errors
     ///
     /// The first that failed.
-    async fn read(&self, statements: Vec<Statement>) -> Result<Vec<Vec<Row>>, Trouble>;
+    async fn read(&self, statements: Vec<Statement>) -> Result<Vec<Vec<TextRow>>, DatabaseError>;
 
     /// Begins a transaction (READ COMMITTED or stricter, with the lock of writers where there is one) with these
     /// statements, in one round trip where the client can, and gives the rows of each.
@@ -97,7 +97,7 @@ pub trait Database: Send + Sync + 'static {
     async fn begin(
         &self,
         statements: Vec<Statement>,
-    ) -> Result<(Box<dyn Transaction>, Vec<Vec<Row>>), Trouble>;
+    ) -> Result<(Box<dyn Transaction>, Vec<Vec<TextRow>>), DatabaseError>;
 }
 
 /// A transaction. Dropped in the middle of a call it is undone, too, though its connection may be
@@ -109,7 +109,8 @@ pub trait Transaction: Send {
     /// # Errors
     ///
     /// The first that failed.
-    async fn run(&mut self, statements: Vec<Statement>) -> Result<Vec<Vec<Row>>, Trouble>;
+    async fn run(&mut self, statements: Vec<Statement>)
+    -> Result<Vec<Vec<TextRow>>, DatabaseError>;
 
     /// Runs statements and commits, in one round trip where the client can.
     ///
@@ -117,7 +118,10 @@ pub trait Transaction: Send {
     ///
     /// The first that failed; the transaction is undone then, unless the answer to COMMIT itself
     /// was lost.
-    async fn commit(self: Box<Self>, statements: Vec<Statement>) -> Result<Vec<Vec<Row>>, Trouble>;
+    async fn commit(
+        self: Box<Self>,
+        statements: Vec<Statement>,
+    ) -> Result<Vec<Vec<TextRow>>, DatabaseError>;
 
     /// Undoes everything; the connection serves others again.
     async fn roll_back(self: Box<Self>);
@@ -129,14 +133,14 @@ impl<D: Database + ?Sized> Database for Arc<D> {
         (**self).dialect()
     }
 
-    async fn read(&self, statements: Vec<Statement>) -> Result<Vec<Vec<Row>>, Trouble> {
+    async fn read(&self, statements: Vec<Statement>) -> Result<Vec<Vec<TextRow>>, DatabaseError> {
         (**self).read(statements).await
     }
 
     async fn begin(
         &self,
         statements: Vec<Statement>,
-    ) -> Result<(Box<dyn Transaction>, Vec<Vec<Row>>), Trouble> {
+    ) -> Result<(Box<dyn Transaction>, Vec<Vec<TextRow>>), DatabaseError> {
         (**self).begin(statements).await
     }
 }

@@ -2,13 +2,13 @@
 
 use std::{fmt, time::Duration};
 
-use svc_core::schema::Type;
+use svc_core::schema::ValueType;
 
 use super::statement::Statement;
 
 /// What a column can hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Class {
+pub enum ColumnType {
     /// Texts.
     Text,
     /// UUIDs.
@@ -46,7 +46,7 @@ pub trait Dialect: fmt::Debug + Send + Sync + 'static {
     fn text(&self, placeholder: &str) -> String;
 
     /// A bound text, as a value of a column of this class and type.
-    fn value(&self, placeholder: &str, class: Class, sql_type: &str) -> String;
+    fn value(&self, placeholder: &str, class: ColumnType, sql_type: &str) -> String;
 
     /// A text that is read from a column, as a value of a column of this type.
     fn cast_text(&self, expression: &str, sql_type: &str) -> String;
@@ -57,7 +57,7 @@ pub trait Dialect: fmt::Debug + Send + Sync + 'static {
     /// A column as the text that a mapped store reads.
     ///
     /// A timestamp is microseconds since 1970, or a text of RFC 3339; an array is JSON.
-    fn read(&self, name: &str, class: Class, sql_type: &str) -> String;
+    fn read(&self, name: &str, class: ColumnType, sql_type: &str) -> String;
 
     /// The text before and after ` FROM ... WHERE ...` of a subquery that returns the values as
     /// one JSON array, in this order.
@@ -109,7 +109,7 @@ pub trait Dialect: fmt::Debug + Send + Sync + 'static {
     fn own_tables(&self) -> &'static [&'static str];
 
     /// The type of a column for a field.
-    fn column_type(&self, ty: &Type) -> &'static str;
+    fn column_type(&self, ty: &ValueType) -> &'static str;
 
     /// The type of a new column for the creation or change date of records.
     fn date_column(&self) -> &'static str;

@@ -9,7 +9,7 @@
 //!
 //! ```text
 //! Mapping ──┐
-//!           ├─► resolve (against the live tables: every problem at once, with the SQL that mends it) ─► Resolved
+//!           ├─► resolve (against the live tables: every problem at once, with the SQL that mends it) ─► ResolvedMapping
 //! tables  ──┘
 //! Call ─► rulebook ─► questions ─► select, ask ─► Statement ─► Database ─► rows ─► row ─► answers
 //!                 └─► changes ─► apply ─► Statement ─► Database
@@ -53,9 +53,9 @@ mod store;
 mod texts;
 mod turns;
 
-pub use database::{Database, Row, Transaction, Trouble};
-pub use dialect::{Class, Dialect};
-pub use mapping::{Mapping, Rows, Table, Tenants};
+pub use database::{Database, DatabaseError, TextRow, Transaction};
+pub use dialect::{ColumnType, Dialect};
+pub use mapping::{ListMapping, Mapping, TableMapping, TenantMapping};
 pub use statement::Statement;
 pub use store::MappedStore;
 
@@ -70,14 +70,14 @@ pub enum MappingError {
     Tables(Vec<String>),
     /// The database cannot be read.
     #[error("the tables cannot be read: {0}")]
-    Database(Trouble),
+    Database(DatabaseError),
     /// The system has no random numbers, or a secret was damaged.
     #[error("{0:?}")]
     Other(Error),
 }
 
-impl From<Trouble> for MappingError {
-    fn from(trouble: Trouble) -> Self {
+impl From<DatabaseError> for MappingError {
+    fn from(trouble: DatabaseError) -> Self {
         Self::Database(trouble)
     }
 }

@@ -5,19 +5,19 @@ use std::collections::BTreeMap;
 use svc_core::json::Json;
 
 use super::{
-    database::Row,
-    dialect::{Class, Dialect},
+    database::TextRow,
+    dialect::{ColumnType, Dialect},
     sql::quoted_table,
     statement::Statement,
 };
 
 /// A column of a table.
 #[derive(Debug, Clone)]
-pub(super) struct LiveColumn {
+pub(super) struct DatabaseColumn {
     pub(super) name: String,
     /// As a cast names it.
     pub(super) sql_type: String,
-    pub(super) class: Class,
+    pub(super) class: ColumnType,
     pub(super) nullable: bool,
     pub(super) has_default: bool,
     /// What a row has that says nothing, where that is always the same.
@@ -31,7 +31,7 @@ pub(super) struct LiveColumn {
 
 /// An index of a table: its columns in order, or expressions as the database writes them.
 #[derive(Debug, Clone)]
-pub(super) struct LiveIndex {
+pub(super) struct DatabaseIndex {
     pub(super) columns: Vec<String>,
     pub(super) is_unique: bool,
     pub(super) is_primary: bool,
@@ -41,18 +41,18 @@ pub(super) struct LiveIndex {
 
 /// A table.
 #[derive(Debug, Clone, Default)]
-pub(super) struct LiveTable {
-    pub(super) columns: Vec<LiveColumn>,
-    pub(super) indexes: Vec<LiveIndex>,
+pub(super) struct DatabaseTable {
+    pub(super) columns: Vec<DatabaseColumn>,
+    pub(super) indexes: Vec<DatabaseIndex>,
 }
 
-impl LiveTable {
-    pub(super) fn column(&self, name: &str) -> Option<&LiveColumn> {
+impl DatabaseTable {
+    pub(super) fn column(&self, name: &str) -> Option<&DatabaseColumn> {
         self.columns.iter().find(|column| column.name == name)
     }
 
     /// The only column of the primary key.
-    pub(super) fn primary(&self) -> Option<&LiveColumn> {
+    pub(super) fn primary(&self) -> Option<&DatabaseColumn> {
         let index = self.indexes.iter().find(|index| index.is_primary)?;
         match index.columns.as_slice() {
             [only] => self.column(only),
@@ -72,7 +72,7 @@ impl LiveTable {
 
     /// Whether no two rows have the same in these columns.
     pub(super) fn is_unique(&self, columns: &[&str]) -> bool {
-        let within = |index: &LiveIndex| {
+        let within = |index: &DatabaseIndex| {
             index
                 .columns
                 .iter()
@@ -86,17 +86,17 @@ impl LiveTable {
 
 /// Some tables of a database, under their quoted names.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Live(pub(super) BTreeMap<String, LiveTable>);
+pub(super) struct DatabaseTables(pub(super) BTreeMap<String, DatabaseTable>);
 
-impl Live {
-    pub(super) fn table(&self, name: &str) -> Option<&LiveTable> {
+impl DatabaseTables {
+    pub(super) fn table(&self, name: &str) -> Option<&DatabaseTable> {
         self.0
             .get(&quoted_table(name))
             .filter(|table| !table.columns.is_empty())
     }
 
     /// What the answers to [`statements`] say.
-    pub(super) fn read(answers: &[Vec<Row>]) -> Self {
+    pub(super) fn read(answers: &[Vec<TextRow>]) -> Self {
         let mut live = Self::default();
         let [columns, indexes, checks] = answers else {
             return live;
@@ -111,23 +111,27 @@ impl Live {
             };
             let base = text(3).unwrap_or_else(|| sql_type.clone());
             let labels = text(7).map(|labels| texts(&labels));
-            live.0.entry(table).or_default().columns.push(LiveColumn {
-                name,
-                class: if labels.is_some() {
-                    Class::Text
-                } else {
-                    class(&base)
-                },
-                longest: text(6)
-                    .or_else(|| declared_length(&sql_type))
-                    .and_then(|it| it.parse().ok()),
-                sql_type,
-                nullable: is(4),
-                has_default: is(5),
-                default: text(8).as_deref().and_then(constant),
-                default_sql: text(8),
-                values: labels,
-            });
+            live.0
+                .entry(table)
+                .or_default()
+                .columns
+                .push(DatabaseColumn {
+                    name,
+                    class: if labels.is_some() {
+                        ColumnType::Text
+                    } else {
+                        class(&base)
+                    },
+                    longest: text(6)
+                        .or_else(|| declared_length(&sql_type))
+                        .and_then(|it| it.parse().ok()),
+                    sql_type,
+                    nullable: is(4),
+                    has_default: is(5),
+                    default: text(8).as_deref().and_then(constant),
+                    default_sql: text(8),
+                    values: labels,
+                });
         }
         for row in indexes {
             let text = |place: usize| row.get(place).cloned().flatten();
@@ -141,7 +145,7 @@ impl Live {
                 .into_iter()
                 .map(|column| unquoted(&column))
                 .collect();
-            let index = LiveIndex {
+            let index = DatabaseIndex {
                 columns,
                 is_unique: is(2),
                 is_primary: is(3),
@@ -236,19 +240,21 @@ fn constant(default: &str) -> Option<String> {
 fn declared_length(sql_type: &str) -> Option<String> {
     let (_, rest) = sql_type.split_once('(')?;
     let (length, _) = rest.split_once(')')?;
-    (class(sql_type) == Class::Text).then(|| length.trim().to_owned())
+    (class(sql_type) == ColumnType::Text).then(|| length.trim().to_owned())
 }
 
 /// What a type can hold, by its name in either database.
-fn class(sql_type: &str) -> Class {
+fn class(sql_type: &str) -> ColumnType {
     let name = sql_type.to_ascii_lowercase();
     let begins = |words: &[&str]| words.iter().any(|word| name.starts_with(word));
     match name.as_str() {
-        "smallint" => Class::Integer(i64::from(i16::MAX)),
-        "integer" => Class::Integer(i64::from(i32::MAX)),
-        "text[]" | "character varying[]" => Class::Texts,
-        _ if name.ends_with("[]") => Class::Other,
-        "int" | "bigint" | "int2" | "int8" | "tinyint" | "mediumint" => Class::Integer(i64::MAX),
+        "smallint" => ColumnType::Integer(i64::from(i16::MAX)),
+        "integer" => ColumnType::Integer(i64::from(i32::MAX)),
+        "text[]" | "character varying[]" => ColumnType::Texts,
+        _ if name.ends_with("[]") => ColumnType::Other,
+        "int" | "bigint" | "int2" | "int8" | "tinyint" | "mediumint" => {
+            ColumnType::Integer(i64::MAX)
+        }
         _ if begins(&[
             "text",
             "character",
@@ -260,23 +266,23 @@ fn class(sql_type: &str) -> Class {
             "clob",
         ]) =>
         {
-            Class::Text
+            ColumnType::Text
         }
-        _ if begins(&["uuid"]) => Class::Uuid,
-        _ if begins(&["bool"]) => Class::Boolean,
-        _ if begins(&["timestamp", "datetime"]) => Class::Moment,
-        "date" => Class::Date,
-        _ if begins(&["json"]) => Class::Json,
-        _ if begins(&["numeric", "decimal", "double", "real", "float"]) => Class::Decimal,
-        _ => Class::Other,
+        _ if begins(&["uuid"]) => ColumnType::Uuid,
+        _ if begins(&["bool"]) => ColumnType::Boolean,
+        _ if begins(&["timestamp", "datetime"]) => ColumnType::Moment,
+        "date" => ColumnType::Date,
+        _ if begins(&["json"]) => ColumnType::Json,
+        _ if begins(&["numeric", "decimal", "double", "real", "float"]) => ColumnType::Decimal,
+        _ => ColumnType::Other,
     }
 }
 
-impl LiveColumn {
+impl DatabaseColumn {
     /// The largest number that it holds.
     pub(super) fn most(&self, dialect: &'static dyn Dialect) -> i64 {
         match self.class {
-            Class::Integer(most) if !dialect.has_loose_types() => most,
+            ColumnType::Integer(most) if !dialect.has_loose_types() => most,
             _ => i64::MAX,
         }
     }

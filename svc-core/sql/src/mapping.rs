@@ -5,21 +5,21 @@ use svc_core::model::Kind;
 /// Which of a vendor's tables are what of the interface.
 ///
 /// ```
-/// use svc_sql::{Mapping, Rows, Table, Tenants};
+/// use svc_sql::{Mapping, ListMapping, TableMapping, TenantMapping};
 /// use svc_core::model::Kind;
 ///
-/// let mapping = Mapping::new(Tenants::numbered("orgs"))
+/// let mapping = Mapping::new(TenantMapping::numbered("orgs"))
 ///     .table(
-///         Table::new(Kind::Person, "contacts")
+///         TableMapping::new(Kind::Person, "contacts")
 ///             .tenant("org_id")
 ///             .id("public_id")
 ///             .dates("created_at", "updated_at")
 ///             .field("given_name", "first_name")
 ///             .field("family_name", "last_name")
-///             .list("email_addresses", Rows::new("contact_emails", "contact_id").field("address", "address")),
+///             .list("email_addresses", ListMapping::new("contact_emails", "contact_id").field("address", "address")),
 ///     )
 ///     .table(
-///         Table::new(Kind::Tag, "groups")
+///         TableMapping::new(Kind::Tag, "groups")
 ///             .tenant("org_id")
 ///             .id("public_id")
 ///             .dates("created_at", "updated_at")
@@ -28,14 +28,14 @@ use svc_core::model::Kind;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Mapping {
-    pub(super) tenants: Tenants,
-    pub(super) tables: Vec<Table>,
+    pub(super) tenants: TenantMapping,
+    pub(super) tables: Vec<TableMapping>,
 }
 
 impl Mapping {
     /// A mapping without tables.
     #[must_use]
-    pub fn new(tenants: Tenants) -> Self {
+    pub fn new(tenants: TenantMapping) -> Self {
         Self {
             tenants,
             tables: Vec::new(),
@@ -44,7 +44,7 @@ impl Mapping {
 
     /// Adds the table of a kind.
     #[must_use]
-    pub fn table(mut self, table: Table) -> Self {
+    pub fn table(mut self, table: TableMapping) -> Self {
         self.tables.push(table);
         self
     }
@@ -52,10 +52,10 @@ impl Mapping {
 
 /// Whose a record is (COL-02).
 #[derive(Debug, Clone)]
-pub struct Tenants(pub(super) Whose);
+pub struct TenantMapping(pub(super) TenantSource);
 
 #[derive(Debug, Clone)]
-pub(super) enum Whose {
+pub(super) enum TenantSource {
     /// Everything belongs to one tenant.
     One(String),
     /// A table of tenants: its name, what the tables of records refer to, and what a tenant is
@@ -67,10 +67,10 @@ pub(super) enum Whose {
     },
 }
 
-impl Tenants {
+impl TenantMapping {
     /// Everything in the tables belongs to this tenant; others see nothing.
     pub fn one(name: impl Into<String>) -> Self {
-        Self(Whose::One(name.into()))
+        Self(TenantSource::One(name.into()))
     }
 
     /// Each tenant is a row of a table, and called by its number in the column `id`, as
@@ -86,7 +86,7 @@ impl Tenants {
         key: impl Into<String>,
         name: impl Into<String>,
     ) -> Self {
-        Self(Whose::Table {
+        Self(TenantSource::Table {
             table: table.into(),
             key: key.into(),
             name: name.into(),
@@ -97,7 +97,7 @@ impl Tenants {
 /// One table: its rows are the records of a kind. Columns that are not named here are left as they
 /// are.
 #[derive(Debug, Clone)]
-pub struct Table {
+pub struct TableMapping {
     pub(super) kind: Kind,
     pub(super) name: String,
     pub(super) tenant: Option<String>,
@@ -106,8 +106,8 @@ pub struct Table {
     pub(super) id: String,
     pub(super) created: String,
     pub(super) modified: String,
-    pub(super) fields: Vec<Field>,
-    pub(super) lists: Vec<(String, Rows)>,
+    pub(super) fields: Vec<FieldMapping>,
+    pub(super) lists: Vec<(String, ListMapping)>,
     pub(super) links: Vec<(String, String)>,
     pub(super) constants: Vec<(String, String)>,
     pub(super) once_per_person: bool,
@@ -116,7 +116,7 @@ pub struct Table {
 
 /// A field in a column.
 #[derive(Debug, Clone)]
-pub(super) struct Field {
+pub(super) struct FieldMapping {
     /// Its path in the interface: names with dots.
     pub(super) path: String,
     pub(super) column: String,
@@ -124,7 +124,7 @@ pub(super) struct Field {
     pub(super) values: Vec<(String, String)>,
 }
 
-impl Field {
+impl FieldMapping {
     fn new(path: impl Into<String>, column: impl Into<String>) -> Self {
         Self {
             path: path.into(),
@@ -134,7 +134,7 @@ impl Field {
     }
 }
 
-impl Table {
+impl TableMapping {
     /// The table of a kind: `contacts`, or with its schema `crm.contacts`. Unless told otherwise
     /// its ids are in the column `id`, its dates in `created_at` and `updated_at`.
     pub fn new(kind: Kind, name: impl Into<String>) -> Self {
@@ -198,7 +198,7 @@ impl Table {
     /// column of type `json` or `jsonb` (`SQLite`: a text column named so) may hold any field.
     #[must_use]
     pub fn field(mut self, field: impl Into<String>, column: impl Into<String>) -> Self {
-        self.fields.push(Field::new(field, column));
+        self.fields.push(FieldMapping::new(field, column));
         self
     }
 
@@ -213,16 +213,16 @@ impl Table {
         let values = values
             .map(|(value, stored)| (value.to_owned(), stored.to_owned()))
             .into();
-        self.fields.push(Field {
+        self.fields.push(FieldMapping {
             values,
-            ..Field::new(field, column)
+            ..FieldMapping::new(field, column)
         });
         self
     }
 
     /// A field that is a list, in the rows of a table of its own.
     #[must_use]
-    pub fn list(mut self, field: impl Into<String>, rows: Rows) -> Self {
+    pub fn list(mut self, field: impl Into<String>, rows: ListMapping) -> Self {
         self.lists.push((field.into(), rows));
         self
     }
@@ -261,14 +261,14 @@ impl Table {
 /// The rows of a table that are the list of a record, such as its e-mail addresses: in the order of
 /// its primary key.
 #[derive(Debug, Clone)]
-pub struct Rows {
+pub struct ListMapping {
     pub(super) table: String,
     pub(super) parent: String,
     pub(super) order: Option<String>,
-    pub(super) fields: Vec<Field>,
+    pub(super) fields: Vec<FieldMapping>,
 }
 
-impl Rows {
+impl ListMapping {
     /// The rows of `table` whose column `parent` refers to the record.
     pub fn new(table: impl Into<String>, parent: impl Into<String>) -> Self {
         Self {
@@ -289,7 +289,7 @@ impl Rows {
     /// A member of an entry, and its column.
     #[must_use]
     pub fn field(mut self, member: impl Into<String>, column: impl Into<String>) -> Self {
-        self.fields.push(Field::new(member, column));
+        self.fields.push(FieldMapping::new(member, column));
         self
     }
 
@@ -304,9 +304,9 @@ impl Rows {
         let values = values
             .map(|(value, stored)| (value.to_owned(), stored.to_owned()))
             .into();
-        self.fields.push(Field {
+        self.fields.push(FieldMapping {
             values,
-            ..Field::new(member, column)
+            ..FieldMapping::new(member, column)
         });
         self
     }

@@ -1,19 +1,19 @@
 //! What tables have narrower than the interface, as a declaration (CAP-04 to CAP-08).
 
 use svc_core::{
-    schema::{Narrow, Narrowing, ObjectSchema, Rule, Type},
+    schema::{Constraint, Constraints, FieldRule, ObjectSchema, ValueType},
     value::Amount,
 };
 
 use super::{
-    dialect::Class,
-    resolved::{Column, Mapped, Member, Stored},
+    dialect::ColumnType,
+    resolved::{FieldStorage, ResolvedColumn, ResolvedField, ResolvedTable},
 };
 
-impl Mapped {
+impl ResolvedTable {
     /// What its fields are at least, at most and only.
-    pub(crate) fn narrowing(&self) -> Narrowing {
-        let mut narrowing = Narrowing::default();
+    pub(crate) fn narrowing(&self) -> Constraints {
+        let mut narrowing = Constraints::default();
         of_members(
             &self.members,
             self.kind.schema().fields,
@@ -30,33 +30,33 @@ impl Mapped {
 
 /// Members that lead below `path`. Below the top, what has no column is left out.
 fn of_members(
-    members: &[Member],
+    members: &[ResolvedField],
     schema: &'static ObjectSchema,
     path: &mut Vec<&'static str>,
-    narrowing: &mut Narrowing,
+    narrowing: &mut Constraints,
 ) {
     let depth = path.len();
     for field in schema.fields {
         path.push(field.name);
-        let leads = |member: &&Member| names(member).starts_with(path);
-        let below: Vec<&Member> = members.iter().filter(leads).collect();
+        let leads = |member: &&ResolvedField| names(member).starts_with(path);
+        let below: Vec<&ResolvedField> = members.iter().filter(leads).collect();
         match below.as_slice() {
             [] if depth > 0 => narrowing.at(path).leave_out(),
             [] => {}
             [member] if member.path.len() == path.len() => match &member.stored {
-                Stored::Column { column, values } => {
+                FieldStorage::Column { column, values } => {
                     narrow(member, column, values, narrowing.at(path));
                 }
-                Stored::Rows { members, .. } => {
+                FieldStorage::Rows { members, .. } => {
                     if let Some(inner) = field.ty.object() {
-                        let mut entries = Narrowing::default();
+                        let mut entries = Constraints::default();
                         of_entries(members, inner, &mut entries);
                         narrowing.at(path).members.merge(entries);
                     }
                 }
             },
             _ => {
-                if let Type::Object(inner) = field.ty {
+                if let ValueType::Object(inner) = field.ty {
                     of_members(members, inner, path, narrowing);
                 }
             }
@@ -66,7 +66,11 @@ fn of_members(
 }
 
 /// The members of a list's entries: none of them is left out by being at the top of the entry.
-fn of_entries(members: &[Member], schema: &'static ObjectSchema, narrowing: &mut Narrowing) {
+fn of_entries(
+    members: &[ResolvedField],
+    schema: &'static ObjectSchema,
+    narrowing: &mut Constraints,
+) {
     of_members(members, schema, &mut Vec::new(), narrowing);
     for field in schema.fields {
         if !members.iter().any(|member| {
@@ -80,12 +84,17 @@ fn of_entries(members: &[Member], schema: &'static ObjectSchema, narrowing: &mut
     }
 }
 
-fn names(member: &Member) -> Vec<&'static str> {
+fn names(member: &ResolvedField) -> Vec<&'static str> {
     member.path.iter().map(|field| field.name).collect()
 }
 
 /// What a column says of its field.
-fn narrow(member: &Member, column: &Column, values: &[(String, String)], narrow: &mut Narrow) {
+fn narrow(
+    member: &ResolvedField,
+    column: &ResolvedColumn,
+    values: &[(String, String)],
+    narrow: &mut Constraint,
+) {
     let Some(field) = member.field() else { return };
     narrow.default = column.default.as_ref().map(|default| {
         values
@@ -94,7 +103,8 @@ fn narrow(member: &Member, column: &Column, values: &[(String, String)], narrow:
             .map_or(default, |(value, _)| value)
             .clone()
     });
-    if let (Type::Boolean, Some(number @ ("0" | "1"))) = (field.ty, narrow.default.as_deref()) {
+    if let (ValueType::Boolean, Some(number @ ("0" | "1"))) = (field.ty, narrow.default.as_deref())
+    {
         narrow.default = Some((number == "1").to_string());
     }
     if narrow
@@ -108,11 +118,12 @@ fn narrow(member: &Member, column: &Column, values: &[(String, String)], narrow:
     if !values.is_empty() {
         narrow.values = Some(values.iter().map(|(value, _)| value.clone()).collect());
     }
-    if column.class == Class::Text && matches!(field.ty, Type::String) {
+    if column.class == ColumnType::Text && matches!(field.ty, ValueType::String) {
         narrow.longest = column.longest;
     }
-    let is_bounded = |rule: &Rule| matches!(rule, Rule::NotNegative | Rule::Between(..));
-    if let (Type::Integer, Class::Integer(_)) = (field.ty, column.class)
+    let is_bounded =
+        |rule: &FieldRule| matches!(rule, FieldRule::NotNegative | FieldRule::Between(..));
+    if let (ValueType::Integer, ColumnType::Integer(_)) = (field.ty, column.class)
         && column.most < i64::MAX
     {
         narrow.most = Some(Amount::from(column.most));
@@ -123,12 +134,12 @@ fn narrow(member: &Member, column: &Column, values: &[(String, String)], narrow:
 }
 
 /// Whether the interface has such a value.
-fn has(ty: &Type, value: &str) -> bool {
+fn has(ty: &ValueType, value: &str) -> bool {
     match ty {
-        Type::Enum(known) => known.contains(&value),
-        Type::Boolean => matches!(value, "true" | "false"),
-        Type::Integer => value.parse::<i64>().is_ok(),
-        Type::String | Type::FlexEnum(_) => true,
+        ValueType::Enum(known) => known.contains(&value),
+        ValueType::Boolean => matches!(value, "true" | "false"),
+        ValueType::Integer => value.parse::<i64>().is_ok(),
+        ValueType::String | ValueType::FlexEnum(_) => true,
         _ => false,
     }
 }

@@ -4,21 +4,21 @@ use async_trait::async_trait;
 use svc_core::{
     context::Tenant,
     error::{Error, Result},
-    ops::{Dispatch, Listening},
-    store::{Claim, Claimed, Outgoing},
+    ops::{OutboxEntry, Subscription},
+    store::{ClaimedEntries, Outbox, OutboxClaim},
     value::Timestamp,
 };
 
 use super::{
     MappedStore,
     ask::unasked,
-    database::{Row, Trouble},
-    sql::Sql,
+    database::{DatabaseError, TextRow},
+    sql::SqlBuilder,
     statement::Statement,
 };
 
 /// Notes something to send.
-pub(super) fn put(mut sql: Sql, dispatch: &Dispatch) -> Statement {
+pub(super) fn put(mut sql: SqlBuilder, dispatch: &OutboxEntry) -> Statement {
     sql.push("INSERT INTO svc_dispatches (tenant, person, due, attempts, body) VALUES (")
         .tenant(None)
         .push(", ");
@@ -35,8 +35,8 @@ pub(super) fn put(mut sql: Sql, dispatch: &Dispatch) -> Statement {
 }
 
 impl MappedStore {
-    fn sql(&self) -> Sql {
-        Sql::new(self.mapping().dialect, "")
+    fn sql(&self) -> SqlBuilder {
+        SqlBuilder::new(self.mapping().dialect, "")
     }
 
     /// When something is due next.
@@ -49,7 +49,7 @@ impl MappedStore {
     }
 
     /// Changes a row by statements that say which one.
-    async fn change(&self, sql: Sql) -> Result<()> {
+    async fn change(&self, sql: SqlBuilder) -> Result<()> {
         let (transaction, _) = self.shared.database.begin(vec![sql.finish()]).await?;
         transaction.commit(Vec::new()).await?;
         Ok(())
@@ -57,8 +57,8 @@ impl MappedStore {
 }
 
 #[async_trait]
-impl Outgoing for MappedStore {
-    async fn due(&self, now: Timestamp, until: Timestamp, most: u32) -> Result<Claimed> {
+impl Outbox for MappedStore {
+    async fn due(&self, now: Timestamp, until: Timestamp, most: u32) -> Result<ClaimedEntries> {
         let dialect = self.mapping().dialect;
         let mut sql = self.sql();
         sql.push("SELECT ")
@@ -72,7 +72,7 @@ impl Outgoing for MappedStore {
             .database
             .read(vec![sql.finish(), self.next_due()])
             .await
-            .map_err(Trouble::of_a_read)?;
+            .map_err(DatabaseError::of_a_read)?;
         let ids = found
             .first()
             .into_iter()
@@ -80,7 +80,7 @@ impl Outgoing for MappedStore {
             .map(|row| number(row, 0));
         let mut ids: Vec<i64> = ids.collect::<Result<_>>()?;
         if ids.is_empty() {
-            return Ok(Claimed::new(Vec::new(), moment(found.get(1))));
+            return Ok(ClaimedEntries::new(Vec::new(), moment(found.get(1))));
         }
         // Always in the same order, so that two who ask do not wait for each other.
         ids.sort_unstable();
@@ -105,24 +105,24 @@ impl Outgoing for MappedStore {
         let mut claims = Vec::with_capacity(ids.len());
         for row in given.iter().flatten() {
             let tenant = Tenant::new(text(row, 0)?);
-            claims.extend(Claim::stored(
+            claims.extend(OutboxClaim::stored(
                 tenant,
                 number(row, 2)?,
                 number(row, 3)?,
                 text(row, 1)?,
             ));
         }
-        Ok(Claimed::new(claims, moment(next.as_ref())))
+        Ok(ClaimedEntries::new(claims, moment(next.as_ref())))
     }
 
-    async fn done(&self, claim: &Claim) -> Result<()> {
+    async fn done(&self, claim: &OutboxClaim) -> Result<()> {
         let mut sql = self.sql();
         sql.push("DELETE FROM svc_dispatches WHERE id = ")
             .number(claim.row);
         self.change(sql).await
     }
 
-    async fn again(&self, claim: &Claim, at: Timestamp) -> Result<()> {
+    async fn again(&self, claim: &OutboxClaim, at: Timestamp) -> Result<()> {
         let mut sql = self.sql();
         sql.push("UPDATE svc_dispatches SET due = ")
             .number(at.micros())
@@ -132,23 +132,23 @@ impl Outgoing for MappedStore {
         self.change(sql).await
     }
 
-    fn listen(&self) -> Listening {
+    fn listen(&self) -> Subscription {
         self.shared.outgoing.listen(())
     }
 }
 
-fn text(row: &Row, place: usize) -> Result<&str> {
+fn text(row: &TextRow, place: usize) -> Result<&str> {
     row.get(place)
         .and_then(Option::as_deref)
         .ok_or_else(unasked)
 }
 
-fn number(row: &Row, place: usize) -> Result<i64> {
+fn number(row: &TextRow, place: usize) -> Result<i64> {
     text(row, place)?.parse().map_err(Error::unexpected)
 }
 
 /// The only value of an answer, where it has one.
-fn moment(rows: Option<&Vec<Row>>) -> Option<Timestamp> {
+fn moment(rows: Option<&Vec<TextRow>>) -> Option<Timestamp> {
     Some(Timestamp::from_micros(
         rows?.first()?.first()?.as_deref()?.parse().ok()?,
     ))

@@ -5,37 +5,37 @@ use svc_core::{
     link::Scope,
     model::Kind,
     page::{ListRequest, RawPage},
-    store::Key,
+    store::LookupKey,
 };
-use svc_store::cursor::{Cursors, Start};
+use svc_store::cursor::{CursorCodec, PageStart};
 
 use super::{
     ask::unasked,
-    database::Row,
-    resolved::{Mapped, Resolved},
-    sql::Sql,
+    database::TextRow,
+    resolved::{ResolvedMapping, ResolvedTable},
+    sql::SqlBuilder,
     statement::Statement,
 };
 
 /// Cursors are bound to the tenant by name.
 const NUMBER: i64 = 0;
 
-impl Resolved {
+impl ResolvedMapping {
     /// The page, how many records there are, and the container where there is one: asked together.
     pub(super) fn asks_page(
         &self,
-        cursors: &Cursors,
+        cursors: &CursorCodec,
         tenant: &str,
         kind: Kind,
         request: &ListRequest,
     ) -> Result<Vec<Statement>> {
         let table = self.of(kind).ok_or_else(Error::not_found)?;
-        let mut page = Sql::new(self.dialect, tenant);
+        let mut page = SqlBuilder::new(self.dialect, tenant);
         self.records(&mut page, table);
         self.within(&mut page, table, &request.scope)?;
         let start = start(cursors, tenant, kind, request);
         // The first page begins with the first row, whatever its number.
-        if let Start::After(row) = start
+        if let PageStart::After(row) = start
             && (row != 0 || request.page.after.is_some() && request.page.number > 1)
         {
             page.push(" AND t.")
@@ -48,11 +48,11 @@ impl Resolved {
             .push(&table.order.name)
             .push(" LIMIT ")
             .number(size);
-        if let Start::At(skipped) = start {
+        if let PageStart::At(skipped) = start {
             page.push(" OFFSET ")
                 .number(i64::try_from(skipped).unwrap_or(i64::MAX));
         }
-        let mut total = Sql::new(self.dialect, tenant);
+        let mut total = SqlBuilder::new(self.dialect, tenant);
         total
             .push("SELECT ")
             .push(&self.dialect.as_text("count(*)"))
@@ -64,32 +64,32 @@ impl Resolved {
         let mut statements = vec![page.finish(), total.finish()];
         if let Scope::Under(address) = &request.scope {
             let container = self.of(address.kind).ok_or_else(Error::not_found)?;
-            let mut sql = Sql::new(self.dialect, tenant);
+            let mut sql = SqlBuilder::new(self.dialect, tenant);
             self.heads(&mut sql, container);
-            self.named(&mut sql, container, "t", &Key::from(address));
+            self.named(&mut sql, container, "t", &LookupKey::from(address));
             statements.push(sql.finish());
         }
         Ok(statements)
     }
 
     /// ` AND` the condition that a record is in a collection.
-    fn within(&self, sql: &mut Sql, table: &Mapped, scope: &Scope) -> Result<()> {
+    fn within(&self, sql: &mut SqlBuilder, table: &ResolvedTable, scope: &Scope) -> Result<()> {
         let Scope::Under(address) = scope else {
             return Ok(());
         };
         let link = table.scope(address.kind).ok_or_else(Error::not_found)?;
-        self.leads_to(sql, link, &[Key::from(address)]);
+        self.leads_to(sql, link, &[LookupKey::from(address)]);
         Ok(())
     }
 
     /// What the rows of these statements are.
     pub(super) fn page(
         &self,
-        cursors: &Cursors,
+        cursors: &CursorCodec,
         tenant: &str,
         kind: Kind,
         request: &ListRequest,
-        answers: &[Vec<Row>],
+        answers: &[Vec<TextRow>],
     ) -> Result<RawPage> {
         let table = self.of(kind).ok_or_else(Error::not_found)?;
         let [rows, total, container @ ..] = answers else {
@@ -135,7 +135,12 @@ impl Resolved {
 }
 
 /// Where a page begins.
-pub(super) fn start(cursors: &Cursors, tenant: &str, kind: Kind, request: &ListRequest) -> Start {
+pub(super) fn start(
+    cursors: &CursorCodec,
+    tenant: &str,
+    kind: Kind,
+    request: &ListRequest,
+) -> PageStart {
     cursors.start(
         NUMBER,
         &collection(tenant, kind, &request.scope),

@@ -3,22 +3,22 @@
 use svc_core::{
     error::{Error, Result},
     json::{Json, Number, Object, write_string},
-    link::{Address, Ref},
-    record::{Computed, Identifiers, Meta, RawRecord},
-    schema::{Source, Type},
-    store::{Found, Stored as Placed},
+    link::{LinkValue, RecordAddress},
+    record::{ComputedValue, Identifiers, Meta, RawRecord},
+    schema::{ComputedSource, ValueType},
+    store::{RecordLocation, StoredRecord as Placed},
     value::{Id, Timestamp},
 };
 
 use super::{
-    database::Row,
-    dialect::{Class, Dialect},
-    resolved::{Column, Mapped, Member, Resolved, Stored},
+    database::TextRow,
+    dialect::{ColumnType, Dialect},
+    resolved::{FieldStorage, ResolvedColumn, ResolvedField, ResolvedMapping, ResolvedTable},
 };
 
-impl Resolved {
-    /// The record in a row of [`Resolved::records`](super::resolved::Resolved::records).
-    pub(super) fn record(&self, table: &Mapped, row: &Row) -> Result<Placed> {
+impl ResolvedMapping {
+    /// The record in a row of [`ResolvedMapping::records`](super::resolved::Resolved::records).
+    pub(super) fn record(&self, table: &ResolvedTable, row: &TextRow) -> Result<Placed> {
         let mut columns = row.iter().map(Option::as_deref);
         let mut next = || columns.next().flatten();
         let (place, id) = head(next(), next())?;
@@ -33,17 +33,20 @@ impl Resolved {
                 .and_then(|rest| rest.strip_suffix(']'));
             meta.identifiers = Identifiers::from_stored(inner.unwrap_or_default().to_owned());
         }
-        let links: Vec<(&'static str, Ref)> = table
+        let links: Vec<(&'static str, LinkValue)> = table
             .links
             .iter()
             .filter(|link| self.of(link.kind).is_some())
             .filter_map(|link| {
                 let to = next()?;
-                Some((link.name, Ref::Local(Address::top(link.kind, Id::new(to)?))))
+                Some((
+                    link.name,
+                    LinkValue::Local(RecordAddress::top(link.kind, Id::new(to)?)),
+                ))
             })
             .collect();
         let mut fields = Vec::with_capacity(256);
-        let members: Vec<(&Member, Option<&str>)> = table
+        let members: Vec<(&ResolvedField, Option<&str>)> = table
             .members
             .iter()
             .map(|member| (member, next()))
@@ -54,15 +57,15 @@ impl Resolved {
             record.add_link(name, to);
         }
         for field in table.kind.schema().fields.fields {
-            if let Some(Source::Relation(kind)) = field.source() {
-                record.add_computed(field.name, Computed::Relation(kind));
+            if let Some(ComputedSource::Relation(kind)) = field.source() {
+                record.add_computed(field.name, ComputedValue::Relation(kind));
             }
         }
         Ok(Placed::new(place, record))
     }
 
-    /// What a row of [`Resolved::heads`](super::resolved::Resolved::heads) says.
-    pub(super) fn found(&self, table: &Mapped, row: &Row) -> Result<Found> {
+    /// What a row of [`ResolvedMapping::heads`](super::resolved::Resolved::heads) says.
+    pub(super) fn found(&self, table: &ResolvedTable, row: &TextRow) -> Result<RecordLocation> {
         let mut columns = row.iter().map(Option::as_deref);
         let mut next = || columns.next().flatten();
         let (place, id) = head(next(), next())?;
@@ -77,7 +80,7 @@ impl Resolved {
                 parent = to.and_then(Id::new);
             }
         }
-        Ok(Found::new(table.kind, id, place, parent))
+        Ok(RecordLocation::new(table.kind, id, place, parent))
     }
 }
 
@@ -102,7 +105,7 @@ fn moment(text: Option<&str>) -> Option<Timestamp> {
 /// beside each other.
 fn write_members(
     dialect: &'static dyn Dialect,
-    members: &[(&Member, Option<&str>)],
+    members: &[(&ResolvedField, Option<&str>)],
     depth: usize,
     out: &mut Vec<u8>,
 ) {
@@ -111,7 +114,7 @@ fn write_members(
         let Some(field) = first.path.get(depth) else {
             return;
         };
-        let same = |(other, _): &&(&Member, Option<&str>)| {
+        let same = |(other, _): &&(&ResolvedField, Option<&str>)| {
             other
                 .path
                 .get(depth)
@@ -145,27 +148,27 @@ fn write_members(
 /// A value as it is sent; `None` for what the interface cannot say.
 fn write_value(
     dialect: &'static dyn Dialect,
-    member: &Member,
+    member: &ResolvedField,
     text: &str,
     out: &mut Vec<u8>,
 ) -> Option<()> {
     let (column, values) = match &member.stored {
-        Stored::Rows { members, .. } => return write_rows(dialect, members, text, out),
-        Stored::Column { column, values } => (column, values),
+        FieldStorage::Rows { members, .. } => return write_rows(dialect, members, text, out),
+        FieldStorage::Column { column, values } => (column, values),
     };
-    if column.class == Class::Json || column.class == Class::Texts {
+    if column.class == ColumnType::Json || column.class == ColumnType::Texts {
         let json = Json::read_kept(text.as_bytes()).filter(|json| !json.is_null())?;
         json.write(out);
         return Some(());
     }
     match member.field()?.ty {
-        Type::Boolean => out.extend_from_slice(if truth(text)? { b"true" } else { b"false" }),
-        Type::Flag => write_string(if truth(text)? { "true" } else { "false" }, out),
-        Type::Integer | Type::Float | Type::Amount => {
+        ValueType::Boolean => out.extend_from_slice(if truth(text)? { b"true" } else { b"false" }),
+        ValueType::Flag => write_string(if truth(text)? { "true" } else { "false" }, out),
+        ValueType::Integer | ValueType::Float | ValueType::Amount => {
             out.extend_from_slice(Number::parse(text)?.as_str().as_bytes());
         }
-        Type::Timestamp => write_string(&moment(Some(text))?.to_string(), out),
-        Type::Enum(known) => {
+        ValueType::Timestamp => write_string(&moment(Some(text))?.to_string(), out),
+        ValueType::Enum(known) => {
             let value = from_column(values, text);
             known.contains(&value).then(|| write_string(value, out))?;
         }
@@ -176,7 +179,7 @@ fn write_value(
 
 fn write_rows(
     dialect: &'static dyn Dialect,
-    members: &[Member],
+    members: &[ResolvedField],
     text: &str,
     out: &mut Vec<u8>,
 ) -> Option<()> {
@@ -192,7 +195,7 @@ fn write_rows(
             out.push(b',');
         }
         let columns = entry.as_array().unwrap_or_default();
-        let members: Vec<(&Member, Option<&str>)> = members
+        let members: Vec<(&ResolvedField, Option<&str>)> = members
             .iter()
             .enumerate()
             .map(|(place, member)| (member, columns.get(place).and_then(Json::as_str)))
@@ -224,12 +227,12 @@ fn from_column<'a>(values: &'a [(String, String)], text: &'a str) -> &'a str {
 /// What a column has for a value of the interface.
 pub(super) fn to_column(
     dialect: &'static dyn Dialect,
-    column: &Column,
+    column: &ResolvedColumn,
     values: &[(String, String)],
     value: Option<&Json>,
 ) -> Option<String> {
     let value = value.filter(|value| !value.is_null())?;
-    if column.class == Class::Json {
+    if column.class == ColumnType::Json {
         let mut text = Vec::new();
         value.write(&mut text);
         return String::from_utf8(text).ok();
@@ -237,14 +240,16 @@ pub(super) fn to_column(
     Some(match value {
         Json::Bool(truth) => dialect.boolean(*truth).to_owned(),
         Json::Number(number) => number.as_str().to_owned(),
-        Json::String(text) if matches!(column.class, Class::Boolean | Class::Integer(_)) => {
+        Json::String(text)
+            if matches!(column.class, ColumnType::Boolean | ColumnType::Integer(_)) =>
+        {
             dialect.boolean(text == "true").to_owned()
         }
         Json::String(text) => values
             .iter()
             .find(|(of, _)| of == text)
             .map_or_else(|| text.clone(), |(_, stored)| stored.clone()),
-        Json::Array(list) if column.class == Class::Texts => braces(list),
+        Json::Array(list) if column.class == ColumnType::Texts => braces(list),
         other => {
             let mut text = Vec::new();
             other.write(&mut text);
@@ -261,7 +266,7 @@ fn braces(list: &[Json]) -> String {
 }
 
 /// The value at a path of a record's fields.
-pub(super) fn at<'a>(fields: &'a Object, member: &Member) -> Option<&'a Json> {
+pub(super) fn at<'a>(fields: &'a Object, member: &ResolvedField) -> Option<&'a Json> {
     let (first, rest) = member.path.split_first()?;
     rest.iter()
         .try_fold(fields.get(first.name)?, |json, field| {

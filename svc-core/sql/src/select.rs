@@ -1,19 +1,22 @@
 //! Reading: the columns of a record, whose it is, and what it is found by.
 
-use svc_core::{link::Address, store::Key, value::Id};
+use svc_core::{link::RecordAddress, store::LookupKey, value::Id};
 
 use super::{
-    resolved::{Column, Link, Mapped, Member, Resolved, Stored, Whose},
-    sql::{Sql, read},
+    resolved::{
+        FieldStorage, ResolvedColumn, ResolvedField, ResolvedLink, ResolvedMapping, ResolvedTable,
+        RowTenant,
+    },
+    sql::{SqlBuilder, read},
 };
 
 /// Our own tables.
 pub(super) const IDENTIFIERS: &str = "svc_identifiers";
 
-impl Resolved {
+impl ResolvedMapping {
     /// `SELECT ... FROM ...` of whole records: row, id, dates, identifiers, where the links lead,
     /// and the members. Behind it comes a condition on `t`.
-    pub(super) fn records(&self, sql: &mut Sql, table: &Mapped) {
+    pub(super) fn records(&self, sql: &mut SqlBuilder, table: &ResolvedTable) {
         let dialect = sql.dialect();
         sql.push("SELECT ");
         for column in [&table.order, &table.id, &table.created, &table.modified] {
@@ -28,7 +31,7 @@ impl Resolved {
     }
 
     /// The same without identifiers and members: what a record is found by.
-    pub(super) fn heads(&self, sql: &mut Sql, table: &Mapped) {
+    pub(super) fn heads(&self, sql: &mut SqlBuilder, table: &ResolvedTable) {
         let dialect = sql.dialect();
         sql.push("SELECT ")
             .push(&read(dialect, "t", &table.order))
@@ -38,7 +41,7 @@ impl Resolved {
         self.from(sql, table);
     }
 
-    fn targets(&self, sql: &mut Sql, table: &Mapped) {
+    fn targets(&self, sql: &mut SqlBuilder, table: &ResolvedTable) {
         for (place, link) in table.links.iter().enumerate() {
             if let Some(target) = self.of(link.kind) {
                 let column = read(sql.dialect(), &format!("l{place}"), &target.id);
@@ -47,7 +50,7 @@ impl Resolved {
         }
     }
 
-    fn from(&self, sql: &mut Sql, table: &Mapped) {
+    fn from(&self, sql: &mut SqlBuilder, table: &ResolvedTable) {
         sql.push(" FROM ").push(&table.name).push(" t");
         for (place, link) in table.links.iter().enumerate() {
             if let Some(target) = self.of(link.kind) {
@@ -63,17 +66,17 @@ impl Resolved {
     }
 
     /// The condition that a row is the tenant's.
-    pub(super) fn owned(&self, sql: &mut Sql, table: &Mapped, alias: &str) {
+    pub(super) fn owned(&self, sql: &mut SqlBuilder, table: &ResolvedTable, alias: &str) {
         match &table.whose {
-            Whose::Only => _ = sql.push("1 = 1"),
-            Whose::Column { column, via: None } => {
+            RowTenant::Only => _ = sql.push("1 = 1"),
+            RowTenant::Column { column, via: None } => {
                 sql.push(alias)
                     .push(".")
                     .push(&column.name)
                     .push(" = ")
                     .tenant(Some(column));
             }
-            Whose::Column {
+            RowTenant::Column {
                 column,
                 via: Some(via),
             } => {
@@ -84,7 +87,7 @@ impl Resolved {
                 );
                 sql.push(&of).tenant(Some(&via.name)).push(")");
             }
-            Whose::Container(place) => {
+            RowTenant::Container(place) => {
                 let container = table
                     .links
                     .get(*place)
@@ -106,14 +109,19 @@ impl Resolved {
     }
 
     /// `SELECT` the tenant of a record, whoever's it is; `false` where the tables do not say.
-    pub(super) fn owner(&self, sql: &mut Sql, table: &Mapped, of: &Address) -> bool {
+    pub(super) fn owner(
+        &self,
+        sql: &mut SqlBuilder,
+        table: &ResolvedTable,
+        of: &RecordAddress,
+    ) -> bool {
         let mut table = table;
         let mut from = format!(" FROM {} t", table.name);
         let (mut alias, first) = ("t".to_owned(), table);
         loop {
             match &table.whose {
-                Whose::Only => return false,
-                Whose::Column { column, via } => {
+                RowTenant::Only => return false,
+                RowTenant::Column { column, via } => {
                     let name = match via {
                         None => read(self.dialect, &alias, column),
                         Some(via) => {
@@ -126,10 +134,10 @@ impl Resolved {
                         .push(&name)
                         .push(&from)
                         .push(" WHERE 1 = 1");
-                    self.named(sql, first, "t", &Key::from(of));
+                    self.named(sql, first, "t", &LookupKey::from(of));
                     return true;
                 }
-                Whose::Container(place) => {
+                RowTenant::Container(place) => {
                     let Some(link) = table.links.get(*place) else {
                         return false;
                     };
@@ -148,7 +156,7 @@ impl Resolved {
     }
 
     /// The foreign identifiers of a record, as a JSON array.
-    fn identifiers(sql: &mut Sql, table: &Mapped) {
+    fn identifiers(sql: &mut SqlBuilder, table: &ResolvedTable) {
         let dialect = sql.dialect();
         let of = format!(
             " AND i.kind = '{}' AND i.record = {}",
@@ -163,10 +171,10 @@ impl Resolved {
             .push(&after);
     }
 
-    fn member(&self, member: &Member, table: &Mapped) -> String {
+    fn member(&self, member: &ResolvedField, table: &ResolvedTable) -> String {
         match &member.stored {
-            Stored::Column { column, .. } => read(self.dialect, "t", column),
-            Stored::Rows {
+            FieldStorage::Column { column, .. } => read(self.dialect, "t", column),
+            FieldStorage::Rows {
                 table: rows,
                 parent,
                 order,
@@ -177,8 +185,10 @@ impl Resolved {
                 let columns: Vec<String> = members
                     .iter()
                     .filter_map(|member| match &member.stored {
-                        Stored::Column { column, .. } => Some(read(self.dialect, "r", column)),
-                        Stored::Rows { .. } => None,
+                        FieldStorage::Column { column, .. } => {
+                            Some(read(self.dialect, "r", column))
+                        }
+                        FieldStorage::Rows { .. } => None,
                     })
                     .collect();
                 let (of, by) = (
@@ -194,17 +204,23 @@ impl Resolved {
 
     /// ` AND` the condition that a row is the one that a key names; of several, the oldest comes
     /// first by [`oldest`].
-    pub(super) fn named(&self, sql: &mut Sql, table: &Mapped, alias: &str, key: &Key) {
+    pub(super) fn named(
+        &self,
+        sql: &mut SqlBuilder,
+        table: &ResolvedTable,
+        alias: &str,
+        key: &LookupKey,
+    ) {
         sql.push(" AND ");
         match key {
-            Key::Id(_, id) => {
+            LookupKey::Id(_, id) => {
                 sql.push(alias)
                     .push(".")
                     .push(&table.id.name)
                     .push(" = ")
                     .value(&table.id, id_value(&table.id, id));
             }
-            Key::Name(kind, name) => match kind
+            LookupKey::Name(kind, name) => match kind
                 .schema()
                 .unique_name()
                 .and_then(|field| table.column(field.name))
@@ -219,7 +235,7 @@ impl Resolved {
                 }
                 None => _ = sql.push("1 = 0"),
             },
-            Key::Identifier(kind, identifier) => {
+            LookupKey::Identifier(kind, identifier) => {
                 let record = self.dialect.cast_text("i.record", &table.id.sql_type);
                 let of = format!(
                     "{alias}.{} = (SELECT {record} FROM {IDENTIFIERS} i WHERE i.kind = '{}' AND i.tenant = ",
@@ -232,7 +248,7 @@ impl Resolved {
                     .text(identifier.as_str())
                     .push(")");
             }
-            Key::Email(address) => match table.emails() {
+            LookupKey::Email(address) => match table.emails() {
                 Some((rows, parent, column)) => {
                     let of = format!(
                         "{alias}.{} IN (SELECT e.{} FROM {rows} e WHERE lower(e.{}) = ",
@@ -244,7 +260,7 @@ impl Resolved {
                 }
                 None => _ = sql.push("1 = 0"),
             },
-            Key::Link(kind, id, name) => match self
+            LookupKey::Link(kind, id, name) => match self
                 .of(*kind)
                 .and_then(|from| Some((from, from.link(name)?)))
             {
@@ -255,7 +271,7 @@ impl Resolved {
                     );
                     sql.push(&of);
                     self.owned(sql, from, "f");
-                    self.named(sql, from, "f", &Key::Id(*kind, id.clone()));
+                    self.named(sql, from, "f", &LookupKey::Id(*kind, id.clone()));
                     sql.push(")");
                 }
                 None => _ = sql.push("1 = 0"),
@@ -264,7 +280,7 @@ impl Resolved {
     }
 
     /// ` AND` the condition that a link leads to one of the records that keys name.
-    pub(super) fn leads_to(&self, sql: &mut Sql, link: &Link, keys: &[Key]) {
+    pub(super) fn leads_to(&self, sql: &mut SqlBuilder, link: &ResolvedLink, keys: &[LookupKey]) {
         let Some(target) = self.of(link.kind) else {
             sql.push(" AND 1 = 0");
             return;
@@ -280,7 +296,7 @@ impl Resolved {
     }
 
     /// `(SELECT key ...)`: what other tables refer to a record by.
-    pub(super) fn key_of(&self, sql: &mut Sql, table: &Mapped, key: &Key) {
+    pub(super) fn key_of(&self, sql: &mut SqlBuilder, table: &ResolvedTable, key: &LookupKey) {
         sql.push("(SELECT k.")
             .push(&table.key.name)
             .push(" FROM ")
@@ -295,9 +311,9 @@ impl Resolved {
 }
 
 /// What an id is in its column; nothing for one that no row can have.
-pub(super) fn id_value(column: &Column, id: &Id) -> Option<String> {
+pub(super) fn id_value(column: &ResolvedColumn, id: &Id) -> Option<String> {
     match column.class {
-        super::dialect::Class::Uuid => id.uuid().map(|uuid| uuid.to_string()),
+        super::dialect::ColumnType::Uuid => id.uuid().map(|uuid| uuid.to_string()),
         _ => Some(id.as_str().to_owned()),
     }
 }

@@ -1,8 +1,8 @@
 //! SQL with its values: names come from the mapping and are quoted, values are always bound.
 
 use super::{
-    dialect::{Class, Dialect},
-    resolved::Column,
+    dialect::{ColumnType, Dialect},
+    resolved::ResolvedColumn,
     statement::Statement,
 };
 
@@ -17,7 +17,7 @@ pub(super) fn quoted_table(name: &str) -> String {
 }
 
 /// A statement that grows.
-pub(super) struct Sql {
+pub(super) struct SqlBuilder {
     dialect: &'static dyn Dialect,
     text: String,
     values: Vec<Option<String>>,
@@ -26,7 +26,7 @@ pub(super) struct Sql {
     bound: Option<usize>,
 }
 
-impl Sql {
+impl SqlBuilder {
     /// A statement about what a tenant has.
     pub(super) fn new(dialect: &'static dyn Dialect, tenant: &str) -> Self {
         Self {
@@ -49,7 +49,7 @@ impl Sql {
     }
 
     /// The tenant, as a value of this column.
-    pub(super) fn tenant(&mut self, column: Option<&Column>) -> &mut Self {
+    pub(super) fn tenant(&mut self, column: Option<&ResolvedColumn>) -> &mut Self {
         let place = self.bound.unwrap_or_else(|| {
             self.values.push(Some(self.tenant.clone()));
             self.values.len()
@@ -74,15 +74,19 @@ impl Sql {
 
     /// A whole number.
     pub(super) fn number(&mut self, value: i64) -> &mut Self {
-        self.cast(Some(value.to_string()), "bigint", Class::Integer(i64::MAX))
+        self.cast(
+            Some(value.to_string()),
+            "bigint",
+            ColumnType::Integer(i64::MAX),
+        )
     }
 
     /// A value of a column, as its text.
-    pub(super) fn value(&mut self, column: &Column, value: Option<String>) -> &mut Self {
+    pub(super) fn value(&mut self, column: &ResolvedColumn, value: Option<String>) -> &mut Self {
         self.cast(value, &column.sql_type, column.class)
     }
 
-    fn cast(&mut self, value: Option<String>, sql_type: &str, class: Class) -> &mut Self {
+    fn cast(&mut self, value: Option<String>, sql_type: &str, class: ColumnType) -> &mut Self {
         let placeholder = self.bind(value);
         let sql = self.dialect.value(&placeholder, class, sql_type);
         self.push(&sql)
@@ -102,7 +106,7 @@ impl Sql {
 }
 
 /// What a column reads as, as text: see `row.rs` for the way back.
-pub(super) fn read(dialect: &dyn Dialect, alias: &str, column: &Column) -> String {
+pub(super) fn read(dialect: &dyn Dialect, alias: &str, column: &ResolvedColumn) -> String {
     let name = format!("{alias}.{}", column.name);
     dialect.read(&name, column.class, &column.sql_type)
 }

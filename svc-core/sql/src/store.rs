@@ -5,39 +5,39 @@ use std::{fmt, sync::Arc, time::Instant};
 use async_trait::async_trait;
 use svc_core::{
     api::{ApiBuilder, KeptKind},
-    auth::{AnonymousTenant, Tenant},
+    auth::{Tenant, TenantResolver},
     context::Context,
     error::{Error, Result},
-    helper::{PersonMatching, StockMatching},
-    link::{Address, ShareNames},
+    helper::{DefaultMatching, PersonMatching},
+    link::{RecordAddress, ShareNames},
     model::Kind,
-    ops::Bells,
+    ops::Notifier,
     page::{ListRequest, RawPage},
     record::RawRecord,
     rules::{Decision, decide, first_questions_once},
     store::{
-        Answer, At, Call, Change, Fetched, Ids, Key, Outcome, Outgoing, Overlay, Pause, Question,
-        Store, Turn,
+        Change, ChangeTarget, IdSequence, Lookup, LookupCache, LookupKey, LookupResult, Outbox,
+        PendingChanges, RuleError, Store, TransactionContext, WriteOutcome, WriteRequest,
     },
     value::Timestamp,
 };
 use svc_store::{
-    cursor::{Cursors, REREADS},
+    cursor::{CursorCodec, REREADS},
     hex,
 };
 
 use super::{
     Dialect, MappingError,
-    apply::Writes,
+    apply::StatementBuilder,
     ask::unasked,
-    database::{Database, Row, Transaction, Trouble},
+    database::{Database, DatabaseError, TextRow, Transaction},
     live,
     mapping::Mapping,
     pages::start,
-    resolved::{Mapped, Resolved},
-    sql::Sql,
+    resolved::{ResolvedMapping, ResolvedTable},
+    sql::SqlBuilder,
     statement::Statement,
-    turns::Turns,
+    turns::TenantLocks,
 };
 
 /// How often a call is run that another transaction was faster than.
@@ -56,17 +56,17 @@ const TRIES: u8 = 5;
 /// reads in order to change them are locked until it ends, and where the database reports a
 /// conflict the call is run again.
 pub struct MappedStore {
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Arc<MappedInner>,
     matching: Arc<dyn PersonMatching>,
 }
 
-pub(super) struct Shared {
+pub(super) struct MappedInner {
     pub(super) database: Box<dyn Database>,
-    mapping: Resolved,
-    cursors: Cursors,
-    turns: Turns,
+    mapping: ResolvedMapping,
+    cursors: CursorCodec,
+    turns: TenantLocks,
     /// Rings when something is to be sent.
-    pub(super) outgoing: Bells<()>,
+    pub(super) outgoing: Notifier<()>,
 }
 
 impl MappedStore {
@@ -80,18 +80,19 @@ impl MappedStore {
         let dialect = database.dialect();
         let asked = live::statements(dialect, mapping.table_names());
         let answers = database.read(asked).await?;
-        let mapping = super::resolve::resolve(&mapping, dialect, &live::Live::read(&answers))?;
+        let mapping =
+            super::resolve::resolve(&mapping, dialect, &live::DatabaseTables::read(&answers))?;
         let secret = secret(&database).await?;
-        let shared = Shared {
+        let shared = MappedInner {
             database: Box::new(database),
             mapping,
-            cursors: Cursors::new(&secret),
-            turns: Turns::default(),
-            outgoing: Bells::default(),
+            cursors: CursorCodec::new(&secret),
+            turns: TenantLocks::default(),
+            outgoing: Notifier::default(),
         };
         Ok(Self {
             shared: Arc::new(shared),
-            matching: Arc::new(StockMatching),
+            matching: Arc::new(DefaultMatching),
         })
     }
 
@@ -124,14 +125,14 @@ impl MappedStore {
         api.partial_store(&(Arc::new(self.clone()) as Arc<dyn Store>), &kept)
     }
 
-    /// Decides whether a posted person is known already (HLP-04); by default [`StockMatching`].
+    /// Decides whether a posted person is known already (HLP-04); by default [`DefaultMatching`].
     #[must_use]
     pub fn matching(mut self, matching: impl PersonMatching + 'static) -> Self {
         self.matching = Arc::new(matching);
         self
     }
 
-    pub(crate) fn mapping(&self) -> &Resolved {
+    pub(crate) fn mapping(&self) -> &ResolvedMapping {
         &self.shared.mapping
     }
 
@@ -150,7 +151,11 @@ impl MappedStore {
     }
 
     /// Runs a call once, in one transaction.
-    async fn turn(&self, cx: &Context, call: &Call) -> Result<Outcome, Failed> {
+    async fn turn(
+        &self,
+        cx: &Context,
+        call: &WriteRequest,
+    ) -> Result<WriteOutcome, TransactionError> {
         let (mapping, tenant) = (&self.shared.mapping, cx.tenant.as_str());
         let wanted = first_questions_once(call, &*self.matching, &mapping.once());
         let mut begin = begin(mapping.dialect, cx.deadline);
@@ -164,7 +169,7 @@ impl MappedStore {
             .last()
             .and_then(|rows| rows.first()?.first()?.as_deref()?.parse().ok());
         let time = Timestamp::from_micros(clock.ok_or_else(unasked)?);
-        let mut fetched = Given::default();
+        let mut fetched = FetchedRecords::default();
         let decided = self
             .decide(
                 cx,
@@ -188,14 +193,14 @@ impl MappedStore {
                 return Err(failed);
             }
         };
-        let mut writes = Writes::new(mapping, tenant);
+        let mut writes = StatementBuilder::new(mapping, tenant);
         for change in &changes {
             writes.add(change, |at| fetched.fields(at))?;
         }
         let mut statements = writes.statements;
         let shown = shown(&outcome).filter(|record| mapping.of(record.kind()).is_some());
-        let again =
-            shown.map(|record| Question::Record(Key::Id(record.kind(), record.meta().id.clone())));
+        let again = shown
+            .map(|record| Lookup::Record(LookupKey::Id(record.kind(), record.meta().id.clone())));
         statements.extend(
             again
                 .as_ref()
@@ -214,12 +219,14 @@ impl MappedStore {
             None => return Ok(outcome),
         };
         Ok(match (outcome, record) {
-            (Outcome::Created { is_new, .. }, Answer::Record(Some(now))) => Outcome::Created {
-                record: now.record,
-                is_new,
-            },
-            (Outcome::Updated(Some(_)), Answer::Record(Some(now))) => {
-                Outcome::Updated(Some(now.record))
+            (WriteOutcome::Created { is_new, .. }, LookupResult::Record(Some(now))) => {
+                WriteOutcome::Created {
+                    record: now.record,
+                    is_new,
+                }
+            }
+            (WriteOutcome::Updated(Some(_)), LookupResult::Record(Some(now))) => {
+                WriteOutcome::Updated(Some(now.record))
             }
             (outcome, _) => outcome,
         })
@@ -229,22 +236,27 @@ impl MappedStore {
     async fn decide(
         &self,
         cx: &Context,
-        call: &Call,
+        call: &WriteRequest,
         time: Timestamp,
-        fetched: &mut Given,
-        (mut wanted, mut asked, mut given): (Vec<Question>, Vec<bool>, Vec<Vec<Row>>),
+        fetched: &mut FetchedRecords,
+        (mut wanted, mut asked, mut given): (Vec<Lookup>, Vec<bool>, Vec<Vec<TextRow>>),
         transaction: &mut Box<dyn Transaction>,
-    ) -> Result<Decision, Failed> {
-        let (ids, names, overlay) = (Ids::default(), ShareNames::default(), Overlay::default());
+    ) -> Result<Decision, TransactionError> {
+        let (ids, names, overlay) = (
+            IdSequence::default(),
+            ShareNames::default(),
+            PendingChanges::default(),
+        );
         let once = self.mapping().once();
         loop {
             self.take(fetched, &wanted, &asked, &given)?;
-            let turn = Turn::new(time, &ids, &names, &*self.matching).once_per_person(&once);
+            let turn =
+                TransactionContext::new(time, &ids, &names, &*self.matching).once_per_person(&once);
             match decide(call, &turn, &mut fetched.answers, &overlay) {
                 Ok(decision) => return Ok(decision),
-                Err(Pause::Missing(more)) => wanted = more,
-                Err(Pause::Failed(error)) => return Err(error.into()),
-                Err(pause @ Pause::Unsettled) => {
+                Err(RuleError::Missing(more)) => wanted = more,
+                Err(RuleError::Failed(error)) => return Err(error.into()),
+                Err(pause @ RuleError::Unsettled) => {
                     return Err(Error::unexpected(pause.to_string()).into());
                 }
             }
@@ -259,7 +271,7 @@ impl MappedStore {
     }
 
     /// Which of these questions are asked of the tables, and how.
-    fn asks(&self, tenant: &str, questions: &[Question]) -> (Vec<bool>, Vec<Statement>) {
+    fn asks(&self, tenant: &str, questions: &[Lookup]) -> (Vec<bool>, Vec<Statement>) {
         let asked: Vec<Option<Statement>> = questions
             .iter()
             .map(|question| self.shared.mapping.asks(tenant, question))
@@ -272,14 +284,14 @@ impl MappedStore {
 
     fn take(
         &self,
-        fetched: &mut Given,
-        questions: &[Question],
+        fetched: &mut FetchedRecords,
+        questions: &[Lookup],
         asked: &[bool],
-        given: &[Vec<Row>],
+        given: &[Vec<TextRow>],
     ) -> Result<()> {
         let mut given = given.iter();
         for (question, is_asked) in questions.iter().zip(asked) {
-            let rows: &[Row] = if *is_asked {
+            let rows: &[TextRow] = if *is_asked {
                 given.next().ok_or_else(unasked)?
             } else {
                 &[]
@@ -293,16 +305,16 @@ impl MappedStore {
 
 /// What was fetched in a turn, and the records as they were.
 #[derive(Default)]
-struct Given {
-    answers: Fetched,
+struct FetchedRecords {
+    answers: LookupCache,
     records: Vec<RawRecord>,
 }
 
-impl Given {
-    fn insert(&mut self, question: Question, answer: Answer) {
+impl FetchedRecords {
+    fn insert(&mut self, question: Lookup, answer: LookupResult) {
         match &answer {
-            Answer::Record(Some(stored)) => self.records.push(stored.record.clone()),
-            Answer::Records(list) => self
+            LookupResult::Record(Some(stored)) => self.records.push(stored.record.clone()),
+            LookupResult::Records(list) => self
                 .records
                 .extend(list.iter().map(|stored| stored.record.clone())),
             _ => {}
@@ -311,7 +323,7 @@ impl Given {
     }
 
     /// The fields that a record had before.
-    fn fields(&self, at: &At) -> Option<svc_core::json::Object> {
+    fn fields(&self, at: &ChangeTarget) -> Option<svc_core::json::Object> {
         let is_meant = |record: &&RawRecord| record.kind() == at.kind && record.meta().id == at.id;
         self.records
             .iter()
@@ -321,29 +333,30 @@ impl Given {
 }
 
 /// The record that an outcome shows whole.
-fn shown(outcome: &Outcome) -> Option<&RawRecord> {
+fn shown(outcome: &WriteOutcome) -> Option<&RawRecord> {
     match outcome {
-        Outcome::Created { record, .. } | Outcome::Updated(Some(record)) => Some(record),
-        Outcome::Updated(None) | Outcome::Deleted(_) | Outcome::Helped(_) | Outcome::Kept(_) => {
-            None
-        }
+        WriteOutcome::Created { record, .. } | WriteOutcome::Updated(Some(record)) => Some(record),
+        WriteOutcome::Updated(None)
+        | WriteOutcome::Deleted(_)
+        | WriteOutcome::Helped(_)
+        | WriteOutcome::Kept(_) => None,
     }
 }
 
 /// Why a turn came to nothing.
-enum Failed {
+enum TransactionError {
     Refused(Error),
-    Trouble(Trouble),
+    Trouble(DatabaseError),
 }
 
-impl From<Error> for Failed {
+impl From<Error> for TransactionError {
     fn from(error: Error) -> Self {
         Self::Refused(error)
     }
 }
 
-impl From<Trouble> for Failed {
-    fn from(trouble: Trouble) -> Self {
+impl From<DatabaseError> for TransactionError {
+    fn from(trouble: DatabaseError) -> Self {
         Self::Trouble(trouble)
     }
 }
@@ -358,7 +371,7 @@ fn begin(dialect: &'static dyn Dialect, deadline: Option<Instant>) -> Vec<Statem
 
 /// Waits for the tenant's turn, and gives its moment: later than that of every turn before.
 fn next_turn(dialect: &'static dyn Dialect, tenant: &str, now: Timestamp) -> Statement {
-    let mut sql = Sql::new(dialect, tenant);
+    let mut sql = SqlBuilder::new(dialect, tenant);
     let clock = dialect.as_text("svc_turns.clock");
     sql.push("INSERT INTO svc_turns (tenant, clock) VALUES (")
         .tenant(None)
@@ -375,7 +388,7 @@ fn next_turn(dialect: &'static dyn Dialect, tenant: &str, now: Timestamp) -> Sta
 async fn secret(database: &impl Database) -> Result<[u8; 32], MappingError> {
     let mut random = [0; 32];
     getrandom::fill(&mut random).map_err(Error::unexpected)?;
-    let mut make = Sql::new(database.dialect(), "");
+    let mut make = SqlBuilder::new(database.dialect(), "");
     make.push("INSERT INTO svc_secrets (name, secret) VALUES ('cursors', ")
         .text(hex::encode(&random));
     make.push(") ON CONFLICT (name) DO NOTHING");
@@ -394,7 +407,7 @@ async fn secret(database: &impl Database) -> Result<[u8; 32], MappingError> {
 #[async_trait]
 impl Store for MappedStore {
     async fn list(&self, cx: &Context, kind: Kind, request: &ListRequest) -> Result<RawPage> {
-        let Shared {
+        let MappedInner {
             database,
             mapping,
             cursors,
@@ -408,7 +421,10 @@ impl Store for MappedStore {
         let mut rereads = REREADS;
         loop {
             let asked = mapping.asks_page(cursors, tenant, kind, request)?;
-            let answers = database.read(asked).await.map_err(Trouble::of_a_read)?;
+            let answers = database
+                .read(asked)
+                .await
+                .map_err(DatabaseError::of_a_read)?;
             let page = mapping.page(cursors, tenant, kind, request, &answers)?;
             // The database may answer each statement at a moment of its own.
             if rereads == 0 || start.agrees(&request.page, &page) {
@@ -418,12 +434,12 @@ impl Store for MappedStore {
         }
     }
 
-    async fn get(&self, cx: &Context, at: &Address) -> Result<Option<RawRecord>> {
-        let record = self.find(cx, &Key::from(at)).await?;
+    async fn get(&self, cx: &Context, at: &RecordAddress) -> Result<Option<RawRecord>> {
+        let record = self.find(cx, &LookupKey::from(at)).await?;
         Ok(record.filter(|record| at.admits_parent(record.parent())))
     }
 
-    async fn find(&self, cx: &Context, key: &Key) -> Result<Option<RawRecord>> {
+    async fn find(&self, cx: &Context, key: &LookupKey) -> Result<Option<RawRecord>> {
         let mapping = &self.shared.mapping;
         let Some(table) = key
             .kind()
@@ -432,7 +448,7 @@ impl Store for MappedStore {
         else {
             return Ok(None);
         };
-        let mut sql = Sql::new(mapping.dialect, cx.tenant.as_str());
+        let mut sql = SqlBuilder::new(mapping.dialect, cx.tenant.as_str());
         if mapping.one(&mut sql, key, true, false).is_none() {
             return Ok(None);
         }
@@ -441,13 +457,13 @@ impl Store for MappedStore {
             .database
             .read(vec![sql.finish()])
             .await
-            .map_err(Trouble::of_a_read)?;
+            .map_err(DatabaseError::of_a_read)?;
         let row = answers.first().and_then(|rows| rows.first());
         row.map(|row| mapping.record(table, row).map(|stored| stored.record))
             .transpose()
     }
 
-    async fn write(&self, cx: &Context, call: Call) -> Result<Outcome> {
+    async fn write(&self, cx: &Context, call: WriteRequest) -> Result<WriteOutcome> {
         if !self.has(&cx.tenant) {
             return Err(Error::not_found());
         }
@@ -457,14 +473,14 @@ impl Store for MappedStore {
         loop {
             match self.turn(cx, &call).await {
                 Ok(outcome) => return Ok(outcome),
-                Err(Failed::Refused(error)) => return Err(error),
-                Err(Failed::Trouble(Trouble::Conflict(cause) | Trouble::Taken(cause)))
-                    if tries < TRIES =>
-                {
+                Err(TransactionError::Refused(error)) => return Err(error),
+                Err(TransactionError::Trouble(
+                    DatabaseError::Conflict(cause) | DatabaseError::Taken(cause),
+                )) if tries < TRIES => {
                     tracing::debug!(%cause, "a call is run again");
                     tries = tries.saturating_add(1);
                 }
-                Err(Failed::Trouble(trouble)) => return Err(trouble.into()),
+                Err(TransactionError::Trouble(trouble)) => return Err(trouble.into()),
             }
         }
     }
@@ -473,15 +489,15 @@ impl Store for MappedStore {
         Arc::clone(&self.matching)
     }
 
-    fn outgoing(self: Arc<Self>) -> Option<Arc<dyn Outgoing>> {
+    fn outgoing(self: Arc<Self>) -> Option<Arc<dyn Outbox>> {
         Some(self)
     }
 }
 
 /// Whose a container is (HLP-07).
 #[async_trait]
-impl AnonymousTenant for MappedStore {
-    async fn tenant_of(&self, container: &Address) -> Result<Option<Tenant>> {
+impl TenantResolver for MappedStore {
+    async fn tenant_of(&self, container: &RecordAddress) -> Result<Option<Tenant>> {
         let mapping = &self.shared.mapping;
         let Some(table) = mapping.of(container.kind) else {
             return Ok(None);
@@ -489,7 +505,7 @@ impl AnonymousTenant for MappedStore {
         if let Some(only) = &mapping.only {
             return Ok(Some(Tenant::new(only.as_str())));
         }
-        let mut sql = Sql::new(mapping.dialect, "");
+        let mut sql = SqlBuilder::new(mapping.dialect, "");
         if !mapping.owner(&mut sql, table, container) {
             return Ok(None);
         }
@@ -498,7 +514,7 @@ impl AnonymousTenant for MappedStore {
             .database
             .read(vec![sql.finish()])
             .await
-            .map_err(Trouble::of_a_read)?;
+            .map_err(DatabaseError::of_a_read)?;
         let owner = answers
             .first()
             .and_then(|rows| rows.first()?.first()?.as_deref());
@@ -524,7 +540,7 @@ impl fmt::Debug for MappedStore {
 }
 
 /// What a table keeps of its kind.
-fn kept(table: &Mapped) -> KeptKind {
+fn kept(table: &ResolvedTable) -> KeptKind {
     let schema = table.kind.schema();
     let mut kept = KeptKind::new(table.kind);
     kept.fields = table

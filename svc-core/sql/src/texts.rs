@@ -1,18 +1,18 @@
 //! Texts that a database cannot keep.
 
 use svc_core::{
-    error::{Code, Error, Problem, Result},
+    error::{Error, ErrorCode, Problem, Result},
     json::{Json, Object},
 };
 
-use super::{Dialect, resolved::Mapped, row::at};
+use super::{Dialect, resolved::ResolvedTable, row::at};
 
 /// Refuses texts with U+0000 if the database cannot have them.
 ///
 /// Requirements: ERR-13.
 pub(super) fn check_texts(
     dialect: &'static dyn Dialect,
-    table: &Mapped,
+    table: &ResolvedTable,
     fields: &Object,
 ) -> Result<()> {
     if dialect.has_nul() {
@@ -30,7 +30,7 @@ pub(super) fn check_texts(
                 .collect::<Vec<_>>()
                 .join(".");
             let text = "{property} has the character U+0000, which this server cannot keep.";
-            Problem::new(Code::FieldInvalid, &*path, text)
+            Problem::new(ErrorCode::FieldInvalid, &*path, text)
         });
     let wrong: Vec<Problem> = wrong.collect();
     if wrong.is_empty() {

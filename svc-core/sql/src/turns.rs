@@ -15,9 +15,9 @@ const REMEMBERED: usize = 1_024;
 
 /// Who is at work for each tenant.
 #[derive(Debug, Default)]
-pub(super) struct Turns(Mutex<HashMap<String, Arc<Semaphore>>>);
+pub(super) struct TenantLocks(Mutex<HashMap<String, Arc<Semaphore>>>);
 
-impl Turns {
+impl TenantLocks {
     /// Waits until the tenant's calls before have begun to end, in the order of calls. The turn
     /// ends when what this returns is dropped.
     pub(super) async fn wait(&self, tenant: &str) -> Option<OwnedSemaphorePermit> {
@@ -46,7 +46,7 @@ mod tests {
 
     #[tokio::test]
     async fn tenants_are_forgotten_when_nobody_is_at_work_for_them() {
-        let turns = Turns::default();
+        let turns = TenantLocks::default();
         let busy = turns.wait("busy").await;
         for number in 0..5 * REMEMBERED {
             drop(turns.wait(&number.to_string()).await);

@@ -9,13 +9,13 @@ use crate::{context::Context, link::Target, operation::OperationSpec};
 
 /// A call that may go on: nothing else reaches a backend.
 ///
-/// Only [`Call::admit`](super::Call::admit) makes one, for the tenant and the caller that it found.
+/// Only [`ResolvedRequest::admit`](super::ResolvedRequest::admit) makes one, for the tenant and the caller that it found.
 // It goes by value from one future to the next, each of which has room for it: so it is no larger
 // than a pointer.
-pub struct Admitted<'a>(pub(super) Box<Parts<'a>>);
+pub struct AuthorizedRequest<'a>(pub(super) Box<AuthorizedParts<'a>>);
 
 /// What is known of a call that may go on.
-pub(super) struct Parts<'a> {
+pub(super) struct AuthorizedParts<'a> {
     pub(super) api: &'a Api,
     pub(super) request: Request<'a>,
     pub(super) target: Target,
@@ -25,7 +25,7 @@ pub(super) struct Parts<'a> {
     pub(super) has_container: bool,
 }
 
-impl Parts<'_> {
+impl AuthorizedParts<'_> {
     /// The body, where the operation takes one.
     pub(super) fn body(&self) -> &[u8] {
         if self.operation.takes_body() {
@@ -36,7 +36,7 @@ impl Parts<'_> {
     }
 }
 
-impl<'a> Admitted<'a> {
+impl<'a> AuthorizedRequest<'a> {
     pub(super) fn new(
         api: &'a Api,
         request: Request<'a>,
@@ -44,7 +44,7 @@ impl<'a> Admitted<'a> {
         operation: &'static OperationSpec,
         context: Context,
     ) -> Self {
-        Self(Box::new(Parts {
+        Self(Box::new(AuthorizedParts {
             api,
             request,
             target,
@@ -85,7 +85,7 @@ impl<'a> Admitted<'a> {
     }
 }
 
-impl fmt::Debug for Admitted<'_> {
+impl fmt::Debug for AuthorizedRequest<'_> {
     /// Without ids (UND-42).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Admitted")

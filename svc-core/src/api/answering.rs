@@ -2,31 +2,31 @@
 
 use http::StatusCode;
 
-use super::{Api, Reply, ResponseStyle, shown::shown, transaction::unfitting};
+use super::{Api, Response, ResponseStyle, shown::shown, transaction::unfitting};
 use crate::{
     context::Context,
     error::{Error, Problem, Result},
     hal,
-    helper::{EntryStatus, RawOutcome},
+    helper::{EntryStatus, RawHelperOutcome},
     json::Object,
     model::Kind,
     operation::CREATED,
     record::RawRecord,
-    store::Outcome,
+    store::WriteOutcome,
 };
 
 /// How what a call comes to is answered: known before it has its turn, so that the answer can be
 /// kept in the same transaction.
 #[derive(Debug, Clone)]
-pub(super) struct Answering {
-    form: Form,
+pub(super) struct WriteRenderer {
+    form: ResponseForm,
     /// Action functions that nobody tried, because this server does not support them (ERR-38).
     unsupported: Vec<(Kind, Problem)>,
 }
 
 /// What an answer shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum ResponseForm {
     /// A record that was created alone, or was there already.
     Created,
     /// A record of this kind that was created with its person.
@@ -39,8 +39,8 @@ pub(super) enum Form {
     Notice(&'static str),
 }
 
-impl From<Form> for Answering {
-    fn from(form: Form) -> Self {
+impl From<ResponseForm> for WriteRenderer {
+    fn from(form: ResponseForm) -> Self {
         Self {
             form,
             unsupported: Vec::new(),
@@ -48,9 +48,9 @@ impl From<Form> for Answering {
     }
 }
 
-impl Answering {
+impl WriteRenderer {
     /// With functions that nobody tried.
-    pub(super) fn reporting(form: Form, unsupported: Vec<(Kind, Problem)>) -> Self {
+    pub(super) fn reporting(form: ResponseForm, unsupported: Vec<(Kind, Problem)>) -> Self {
         Self { form, unsupported }
     }
 }
@@ -60,32 +60,37 @@ impl Api {
     pub(super) fn answer_to(
         &self,
         cx: &Context,
-        answering: &Answering,
+        answering: &WriteRenderer,
         body: &Object,
-        outcome: Outcome,
-    ) -> Result<Reply> {
+        outcome: WriteOutcome,
+    ) -> Result<Response> {
         match (answering.form, outcome) {
-            (Form::Created, Outcome::Created { record, is_new }) => {
+            (ResponseForm::Created, WriteOutcome::Created { record, is_new }) => {
                 Ok(self.written_reply(cx, self.created_status(is_new), &record))
             }
-            (Form::Updated, Outcome::Updated(record)) => {
+            (ResponseForm::Updated, WriteOutcome::Updated(record)) => {
                 Ok(self.written_reply(cx, StatusCode::OK, &record.ok_or_else(Error::not_found)?))
             }
-            (form, Outcome::Helped(outcome)) => {
+            (form, WriteOutcome::Helped(outcome)) => {
                 self.answer_help(cx, form, &self.whole(cx, answering, body, outcome))
             }
             _ => Err(unfitting()),
         }
     }
 
-    fn answer_help(&self, cx: &Context, form: Form, outcome: &RawOutcome) -> Result<Reply> {
+    fn answer_help(
+        &self,
+        cx: &Context,
+        form: ResponseForm,
+        outcome: &RawHelperOutcome,
+    ) -> Result<Response> {
         if outcome.has_failures() {
             return Ok(self.report(cx, outcome));
         }
         let status = match form {
-            Form::Notice(text) => return Ok(notice(text)),
-            Form::CreatedWithPerson(kind) => self.created_status(outcome.was_created(kind)),
-            _ if cx.is_anonymous() => return Ok(Reply::hal(StatusCode::OK, b"{}".to_vec())),
+            ResponseForm::Notice(text) => return Ok(notice(text)),
+            ResponseForm::CreatedWithPerson(kind) => self.created_status(outcome.was_created(kind)),
+            _ if cx.is_anonymous() => return Ok(Response::hal(StatusCode::OK, b"{}".to_vec())),
             _ => StatusCode::OK,
         };
         match outcome.action.as_ref().or(outcome.person.as_ref()) {
@@ -100,10 +105,10 @@ impl Api {
     fn whole(
         &self,
         cx: &Context,
-        answering: &Answering,
+        answering: &WriteRenderer,
         body: &Object,
-        mut outcome: RawOutcome,
-    ) -> RawOutcome {
+        mut outcome: RawHelperOutcome,
+    ) -> RawHelperOutcome {
         for (kind, problem) in &answering.unsupported {
             outcome.refused_function(*kind, problem.clone());
         }
@@ -116,7 +121,7 @@ impl Api {
     }
 
     /// The answer with the record that a call wrote.
-    fn written_reply(&self, cx: &Context, status: StatusCode, record: &RawRecord) -> Reply {
+    fn written_reply(&self, cx: &Context, status: StatusCode, record: &RawRecord) -> Response {
         self.located(cx, self.record_reply(cx, status, record), record)
     }
 
@@ -132,7 +137,7 @@ impl Api {
     /// 400 with one entry for each resource (ERR-30, ERR-31).
     ///
     /// What failed alone failed as a whole (ERR-20).
-    fn report(&self, cx: &Context, outcome: &RawOutcome) -> Reply {
+    fn report(&self, cx: &Context, outcome: &RawHelperOutcome) -> Response {
         if let [entry] = outcome.entries.as_slice() {
             return self.invalid(Some(entry.kind), &outcome.problems());
         }
@@ -153,13 +158,13 @@ impl Api {
             examples,
         };
         hal::non_atomic(&self.hal(&cx.base), &view, &mut body);
-        Reply::hal(StatusCode::BAD_REQUEST, body)
+        Response::hal(StatusCode::BAD_REQUEST, body)
     }
 }
 
 /// That something is done, in words.
-pub(super) fn notice(text: &str) -> Reply {
+pub(super) fn notice(text: &str) -> Response {
     let mut body = Vec::new();
     hal::notice(text, &mut body);
-    Reply::hal(StatusCode::OK, body)
+    Response::hal(StatusCode::OK, body)
 }

@@ -4,32 +4,32 @@ use std::fmt;
 
 use http::{Extensions, HeaderMap, HeaderValue, Method, StatusCode, header::ALLOW};
 
-use super::{Admitted, Api, Offered, Reply, Request, RequestTarget};
+use super::{Api, AuthorizedRequest, OfferedOperation, Request, RequestTarget, Response};
 use crate::{
     auth::{Caller, Credentials, Identity},
     context::{Context, Tenant},
-    error::{Code, Error, Result},
-    link::{Address, Scope, Target},
-    operation::Key,
+    error::{Error, ErrorCode, Result},
+    link::{RecordAddress, Scope, Target},
+    operation::KeyRequirement,
     value::Timestamp,
 };
 
 /// A request that is resolved: which target it addresses, and which operation it asks for there.
 ///
 /// Neither has to be there: an address may lead to nothing (UND-35), and an operation may not be
-/// offered (ERR-07). What that is answered with depends on who asks; [`Call::admit`] decides it.
-pub struct Call<'a> {
+/// offered (ERR-07). What that is answered with depends on who asks; [`ResolvedRequest::admit`] decides it.
+pub struct ResolvedRequest<'a> {
     api: &'a Api,
     request: Request<'a>,
     target: Option<Target>,
-    operation: Option<Offered>,
+    operation: Option<OfferedOperation>,
 }
 
 impl Api {
     /// Finds out what a request addresses and asks for; nothing is decided yet, and nothing of its
     /// body is looked at.
     #[must_use]
-    pub fn resolve<'a>(&'a self, mut request: Request<'a>) -> Call<'a> {
+    pub fn resolve<'a>(&'a self, mut request: Request<'a>) -> ResolvedRequest<'a> {
         let target = match std::mem::replace(&mut request.target, RequestTarget::Nothing) {
             RequestTarget::Path(path) => self.route(path),
             RequestTarget::Target(target) => Some(target),
@@ -38,7 +38,7 @@ impl Api {
         let operation = target
             .as_ref()
             .and_then(|target| self.operation(request.method, target));
-        Call {
+        ResolvedRequest {
             api: self,
             request,
             target,
@@ -89,28 +89,28 @@ impl Api {
     }
 
     /// The response to a request without a valid key (AUT-03, AUT-07).
-    pub(super) fn unauthorized(&self, target: &Target) -> Reply {
+    pub(super) fn unauthorized(&self, target: &Target) -> Response {
         self.failure(
             Some(target),
-            Code::KeyInvalid,
+            ErrorCode::KeyInvalid,
             "The API key is missing or not valid.",
         )
     }
 
-    /// Answers a request of somebody: [resolves](Api::resolve) it, [admits](Call::admit) it and
-    /// [answers](Admitted::answer) it. `HEAD` is answered as `GET`, with a body that is not to be
+    /// Answers a request of somebody: [resolves](Api::resolve) it, [admits](ResolvedRequest::admit) it and
+    /// [answers](AuthorizedRequest::answer) it. `HEAD` is answered as `GET`, with a body that is not to be
     /// sent (UND-28).
     ///
     /// # Examples
     ///
     /// ```
-    /// # use svc_core::{Api, Tenant, api::{Reply, Request}, auth::{Caller, Identity, Rights}};
-    /// # async fn people(api: &Api) -> Reply {
+    /// # use svc_core::{Api, Tenant, api::{Response, Request}, auth::{Caller, Identity, Rights}};
+    /// # async fn people(api: &Api) -> Response {
     /// let identity = Identity::Known(Tenant::new("acme"), Caller::with_rights(Rights::read_only()));
     /// api.answer(identity, Request::new(&http::Method::GET, "people")).await
     /// # }
     /// ```
-    pub async fn answer(&self, identity: Identity, request: Request<'_>) -> Reply {
+    pub async fn answer(&self, identity: Identity, request: Request<'_>) -> Response {
         match self.resolve(request).admit(identity).await {
             Ok(admitted) => admitted.answer().await,
             Err(reply) => reply,
@@ -118,7 +118,7 @@ impl Api {
     }
 }
 
-impl<'a> Call<'a> {
+impl<'a> ResolvedRequest<'a> {
     /// What it addresses; `None` where that is nothing of the interface (UND-35).
     #[must_use]
     pub fn target(&self) -> Option<&Target> {
@@ -127,7 +127,7 @@ impl<'a> Call<'a> {
 
     /// The operation that it asks for; `None` where this server does not offer it (ERR-07).
     #[must_use]
-    pub fn operation(&self) -> Option<&Offered> {
+    pub fn operation(&self) -> Option<&OfferedOperation> {
         self.operation.as_ref()
     }
 
@@ -140,7 +140,7 @@ impl<'a> Call<'a> {
     /// The answer that does not depend on who asks: 404 where the address leads to nothing
     /// (UND-35), 204 with `Allow` to `OPTIONS` (UND-28). `None` for every other call.
     #[must_use]
-    pub fn immediate(&self) -> Option<Reply> {
+    pub fn immediate(&self) -> Option<Response> {
         let Some(target) = &self.target else {
             return Some(self.api.nothing_here());
         };
@@ -149,7 +149,7 @@ impl<'a> Call<'a> {
         }
         let methods = self.api.allowed_methods(target);
         let names: Vec<&str> = methods.iter().map(Method::as_str).collect();
-        let mut reply = Reply::empty(StatusCode::NO_CONTENT);
+        let mut reply = Response::empty(StatusCode::NO_CONTENT);
         reply.insert(ALLOW, HeaderValue::try_from(names.join(", ")).ok());
         Some(reply)
     }
@@ -160,7 +160,7 @@ impl<'a> Call<'a> {
     /// # Errors
     ///
     /// The answer, where the authenticator failed.
-    pub async fn identify(&mut self) -> Result<Identity, Reply> {
+    pub async fn identify(&mut self) -> Result<Identity, Response> {
         let now = *self.request.received.get_or_insert_with(Timestamp::now);
         let identity = self
             .api
@@ -182,14 +182,14 @@ impl<'a> Call<'a> {
     ///
     /// The answer to a call that may not go on:
     ///
-    /// - [immediately](Call::immediate), whoever asks;
+    /// - [immediately](ResolvedRequest::immediate), whoever asks;
     /// - 401 to a bad key, and where a key is needed and missing (AUT-03, AUT-07);
     /// - 500 `NOT_IMPLEMENTED` where the operation is not offered (ERR-07), and 404 where also the
     ///   record that it addresses is not there;
     /// - 403 to a key without the right (AUT-04), and on the change feed to a key that may read no
     ///   kind (SYN-06);
     /// - 500 or 503 where a backend failed.
-    pub async fn admit(self, identity: Identity) -> Result<Admitted<'a>, Reply> {
+    pub async fn admit(self, identity: Identity) -> Result<AuthorizedRequest<'a>, Response> {
         if let Some(reply) = self.immediate() {
             return Err(reply);
         }
@@ -202,7 +202,7 @@ impl<'a> Call<'a> {
         let Some(target) = target else {
             return Err(api.nothing_here());
         };
-        let call = Addressed {
+        let call = RoutedRequest {
             api,
             request,
             target,
@@ -224,7 +224,7 @@ impl<'a> Call<'a> {
             });
         };
         match (operation.right(), known) {
-            (None, known) if operation.key() == Key::NotNeeded => {
+            (None, known) if operation.key() == KeyRequirement::NotNeeded => {
                 let (tenant, caller) =
                     known.unwrap_or_else(|| (Tenant::new(""), Caller::anonymous()));
                 Ok(call.admitted(operation, tenant, caller))
@@ -234,10 +234,10 @@ impl<'a> Call<'a> {
                 if right.map_or_else(|| caller.may_read_any(), |right| caller.may(right)) {
                     Ok(call.admitted(operation, tenant, caller))
                 } else {
-                    Err(call.refused(Code::KeyNotAllowed, "This API key may not do this."))
+                    Err(call.refused(ErrorCode::KeyNotAllowed, "This API key may not do this."))
                 }
             }
-            _ if operation.key() != Key::Optional => Err(call.unauthorized()),
+            _ if operation.key() != KeyRequirement::Optional => Err(call.unauthorized()),
             (_, Some((tenant, caller))) => Ok(call.admitted(operation, tenant, caller)),
             (_, None) => Box::pin(call.without_key(operation)).await,
         }
@@ -245,15 +245,18 @@ impl<'a> Call<'a> {
 }
 
 /// A call whose address leads somewhere.
-struct Addressed<'a> {
+struct RoutedRequest<'a> {
     api: &'a Api,
     request: Request<'a>,
     target: Target,
 }
 
-impl<'a> Addressed<'a> {
+impl<'a> RoutedRequest<'a> {
     /// A call without a key works on the tenant of the container that it addresses (HLP-07).
-    async fn without_key(self, operation: Offered) -> Result<Admitted<'a>, Reply> {
+    async fn without_key(
+        self,
+        operation: OfferedOperation,
+    ) -> Result<AuthorizedRequest<'a>, Response> {
         let Target::Helper {
             container: Some(container),
             ..
@@ -282,9 +285,14 @@ impl<'a> Addressed<'a> {
         })
     }
 
-    fn admitted(mut self, operation: Offered, tenant: Tenant, caller: Caller) -> Admitted<'a> {
+    fn admitted(
+        mut self,
+        operation: OfferedOperation,
+        tenant: Tenant,
+        caller: Caller,
+    ) -> AuthorizedRequest<'a> {
         let context = self.request.context(self.api, tenant, caller);
-        Admitted::new(
+        AuthorizedRequest::new(
             self.api,
             self.request,
             self.target,
@@ -294,7 +302,7 @@ impl<'a> Addressed<'a> {
     }
 
     /// 500, or 404 where what the call addresses does not exist for the caller's tenant (UND-39).
-    async fn not_offered(mut self, tenant: Tenant, caller: Caller) -> Reply {
+    async fn not_offered(mut self, tenant: Tenant, caller: Caller) -> Response {
         let context = self.request.context(self.api, tenant, caller);
         self.failed(match self.exists(&context).await {
             Ok(true) => Error::not_implemented(),
@@ -312,21 +320,21 @@ impl<'a> Addressed<'a> {
         }
     }
 
-    fn unauthorized(&self) -> Reply {
+    fn unauthorized(&self) -> Response {
         self.api.unauthorized(&self.target)
     }
 
-    fn refused(&self, code: Code, description: &str) -> Reply {
+    fn refused(&self, code: ErrorCode, description: &str) -> Response {
         self.api.failure(Some(&self.target), code, description)
     }
 
-    fn failed(&self, error: Error) -> Reply {
+    fn failed(&self, error: Error) -> Response {
         self.api.error_reply(Some(&self.target), error)
     }
 }
 
 /// The record that a target is, or that it lies below.
-fn record_of(target: &Target) -> Option<&Address> {
+fn record_of(target: &Target) -> Option<&RecordAddress> {
     match target {
         Target::Record(at)
         | Target::Collection {
@@ -345,7 +353,7 @@ fn record_of(target: &Target) -> Option<&Address> {
     }
 }
 
-impl fmt::Debug for Call<'_> {
+impl fmt::Debug for ResolvedRequest<'_> {
     /// Without ids (UND-42).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Call")

@@ -7,18 +7,18 @@ use crate::capability::{
 };
 use crate::{
     auth::Operation,
-    context::Base,
-    filter::Filterable,
+    context::BaseUrl,
+    filter::FilterField,
     helper::HelperName,
     link::{Scope, Target},
     model::Kind,
-    schema::{Field, LinkTarget, Mode, Narrow, Type},
+    schema::{Constraint, FieldMode, FieldSpec, LinkTarget, ValueType},
     value::ClosedEnum,
 };
 
 /// The capability document of an API, under a base (UND-40).
 #[must_use]
-pub fn capabilities(api: &Api, base: &Base) -> Declaration {
+pub fn capabilities(api: &Api, base: &BaseUrl) -> Declaration {
     let dialect = api.dialect();
     let mut document = Declaration::default();
     document.declaration_version = 1;
@@ -104,7 +104,7 @@ pub fn json_schema_names(api: &Api) -> Vec<&'static str> {
 }
 
 /// What is supported of one kind; `None` for nothing.
-fn collection(api: &Api, base: &Base, kind: Kind) -> Option<DeclaredCollection> {
+fn collection(api: &Api, base: &BaseUrl, kind: Kind) -> Option<DeclaredCollection> {
     let schema = kind.schema();
     let operations: Vec<String> = Operation::ALL
         .iter()
@@ -151,7 +151,7 @@ fn collection(api: &Api, base: &Base, kind: Kind) -> Option<DeclaredCollection> 
         .map(str::to_owned)
         .collect();
     if listed {
-        let names = |fields: &mut dyn Iterator<Item = &Filterable>| {
+        let names = |fields: &mut dyn Iterator<Item = &FilterField>| {
             fields.map(|it| it.as_str().to_owned()).collect()
         };
         collection.filter = names(&mut api.filterable(kind).iter());
@@ -170,8 +170,8 @@ fn collection(api: &Api, base: &Base, kind: Kind) -> Option<DeclaredCollection> 
 }
 
 fn described(
-    field: &Field,
-    narrow: Option<&Narrow>,
+    field: &FieldSpec,
+    narrow: Option<&Constraint>,
     readable: bool,
     writable: bool,
 ) -> DeclaredField {
@@ -180,19 +180,19 @@ fn described(
     described.readable = readable;
     described.writable = writable && !field.is_computed();
     described.computed = field.is_computed();
-    described.required = field.mode == Mode::Required;
-    if let Type::Enum(values) | Type::FlexEnum(values) = field.ty {
+    described.required = field.mode == FieldMode::Required;
+    if let ValueType::Enum(values) | ValueType::FlexEnum(values) = field.ty {
         described.values = Some(values.iter().map(|&value| value.to_owned()).collect());
     }
     described.default = match field.mode {
-        Mode::Default(value) => Some(value.to_owned()),
-        Mode::ReceiptTime => Some("time of receipt".to_owned()),
+        FieldMode::Default(value) => Some(value.to_owned()),
+        FieldMode::ReceiptTime => Some("time of receipt".to_owned()),
         _ => None,
     };
     if let Some(narrow) = narrow {
         narrowed(&mut described, narrow);
     }
-    let inner = |member: &Field| {
+    let inner = |member: &FieldSpec| {
         let narrow = narrow.and_then(|narrow| narrow.members.member(member.name));
         let readable = readable && !narrow.is_some_and(|narrow| narrow.unreadable);
         let writable = writable && !narrow.is_some_and(|narrow| narrow.unwritable);
@@ -207,7 +207,7 @@ fn described(
 }
 
 /// What is narrower than the interface, in the place of what the interface has.
-fn narrowed(described: &mut DeclaredField, narrow: &Narrow) {
+fn narrowed(described: &mut DeclaredField, narrow: &Constraint) {
     described.required |= narrow.required;
     if let Some(values) = &narrow.values {
         // A flexible enum takes no other values then (TYP-09).
@@ -224,21 +224,21 @@ fn narrowed(described: &mut DeclaredField, narrow: &Narrow) {
 
 /// The name of a type in the interface's vocabulary (TYP-01 to TYP-12).
 #[must_use]
-pub fn type_name(ty: &Type) -> String {
+pub fn type_name(ty: &ValueType) -> String {
     match ty {
         // The mark of a phone number is text (RES-phone_number-01).
-        Type::String | Type::Flag => "string".to_owned(),
-        Type::Integer => "integer".to_owned(),
-        Type::Float => "float".to_owned(),
-        Type::Amount => "number".to_owned(),
-        Type::Boolean => "boolean".to_owned(),
-        Type::Timestamp => "datetime".to_owned(),
-        Type::Date => "date".to_owned(),
-        Type::Enum(_) => "enum".to_owned(),
-        Type::FlexEnum(_) => "flexenum".to_owned(),
-        Type::Reference => "reference".to_owned(),
-        Type::StringMap | Type::Object(_) => "object".to_owned(),
-        Type::Array(item) => format!("{}[]", type_name(item)),
-        Type::OneOrMany(item) => format!("{0} or {0}[]", type_name(item)),
+        ValueType::String | ValueType::Flag => "string".to_owned(),
+        ValueType::Integer => "integer".to_owned(),
+        ValueType::Float => "float".to_owned(),
+        ValueType::Amount => "number".to_owned(),
+        ValueType::Boolean => "boolean".to_owned(),
+        ValueType::Timestamp => "datetime".to_owned(),
+        ValueType::Date => "date".to_owned(),
+        ValueType::Enum(_) => "enum".to_owned(),
+        ValueType::FlexEnum(_) => "flexenum".to_owned(),
+        ValueType::Reference => "reference".to_owned(),
+        ValueType::StringMap | ValueType::Object(_) => "object".to_owned(),
+        ValueType::Array(item) => format!("{}[]", type_name(item)),
+        ValueType::OneOrMany(item) => format!("{0} or {0}[]", type_name(item)),
     }
 }

@@ -6,13 +6,13 @@ use super::Api;
 use crate::error::Error;
 
 /// What an error of the vendor means; `None` where it is unexpected after all.
-type Meaning = dyn Fn(&(dyn StdError + 'static)) -> Option<Error> + Send + Sync;
+type ErrorMapFn = dyn Fn(&(dyn StdError + 'static)) -> Option<Error> + Send + Sync;
 
 /// The meaning of the vendor's errors, where one is set.
 #[derive(Clone, Default)]
-pub(crate) struct Classify(pub(super) Option<Arc<Meaning>>);
+pub(crate) struct ErrorMapper(pub(super) Option<Arc<ErrorMapFn>>);
 
-impl Classify {
+impl ErrorMapper {
     /// What an unexpected error is after all; any other is what it was.
     pub(crate) fn told(&self, error: Error) -> Error {
         let known = match (&self.0, error.source()) {
@@ -26,7 +26,7 @@ impl Classify {
     }
 }
 
-impl fmt::Debug for Classify {
+impl fmt::Debug for ErrorMapper {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Classify").field(&self.0.is_some()).finish()
     }

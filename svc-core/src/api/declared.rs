@@ -1,11 +1,11 @@
 //! What an API offers, for the documents about it (CAP-04).
 
-use super::{Api, Behaviour, ErrorBodies, ResponseStyle, Runner, extensions::Extension};
+use super::{Api, Behaviour, ErrorBodies, HelperRunner, ResponseStyle, extensions::Extension};
 use crate::{
     auth::Operation,
-    helper::{FunctionName, HelperName, Merge},
+    helper::{FunctionName, HelperName, MergePolicy},
     model::Kind,
-    schema::Narrowing,
+    schema::Constraints,
 };
 
 impl Api {
@@ -57,7 +57,7 @@ impl Api {
 
     /// What the server has of a kind that is narrower than the interface; `None` where nothing is.
     #[must_use]
-    pub fn narrowing(&self, kind: Kind) -> Option<&Narrowing> {
+    pub fn narrowing(&self, kind: Kind) -> Option<&Constraints> {
         self.registered(kind).narrowing.as_ref()
     }
 
@@ -92,7 +92,8 @@ impl Api {
     pub fn behaviours(&self) -> Vec<&'static str> {
         let inner = &self.inner;
         let composed = |helper: &HelperName| {
-            helper.takes_person() && matches!(inner.helpers.get(helper), Some(Runner::Composed))
+            helper.takes_person()
+                && matches!(inner.helpers.get(helper), Some(HelperRunner::Composed))
         };
         let matches = self.registered(Kind::Person).find.is_some()
             && self.helpers().any(|helper| composed(&helper));
@@ -102,8 +103,8 @@ impl Api {
         };
         let is_ours =
             inner.settings.store.is_some() || !self.helpers().any(|helper| own_runner(&helper));
-        let changes_nobody =
-            inner.settings.anonymous.is_some() && inner.settings.strangers.merge() != Merge::Fill;
+        let changes_nobody = inner.settings.anonymous.is_some()
+            && inner.settings.strangers.merge() != MergePolicy::Fill;
         let in_parts = !inner.settings.atomic && self.helpers().any(HelperName::takes_functions);
         let named = [
             // What validation does is the same for every backend; the layout may be another.

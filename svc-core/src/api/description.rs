@@ -2,10 +2,10 @@
 
 use super::Api;
 use crate::{
-    context::Base,
-    error::{Code, Problem},
+    context::BaseUrl,
+    error::{ErrorCode, Problem},
     hal::{self, CollectionView, FailureView},
-    helper::{HelperName, RawOutcome},
+    helper::{HelperName, RawHelperOutcome},
     link::Scope,
     model::Kind,
     page::{PageRequest, RawPage},
@@ -14,14 +14,14 @@ use crate::{
 
 /// The renderer that answers requests, for the examples in documents.
 #[derive(Debug, Clone, Copy)]
-pub struct Description<'a> {
+pub struct DocumentRenderer<'a> {
     api: &'a Api,
-    base: &'a Base,
+    base: &'a BaseUrl,
 }
 
 /// A relation of the vendor's own.
 #[derive(Debug)]
-pub struct OwnRelation<'a> {
+pub struct VendorRelation<'a> {
     /// With its prefix.
     pub name: String,
     /// The address of its page.
@@ -30,10 +30,10 @@ pub struct OwnRelation<'a> {
     pub title: &'a str,
 }
 
-impl<'a> Description<'a> {
+impl<'a> DocumentRenderer<'a> {
     /// What documents about an API are written from, under a base.
     #[must_use]
-    pub fn new(api: &'a Api, base: &'a Base) -> Self {
+    pub fn new(api: &'a Api, base: &'a BaseUrl) -> Self {
         Self { api, base }
     }
 
@@ -78,7 +78,7 @@ impl<'a> Description<'a> {
     pub fn failure(
         &self,
         kind: Option<Kind>,
-        code: Code,
+        code: ErrorCode,
         properties: &[&str],
         reference: Option<&str>,
     ) -> Vec<u8> {
@@ -97,7 +97,7 @@ impl<'a> Description<'a> {
 
     /// The error object of a helper call without a key that failed in parts (ERR-31, HLP-07).
     #[must_use]
-    pub fn report(&self, outcome: &RawOutcome) -> Vec<u8> {
+    pub fn report(&self, outcome: &RawHelperOutcome) -> Vec<u8> {
         let mut out = Vec::new();
         let in_style = self.api.style_name() == "examples";
         let view = hal::ReportView {
@@ -112,12 +112,12 @@ impl<'a> Description<'a> {
 
     /// The prefix of the vendor's own relations, and each of them (ENT-27).
     #[must_use]
-    pub fn own_relations(&self) -> Option<(&'a str, Vec<OwnRelation<'a>>)> {
+    pub fn own_relations(&self) -> Option<(&'a str, Vec<VendorRelation<'a>>)> {
         let relations = &self.api.inner.relations;
         let own = relations.own.as_ref()?;
-        let named = |link: &'a crate::link::OwnLink| {
+        let named = |link: &'a crate::link::VendorLink| {
             let name = format!("{}:{}", relations.namespace, link.name);
-            OwnRelation {
+            VendorRelation {
                 name,
                 page: format!("{}{}", own.pages(), link.name),
                 title: &link.title,

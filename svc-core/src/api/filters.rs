@@ -3,15 +3,15 @@
 use super::Api;
 use crate::{
     auth::Operation,
-    error::{Code, Problem},
-    filter::{FILTER, Filter, Filterable, ORDER, Wrong},
+    error::{ErrorCode, Problem},
+    filter::{FILTER, Filter, FilterError, FilterField, ORDER},
     link::Scope,
     model::Kind,
-    page::{ListRequest, PageRequest, Parameter, Values, decoded, pairs},
+    page::{ListRequest, PageRequest, ParameterValues, QueryParameter, decoded, pairs},
 };
 
 /// What was asked for, and what links to other pages repeat of it, such as `&order=modified_date`.
-pub(super) struct Asked {
+pub(super) struct ParsedListRequest {
     pub(super) request: ListRequest,
     pub(super) repeated: String,
 }
@@ -20,7 +20,7 @@ impl Api {
     /// What collections of a kind can be filtered by; a date of it can also be ordered by (FLT-01,
     /// FLT-09).
     #[must_use]
-    pub fn filterable(&self, kind: Kind) -> &[Filterable] {
+    pub fn filterable(&self, kind: Kind) -> &[FilterField] {
         let registered = self.registered(kind);
         if registered.offers(Operation::List) {
             &registered.filterable
@@ -41,7 +41,7 @@ impl Api {
     /// The query parameters of a filter and an order, for documents: of the collection of all
     /// records of a kind.
     #[must_use]
-    pub fn filter_parameters(&self, kind: Kind) -> Vec<Parameter> {
+    pub fn filter_parameters(&self, kind: Kind) -> Vec<QueryParameter> {
         let fields = self.filterable(kind);
         let Some(first) = fields.first() else {
             return Vec::new();
@@ -58,14 +58,14 @@ impl Api {
         );
         let example = fields
             .iter()
-            .find(|field| **field == Filterable::ModifiedDate)
+            .find(|field| **field == FilterField::ModifiedDate)
             .unwrap_or(first)
             .example();
-        let filter = Parameter::new(FILTER, text, Values::Text { example });
+        let filter = QueryParameter::new(FILTER, text, ParameterValues::Text { example });
         let text = String::from(
             "The date by which the records are ordered, ascending; in the order of creation when it is not sent",
         );
-        let order = Parameter::new(ORDER, text, Values::OneOf(dates.clone()));
+        let order = QueryParameter::new(ORDER, text, ParameterValues::OneOf(dates.clone()));
         std::iter::once(filter)
             .chain((!dates.is_empty()).then_some(order))
             .collect()
@@ -79,8 +79,8 @@ impl Api {
         page: PageRequest,
         query: Option<&str>,
         namespace: &str,
-    ) -> Result<Asked, Vec<Problem>> {
-        let mut asked = Asked {
+    ) -> Result<ParsedListRequest, Vec<Problem>> {
+        let mut asked = ParsedListRequest {
             request: ListRequest::new(scope.clone(), page),
             repeated: String::new(),
         };
@@ -121,7 +121,7 @@ impl Api {
             encode(&value, &mut asked.repeated);
         }
         if problems.is_empty() {
-            problems.extend(asked.request.planned().err().map(|wrong: Wrong| {
+            problems.extend(asked.request.planned().err().map(|wrong: FilterError| {
                 let of_order = asked
                     .request
                     .filter
@@ -158,11 +158,11 @@ impl Api {
 }
 
 fn problem(name: &str, text: impl Into<std::borrow::Cow<'static, str>>) -> Problem {
-    Problem::new(Code::FilterInvalid, name, text)
+    Problem::new(ErrorCode::FilterInvalid, name, text)
 }
 
 /// The date that a query names.
-fn order(value: &str, fields: &[Filterable]) -> Result<Filterable, Problem> {
+fn order(value: &str, fields: &[FilterField]) -> Result<FilterField, Problem> {
     let mut dates = fields.iter().copied().filter(|field| field.is_date());
     let named = dates.clone().find(|date| date.as_str() == value);
     named.ok_or_else(|| {

@@ -6,13 +6,13 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue};
 
-use super::{Api, Reply};
+use super::{Api, Response};
 use crate::{
     context::Context,
-    error::{Code, Problem},
+    error::{ErrorCode, Problem},
     hal,
     json::Object,
-    read::BodyOf,
+    read::BodyPurpose,
 };
 
 pub(super) const PREFER: HeaderName = HeaderName::from_static("prefer");
@@ -20,7 +20,7 @@ pub(super) const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("prefe
 
 /// How a client wants its mistakes handled: the preference `handling` (RFC 7240, section 4.4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Handling {
+pub(super) enum HandlingPreference {
     /// What is not taken is an error.
     Strict,
     /// What is not taken is passed over; the client asked for it.
@@ -29,7 +29,7 @@ pub(super) enum Handling {
     Unsaid,
 }
 
-impl Handling {
+impl HandlingPreference {
     /// Of the headers of a request: of preferences that are sent twice the first counts, one that
     /// is not known does not.
     pub(super) fn of(headers: &HeaderMap) -> Self {
@@ -41,7 +41,7 @@ impl Handling {
     }
 
     /// Says in an answer which preference counted.
-    pub(super) fn mark(self, reply: &mut Reply) {
+    pub(super) fn mark(self, reply: &mut Response) {
         reply.insert(
             PREFERENCE_APPLIED,
             self.applied().map(HeaderValue::from_static),
@@ -61,14 +61,14 @@ impl Handling {
 /// How much a client wants to be told of what succeeded: the preference `return` (RFC 7240, section
 /// 4.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Return {
+pub(super) enum ReturnPreference {
     /// Where it is.
     Minimal,
     /// What it is, too.
     Representation,
 }
 
-impl Return {
+impl ReturnPreference {
     /// Of the headers of a request, where it says so.
     pub(super) fn of(headers: &HeaderMap) -> Option<Self> {
         match preference(headers, "return") {
@@ -98,7 +98,7 @@ pub(super) fn wait(headers: &HeaderMap) -> Option<Duration> {
 }
 
 /// Says in an answer how long it was waited at most.
-pub(super) fn mark_wait(time: Duration, reply: &mut Reply) {
+pub(super) fn mark_wait(time: Duration, reply: &mut Response) {
     reply.insert(
         PREFERENCE_APPLIED,
         HeaderValue::try_from(format!("wait={}", time.as_secs())).ok(),
@@ -130,7 +130,7 @@ fn parts(text: &str, separator: char) -> impl Iterator<Item = &str> {
 
 /// The members of a body that are not taken, and what becomes of them.
 #[derive(Debug, Default)]
-pub(super) struct Surplus {
+pub(super) struct IgnoredMembers {
     /// They are errors.
     pub(super) refused: Vec<Problem>,
     told: Vec<Problem>,
@@ -141,33 +141,33 @@ impl Api {
     pub(super) fn surplus(
         &self,
         cx: &Context,
-        handling: Handling,
-        of: BodyOf,
+        handling: HandlingPreference,
+        of: BodyPurpose,
         body: &Object,
-    ) -> Surplus {
+    ) -> IgnoredMembers {
         // A stranger is told nothing beside `{}` (HLP-07).
-        if handling != Handling::Strict && cx.is_anonymous() {
-            return Surplus::default();
+        if handling != HandlingPreference::Strict && cx.is_anonymous() {
+            return IgnoredMembers::default();
         }
         let mut surplus = self.bodies(cx).surplus(of, &|kind| self.taken(kind), body);
-        if handling == Handling::Strict {
-            return Surplus {
+        if handling == HandlingPreference::Strict {
+            return IgnoredMembers {
                 refused: surplus,
                 told: Vec::new(),
             };
         }
         // A record that was read is sent back with all that is in it.
-        if matches!(of, BodyOf::Update(_)) {
-            surplus.retain(|problem| problem.code != Code::PropertyReadOnly);
+        if matches!(of, BodyPurpose::Update(_)) {
+            surplus.retain(|problem| problem.code != ErrorCode::PropertyReadOnly);
         }
-        Surplus {
+        IgnoredMembers {
             refused: Vec::new(),
             told: surplus,
         }
     }
 
     /// Adds to an answer what of the body was not taken.
-    pub(super) fn warn(&self, cx: &Context, surplus: &Surplus, reply: &mut Reply) {
+    pub(super) fn warn(&self, cx: &Context, surplus: &IgnoredMembers, reply: &mut Response) {
         if surplus.told.is_empty() {
             return;
         }
@@ -181,11 +181,11 @@ impl Api {
 mod tests {
     use super::*;
 
-    fn handling(lines: &[&str]) -> Handling {
+    fn handling(lines: &[&str]) -> HandlingPreference {
         let lines = lines
             .iter()
             .map(|line| (PREFER, HeaderValue::from_str(line).expect("a header")));
-        Handling::of(&lines.collect())
+        HandlingPreference::of(&lines.collect())
     }
 
     /// SYN-11: beside other preferences, and nothing that is no number of seconds.
@@ -220,25 +220,28 @@ mod tests {
 
     #[test]
     fn und_22_a_client_says_how_its_mistakes_are_handled() {
-        assert_eq!(handling(&[]), Handling::Unsaid);
-        assert_eq!(handling(&["handling=strict"]), Handling::Strict);
+        assert_eq!(handling(&[]), HandlingPreference::Unsaid);
+        assert_eq!(handling(&["handling=strict"]), HandlingPreference::Strict);
         assert_eq!(
             handling(&["respond-async, Handling = \"strict\"; foo=1"]),
-            Handling::Strict
+            HandlingPreference::Strict
         );
         assert_eq!(
             handling(&["return=minimal", "handling=lenient, handling=strict"]),
-            Handling::Lenient
+            HandlingPreference::Lenient
         );
-        assert_eq!(handling(&["foo=\"a, handling=strict\""]), Handling::Unsaid);
+        assert_eq!(
+            handling(&["foo=\"a, handling=strict\""]),
+            HandlingPreference::Unsaid
+        );
         assert_eq!(
             handling(&["foo=\"a, b\", handling=strict"]),
-            Handling::Strict
+            HandlingPreference::Strict
         );
-        assert_eq!(handling(&["handling"]), Handling::Unsaid);
+        assert_eq!(handling(&["handling"]), HandlingPreference::Unsaid);
         assert_eq!(
             handling(&["mishandling=strict, handling=other"]),
-            Handling::Unsaid
+            HandlingPreference::Unsaid
         );
     }
 }

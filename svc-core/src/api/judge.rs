@@ -1,8 +1,8 @@
 //! What else is wrong with a body that is refused already: one answer tells all of it (ERR-39).
 
 use super::{
-    Api, Reply,
-    composed::{Composed, Operations},
+    Api, Response,
+    composed::{ComposedContext, ComposedRunner},
 };
 use crate::{
     context::Context,
@@ -10,11 +10,11 @@ use crate::{
     error::{Error, Problem, Result},
     helper::HelperName,
     json::Object,
-    link::{Address, ShareNames},
+    link::{RecordAddress, ShareNames},
     model::Kind,
     read::MOST_PROBLEMS,
-    rules::{Asked, Ground, New, first_keys, help},
-    store::{Call, Key, Work},
+    rules::{CreateOptions, RuleContext, RuleResult, first_keys, help},
+    store::{LookupKey, WriteOperation, WriteRequest},
     value::Identifier,
 };
 
@@ -27,11 +27,11 @@ impl Api {
         &self,
         cx: &Context,
         kind: Kind,
-        container: Option<&Address>,
-        work: Work,
+        container: Option<&RecordAddress>,
+        work: WriteOperation,
         body: &Object,
         mut problems: Vec<Problem>,
-    ) -> Result<Reply> {
+    ) -> Result<Response> {
         let told = if problems.len() < MOST_PROBLEMS {
             self.judge(cx, container, work).await?
         } else {
@@ -52,13 +52,14 @@ impl Api {
     async fn judge(
         &self,
         cx: &Context,
-        container: Option<&Address>,
-        work: Work,
+        container: Option<&RecordAddress>,
+        work: WriteOperation,
     ) -> Result<Vec<Problem>> {
-        let is_schedule = matches!(&work, Work::Help(plan) if plan.helper == HelperName::Schedule);
+        let is_schedule =
+            matches!(&work, WriteOperation::Help(plan) if plan.helper == HelperName::Schedule);
         let told = match &self.inner.settings.store {
             Some(store) if !is_schedule => store
-                .write(cx, Call::new(cx, work).refused())
+                .write(cx, WriteRequest::new(cx, work).refused())
                 .await
                 .map(|_| Vec::new()),
             _ => {
@@ -73,25 +74,25 @@ impl Api {
     }
 }
 
-impl Composed<'_> {
+impl ComposedRunner<'_> {
     /// What operations that only read tell of a call: links that lead nowhere, identifiers of other
     /// records, tags, lists and questions that do not exist.
-    async fn judge(&self, cx: &Context, work: &Work) -> Result<Vec<Problem>> {
+    async fn judge(&self, cx: &Context, work: &WriteOperation) -> Result<Vec<Problem>> {
         match work {
-            Work::Help(plan) if plan.helper == HelperName::Schedule => Ok(Vec::new()),
-            Work::Help(plan) => {
+            WriteOperation::Help(plan) if plan.helper == HelperName::Schedule => Ok(Vec::new()),
+            WriteOperation::Help(plan) => {
                 let first = first_keys(plan, self.matching);
                 self.decide(cx, first, true, |ground| Ok(help(ground, plan)?.problems()))
                     .await
             }
-            Work::Create(draft) => {
-                let new = New::default();
+            WriteOperation::Create(draft) => {
+                let new = CreateOptions::default();
                 self.decide(cx, keys_of(draft), true, |ground| {
                     ground.wrong_draft(draft, &new)
                 })
                 .await
             }
-            Work::Update(at, patch) => {
+            WriteOperation::Update(at, patch) => {
                 let mut problems = self.broken_rules(cx, at, patch).await?;
                 problems.extend(
                     self.decide(cx, Vec::new(), true, |ground| ground.wrong_patch(at, patch))
@@ -99,7 +100,7 @@ impl Composed<'_> {
                 );
                 Ok(problems)
             }
-            Work::Delete(_) | Work::Load(_) => Ok(Vec::new()),
+            WriteOperation::Delete(_) | WriteOperation::Load(_) => Ok(Vec::new()),
         }
     }
 
@@ -107,7 +108,7 @@ impl Composed<'_> {
     async fn broken_rules(
         &self,
         cx: &Context,
-        at: &Address,
+        at: &RecordAddress,
         patch: &RawPatch,
     ) -> Result<Vec<Problem>> {
         let Some(get) = &self.registered(at.kind)?.get else {
@@ -123,21 +124,25 @@ impl Composed<'_> {
 }
 
 /// What is sure to be looked up for a draft.
-fn keys_of(draft: &RawDraft) -> Vec<Key> {
+fn keys_of(draft: &RawDraft) -> Vec<LookupKey> {
     let linked = draft
         .links
         .iter()
-        .map(|(_, address)| Key::Id(address.kind, address.id.clone()));
+        .map(|(_, address)| LookupKey::Id(address.kind, address.id.clone()));
     let identified = draft
         .identifiers
         .iter()
-        .map(|identifier| Key::Identifier(draft.kind, identifier.clone()));
+        .map(|identifier| LookupKey::Identifier(draft.kind, identifier.clone()));
     linked.chain(identified).collect()
 }
 
-impl Operations<'_> {
+impl ComposedContext<'_> {
     /// What is wrong with a draft whose container is there.
-    pub(super) fn wrong_draft(&mut self, draft: &RawDraft, new: &New) -> Asked<Vec<Problem>> {
+    pub(super) fn wrong_draft(
+        &mut self,
+        draft: &RawDraft,
+        new: &CreateOptions,
+    ) -> RuleResult<Vec<Problem>> {
         let is_looked_at = |name: &str| {
             Some(name) != draft.kind.schema().parent
                 && (new.person.is_none() || name != Kind::Person.singular())
@@ -151,7 +156,7 @@ impl Operations<'_> {
     }
 
     /// What is wrong with a patch of the record at an address.
-    fn wrong_patch(&mut self, at: &Address, patch: &RawPatch) -> Asked<Vec<Problem>> {
+    fn wrong_patch(&mut self, at: &RecordAddress, patch: &RawPatch) -> RuleResult<Vec<Problem>> {
         let mut problems = Vec::new();
         for (name, address) in &patch.links {
             if let Some(address) = address {
@@ -166,8 +171,12 @@ impl Operations<'_> {
         Ok(problems)
     }
 
-    fn leads_nowhere(&mut self, name: &'static str, address: &Address) -> Asked<Option<Problem>> {
-        let found = self.find(&Key::Id(address.kind, address.id.clone()))?;
+    fn leads_nowhere(
+        &mut self,
+        name: &'static str,
+        address: &RecordAddress,
+    ) -> RuleResult<Option<Problem>> {
+        let found = self.find(&LookupKey::Id(address.kind, address.id.clone()))?;
         let is_there = found.is_some_and(|found| {
             found.parent.is_none() || address.admits_parent(found.parent.as_ref())
         });
@@ -179,12 +188,12 @@ impl Operations<'_> {
         &mut self,
         kind: Kind,
         identifiers: &[Identifier],
-        own: Option<&Address>,
-    ) -> Asked<Vec<Problem>> {
+        own: Option<&RecordAddress>,
+    ) -> RuleResult<Vec<Problem>> {
         let mut problems = Vec::new();
         let looked_up = if self.finds(kind) { identifiers } else { &[] };
         for (place, identifier) in looked_up.iter().enumerate() {
-            let owner = self.find(&Key::Identifier(kind, identifier.clone()))?;
+            let owner = self.find(&LookupKey::Identifier(kind, identifier.clone()))?;
             if owner.is_some_and(|owner| own.is_none_or(|own| own.id != owner.id)) {
                 problems.push(Problem::identifier_in_use(place));
             }

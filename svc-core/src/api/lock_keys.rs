@@ -2,10 +2,10 @@
 
 use crate::{
     auth::Tenant,
-    helper::{MatchKey, Merge, PersonMatching},
+    helper::{MatchKey, MergePolicy, PersonMatching},
     model::Kind,
     ops::LockKey,
-    store::Work,
+    store::WriteOperation,
     value::Identifier,
 };
 
@@ -13,7 +13,7 @@ use crate::{
 /// person is recognised by, and the identifiers that it stores.
 pub(super) fn lock_keys(
     tenant: &Tenant,
-    work: &Work,
+    work: &WriteOperation,
     matching: &dyn PersonMatching,
 ) -> Vec<LockKey> {
     let mut keys = Vec::new();
@@ -32,13 +32,17 @@ pub(super) fn lock_keys(
             .collect()
     };
     match work {
-        Work::Create(draft) => lock(draft.kind, named(&draft.identifiers)),
-        Work::Update(at, patch) => lock(
+        WriteOperation::Create(draft) => lock(draft.kind, named(&draft.identifiers)),
+        WriteOperation::Update(at, patch) => lock(
             at.kind,
             named(patch.identifiers.as_deref().unwrap_or_default()),
         ),
-        Work::Help(plan) => {
-            if let Some(person) = plan.person.as_ref().filter(|_| plan.merge != Merge::Apart) {
+        WriteOperation::Help(plan) => {
+            if let Some(person) = plan
+                .person
+                .as_ref()
+                .filter(|_| plan.merge != MergePolicy::Apart)
+            {
                 lock(
                     Kind::Person,
                     matching.keys(&person.identifiers, &person.fields),
@@ -49,7 +53,7 @@ pub(super) fn lock_keys(
                 lock(action.kind, named(&action.identifiers));
             }
         }
-        Work::Delete(_) | Work::Load(_) => {}
+        WriteOperation::Delete(_) | WriteOperation::Load(_) => {}
     }
     keys.sort_by_cached_key(|key| (key.number(), key.clone()));
     keys.dedup();
@@ -61,7 +65,7 @@ mod tests {
     use super::*;
     use crate::{
         draft::Draft,
-        helper::{HelperName, RawPlan, StockMatching},
+        helper::{DefaultMatching, HelperName, RawHelperRequest},
         json::Object,
         model::{Person, shared::EmailAddress},
     };
@@ -74,17 +78,17 @@ mod tests {
     fn hlp_04_und_24_a_helper_locks_what_it_looks_up_each_once_in_one_order() {
         let address = |address: &str| EmailAddress::default().address(address);
         let posted = |addresses: Vec<EmailAddress>| {
-            let mut plan = RawPlan::empty(HelperName::PersonSignup);
+            let mut plan = RawHelperRequest::empty(HelperName::PersonSignup);
             let mut person = Draft::new(&Person::default().email_addresses(addresses)).into_raw();
             person.identifiers.extend(Identifier::parse("a:1"));
             plan.person = Some(person);
             plan
         };
-        let locked = |plan: RawPlan| {
+        let locked = |plan: RawHelperRequest| {
             lock_keys(
                 &Tenant::new("acme"),
-                &Work::Help(Box::new(plan)),
-                &StockMatching,
+                &WriteOperation::Help(Box::new(plan)),
+                &DefaultMatching,
             )
         };
         let one = locked(posted(vec![
@@ -101,7 +105,7 @@ mod tests {
         let numbers: Vec<i64> = one.iter().map(LockKey::number).collect();
         assert!(numbers.is_sorted(), "{numbers:?}");
         let mut apart = posted(vec![address("a@example.org")]);
-        apart.merge = Merge::Apart;
+        apart.merge = MergePolicy::Apart;
         assert_eq!(
             locked(apart),
             [],
@@ -128,12 +132,16 @@ mod tests {
         let mut person = crate::draft::RawDraft::empty(Kind::Person);
         person.identifiers.extend(Identifier::parse("a:1"));
         let tenant = Tenant::new("acme");
-        let alone = lock_keys(&tenant, &Work::Create(person.clone()), &ByHousehold);
+        let alone = lock_keys(
+            &tenant,
+            &WriteOperation::Create(person.clone()),
+            &ByHousehold,
+        );
         assert_eq!(alone.len(), 1, "a create recognises nobody: {alone:?}");
-        let mut plan = RawPlan::empty(HelperName::PersonSignup);
+        let mut plan = RawHelperRequest::empty(HelperName::PersonSignup);
         plan.person = Some(person);
         assert_eq!(
-            lock_keys(&tenant, &Work::Help(Box::new(plan)), &ByHousehold).len(),
+            lock_keys(&tenant, &WriteOperation::Help(Box::new(plan)), &ByHousehold).len(),
             2
         );
     }

@@ -1,7 +1,7 @@
 //! The finished API: what is registered, and how each request on it is answered.
 //!
-//! A [`Request`] is [resolved](Api::resolve) to a [`Call`], which is [admitted](Call::admit) or
-//! not; only what is [`Admitted`] reaches a backend.
+//! A [`Request`] is [resolved](Api::resolve) to a [`ResolvedRequest`], which is [admitted](ResolvedRequest::admit) or
+//! not; only what is [`AuthorizedRequest`] reaches a backend.
 
 mod admitted;
 mod answering;
@@ -31,61 +31,61 @@ mod write;
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
-pub use crate::link::OwnRelations;
-pub use admitted::Admitted;
+pub use crate::link::VendorRelations;
+pub use admitted::AuthorizedRequest;
 pub use builder::{ApiBuilder, BuildError, KeptKind};
-pub use call::Call;
+pub use call::ResolvedRequest;
 pub use capabilities::{capabilities, json_schema_names, type_name};
-pub use exposure::Exposure;
+pub use exposure::ResourceConfig;
 #[cfg(feature = "webhooks")]
-pub use extensions::webhooks::WebhookParts;
+pub use extensions::webhooks::WebhookSources;
 pub use extensions::{
-    batch::{Batch, Entry, MOST_ENTRIES},
-    changes::{Following, WaitLimits},
-    conditional::{EntityTag, EntityTags, IfMatch},
+    batch::{BatchEntry, BatchRun, MOST_ENTRIES},
+    changes::{EventStream, WaitLimits},
+    conditional::{EntityTag, EntityTagCondition, IfMatchPolicy},
     operations,
 };
-pub use offered::Offered;
-pub use reply::{ContentType, Reply};
+pub use offered::OfferedOperation;
+pub use reply::{ContentType, Response};
 pub use request::{Request, RequestTarget, Timer};
-use settings::Settings;
-pub use settings::{Atomicity, Behaviour, EntryLinks, ErrorBodies, PatchMethod, Sizes, Vendor};
+use settings::ApiSettings;
+pub use settings::{ApiLimits, Atomicity, Behaviour, EntryLinks, ErrorBodies, PatchMethod, Vendor};
 
 pub use crate::operation::ResponseStyle;
-pub(crate) use registry::Registration;
+pub(crate) use registry::KindRegistration;
 
-use answering::Answering;
-pub(crate) use builder::Runner;
+use answering::WriteRenderer;
+pub(crate) use builder::HelperRunner;
 use extensions::{Extensions, idempotency::NextSweep};
 use stored_bodies::StoredBodies;
 
 use crate::{
-    context::{Base, Context},
+    context::{BaseUrl, Context},
     hal::{Hal, RelationNames},
     helper::{FunctionName, HelperName},
     link::{Dialect, Target},
     model::Kind,
     operation::ExtensionName,
-    page::{PageRequest, Parameter},
-    read::{Bodies, Links},
+    page::{PageRequest, QueryParameter},
+    read::{BodyReader, LinkReader},
 };
 
 /// A finished API (CAP-04): what is registered exists, is linked and is declared; nothing else is.
 /// Cheap to clone.
 #[derive(Clone)]
 pub struct Api {
-    inner: Arc<Inner>,
+    inner: Arc<ApiInner>,
     /// Whether whoever serves it has its `OpenAPI` document, too.
     has_openapi: bool,
 }
 
-struct Inner {
-    settings: Settings,
-    base: Base,
+struct ApiInner {
+    settings: ApiSettings,
+    base: BaseUrl,
     relations: RelationNames,
     /// One for each kind, in the order of [`Kind::ALL`].
-    registered: Vec<Registration>,
-    helpers: BTreeMap<HelperName, Runner>,
+    registered: Vec<KindRegistration>,
+    helpers: BTreeMap<HelperName, HelperRunner>,
     functions: Vec<FunctionName>,
     next_sweep: NextSweep,
     stored_bodies: StoredBodies,
@@ -123,7 +123,7 @@ impl Api {
 
     /// The address of the entry point (HAL-01).
     #[must_use]
-    pub fn base(&self) -> &Base {
+    pub fn base(&self) -> &BaseUrl {
         &self.inner.base
     }
 
@@ -136,7 +136,7 @@ impl Api {
 
     /// The absolute address of a target, under a base.
     #[must_use]
-    pub fn href(&self, base: &Base, target: &Target) -> String {
+    pub fn href(&self, base: &BaseUrl, target: &Target) -> String {
         self.hal(base).href(target)
     }
 
@@ -154,14 +154,14 @@ impl Api {
 
     /// Sizes of pages and bodies.
     #[must_use]
-    pub fn sizes(&self) -> Sizes {
+    pub fn sizes(&self) -> ApiLimits {
         self.inner.settings.sizes
     }
 
     /// The query parameters of its collections (COL-29, UND-14).
     #[must_use]
-    pub fn parameters(&self) -> Vec<Parameter> {
-        let Sizes { page, max_page, .. } = self.sizes();
+    pub fn parameters(&self) -> Vec<QueryParameter> {
+        let ApiLimits { page, max_page, .. } = self.sizes();
         PageRequest::parameters(page, max_page)
     }
 
@@ -187,13 +187,13 @@ impl Api {
         &self.inner.settings.extensions
     }
 
-    fn registered(&self, kind: Kind) -> &Registration {
-        static NOTHING: std::sync::LazyLock<Registration> =
-            std::sync::LazyLock::new(Registration::default);
+    fn registered(&self, kind: Kind) -> &KindRegistration {
+        static NOTHING: std::sync::LazyLock<KindRegistration> =
+            std::sync::LazyLock::new(KindRegistration::default);
         self.inner.registered.get(kind as usize).unwrap_or(&NOTHING)
     }
 
-    pub(crate) fn hal<'a>(&'a self, base: &'a Base) -> Hal<'a> {
+    pub(crate) fn hal<'a>(&'a self, base: &'a BaseUrl) -> Hal<'a> {
         Hal {
             base: base.as_str(),
             layout: self.inner.settings.layout.as_ref(),
@@ -201,13 +201,13 @@ impl Api {
         }
     }
 
-    fn bodies<'a>(&'a self, cx: &'a Context) -> Bodies<'a> {
-        let links = Links {
+    fn bodies<'a>(&'a self, cx: &'a Context) -> BodyReader<'a> {
+        let links = LinkReader {
             base: &cx.base,
             layout: self.inner.settings.layout.as_ref(),
             dialect: self.dialect(),
         };
-        Bodies {
+        BodyReader {
             links,
             namespace: &self.inner.relations.namespace,
             limits: &self.inner.settings.sizes.json,

@@ -7,18 +7,18 @@ use crate::{
     auth::{Operation, Right},
     link::{Scope, Target},
     model::Kind,
-    operation::{Key, Need, OperationSpec, Shape},
+    operation::{KeyRequirement, OperationSpec, RequiredRight, TargetShape},
 };
 
 /// An operation that a server offers on one target.
 #[derive(Debug, Clone, Copy)]
-pub struct Offered {
+pub struct OfferedOperation {
     spec: &'static OperationSpec,
     right: Option<Right>,
-    key: Key,
+    key: KeyRequirement,
 }
 
-impl Offered {
+impl OfferedOperation {
     /// The operation.
     #[must_use]
     pub fn spec(&self) -> &'static OperationSpec {
@@ -33,7 +33,7 @@ impl Offered {
 
     /// Whether it needs a key on this server.
     #[must_use]
-    pub fn key(&self) -> Key {
+    pub fn key(&self) -> KeyRequirement {
         self.key
     }
 }
@@ -44,15 +44,18 @@ impl Api {
     ///
     /// `HEAD` counts as `GET`, and `PATCH` as `PUT` where that is switched on.
     #[must_use]
-    pub fn operation(&self, method: &Method, target: &Target) -> Option<Offered> {
+    pub fn operation(&self, method: &Method, target: &Target) -> Option<OfferedOperation> {
         let meant = self.meant(method);
         self.operations(target)
             .find(|offered| offered.spec.method == meant)
     }
 
     /// The operations that this server offers on a target, in the order of the table.
-    pub fn operations<'a>(&'a self, target: &'a Target) -> impl Iterator<Item = Offered> + 'a {
-        let shape = Shape::of(target);
+    pub fn operations<'a>(
+        &'a self,
+        target: &'a Target,
+    ) -> impl Iterator<Item = OfferedOperation> + 'a {
+        let shape = TargetShape::of(target);
         operations()
             .filter(move |spec| spec.shape == shape)
             .filter_map(|spec| self.offered(spec, target))
@@ -87,23 +90,23 @@ impl Api {
         }
     }
 
-    fn offered(&self, spec: &'static OperationSpec, target: &Target) -> Option<Offered> {
+    fn offered(&self, spec: &'static OperationSpec, target: &Target) -> Option<OfferedOperation> {
         if !self.extensions().admit(spec) {
             return None;
         }
         let right = spec.right(target);
-        if spec.need == Need::Nothing {
-            return Some(Offered {
+        if spec.need == RequiredRight::Nothing {
+            return Some(OfferedOperation {
                 spec,
                 right,
-                key: Key::NotNeeded,
+                key: KeyRequirement::NotNeeded,
             });
         }
-        if spec.need == Need::ReadAny {
-            return Some(Offered {
+        if spec.need == RequiredRight::ReadAny {
+            return Some(OfferedOperation {
                 spec,
                 right,
-                key: Key::Needed,
+                key: KeyRequirement::Needed,
             });
         }
         let is_offered = match (right?, target) {
@@ -118,13 +121,13 @@ impl Api {
             (Right::Webhooks, _) => true,
         };
         let is_optional = self.inner.settings.anonymous.is_some() && spec.may_be_anonymous(target);
-        is_offered.then_some(Offered {
+        is_offered.then_some(OfferedOperation {
             spec,
             right,
             key: if is_optional {
-                Key::Optional
+                KeyRequirement::Optional
             } else {
-                Key::Needed
+                KeyRequirement::Needed
             },
         })
     }

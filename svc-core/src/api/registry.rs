@@ -11,19 +11,21 @@ use crate::{
     draft::{Draft, Patch, RawDraft, RawPatch},
     error::{Error, Result},
     field_set::FieldBits,
-    filter::Filterable,
-    helper::{self, HelperName, HelperSpec, MatchKey, Plan, RawOutcome, RawPlan},
-    link::{Address, Scope},
+    filter::FilterField,
+    helper::{
+        self, HelperName, HelperRequest, HelperSpec, MatchKey, RawHelperOutcome, RawHelperRequest,
+    },
+    link::{RecordAddress, Scope},
     model::{Kind, Resource},
     ops::{
         Create, CreateRequest, Delete, DeleteRequest, Find, FindKey, Get, Helper, List, Update,
         UpdateRequest,
     },
     page::{ListRequest, Page, RawPage},
-    read::Taken,
+    read::AcceptedMembers,
     record::{RawRecord, Record},
-    schema::Narrowing,
-    store::{Call, Condition, Key, Outcome, Store, Work},
+    schema::Constraints,
+    store::{LookupKey, Precondition, Store, WriteOperation, WriteOutcome, WriteRequest},
 };
 
 /// What a create gave, without the type of the kind.
@@ -44,24 +46,24 @@ macro_rules! erased {
 
 erased! {
     AnyList: list(request: &ListRequest) -> RawPage;
-    AnyGet: get(at: &Address) -> Option<RawRecord>;
+    AnyGet: get(at: &RecordAddress) -> Option<RawRecord>;
     AnyFind: find(key: &FindKey) -> Option<RawRecord>;
 }
 
 #[async_trait]
-pub(crate) trait AnyCreate: Send + Sync {
+pub(crate) trait ErasedCreate: Send + Sync {
     async fn create(&self, cx: &Context, draft: RawDraft) -> Result<RawCreated>;
     fn finds_container(&self) -> bool;
 }
 
 #[async_trait]
-pub(crate) trait AnyUpdate: Send + Sync {
+pub(crate) trait ErasedUpdate: Send + Sync {
     async fn update(
         &self,
         cx: &Context,
-        at: Address,
+        at: RecordAddress,
         patch: RawPatch,
-        condition: Option<&Condition>,
+        condition: Option<&Precondition>,
     ) -> Result<Option<RawRecord>>;
 
     /// Whether it judges the condition, in the transaction of the change. Who does not is never
@@ -70,12 +72,12 @@ pub(crate) trait AnyUpdate: Send + Sync {
 }
 
 #[async_trait]
-pub(crate) trait AnyDelete: Send + Sync {
+pub(crate) trait ErasedDelete: Send + Sync {
     async fn delete(
         &self,
         cx: &Context,
         request: &DeleteRequest,
-        condition: Option<&Condition>,
+        condition: Option<&Precondition>,
     ) -> Result<bool>;
 
     /// Whether it judges the condition, in the transaction of the deletion. Who does not is never
@@ -84,18 +86,18 @@ pub(crate) trait AnyDelete: Send + Sync {
 }
 
 #[async_trait]
-pub(crate) trait AnyHelper: Send + Sync {
-    async fn run(&self, cx: &Context, plan: RawPlan) -> Result<RawOutcome>;
+pub(crate) trait ErasedHelper: Send + Sync {
+    async fn run(&self, cx: &Context, plan: RawHelperRequest) -> Result<RawHelperOutcome>;
     fn finds_container(&self) -> bool;
 }
 
 /// A store seen through one kind or one helper.
-pub(crate) struct Adapter<T, S> {
+pub(crate) struct TypedAdapter<T, S> {
     store: Arc<S>,
     what: PhantomData<fn() -> T>,
 }
 
-impl<T, S> Adapter<T, S> {
+impl<T, S> TypedAdapter<T, S> {
     pub(crate) fn new(store: &Arc<S>) -> Self {
         Self {
             store: Arc::clone(store),
@@ -105,7 +107,7 @@ impl<T, S> Adapter<T, S> {
 }
 
 #[async_trait]
-impl<R: Resource, S: List<R>> AnyList for Adapter<R, S> {
+impl<R: Resource, S: List<R>> AnyList for TypedAdapter<R, S> {
     async fn list(&self, cx: &Context, request: &ListRequest) -> Result<RawPage> {
         self.store
             .list(cx, request)
@@ -116,8 +118,8 @@ impl<R: Resource, S: List<R>> AnyList for Adapter<R, S> {
 }
 
 #[async_trait]
-impl<R: Resource, S: Get<R>> AnyGet for Adapter<R, S> {
-    async fn get(&self, cx: &Context, at: &Address) -> Result<Option<RawRecord>> {
+impl<R: Resource, S: Get<R>> AnyGet for TypedAdapter<R, S> {
+    async fn get(&self, cx: &Context, at: &RecordAddress) -> Result<Option<RawRecord>> {
         let record = self
             .store
             .get(cx, at)
@@ -130,7 +132,7 @@ impl<R: Resource, S: Get<R>> AnyGet for Adapter<R, S> {
 }
 
 #[async_trait]
-impl<R: Resource, S: Create<R>> AnyCreate for Adapter<R, S> {
+impl<R: Resource, S: Create<R>> ErasedCreate for TypedAdapter<R, S> {
     async fn create(&self, cx: &Context, draft: RawDraft) -> Result<RawCreated> {
         let created = self
             .store
@@ -149,13 +151,13 @@ impl<R: Resource, S: Create<R>> AnyCreate for Adapter<R, S> {
 }
 
 #[async_trait]
-impl<R: Resource, S: Update<R>> AnyUpdate for Adapter<R, S> {
+impl<R: Resource, S: Update<R>> ErasedUpdate for TypedAdapter<R, S> {
     async fn update(
         &self,
         cx: &Context,
-        at: Address,
+        at: RecordAddress,
         patch: RawPatch,
-        _: Option<&Condition>,
+        _: Option<&Precondition>,
     ) -> Result<Option<RawRecord>> {
         let updated = self
             .store
@@ -172,12 +174,12 @@ impl<R: Resource, S: Update<R>> AnyUpdate for Adapter<R, S> {
 }
 
 #[async_trait]
-impl<R: Resource, S: Delete<R>> AnyDelete for Adapter<R, S> {
+impl<R: Resource, S: Delete<R>> ErasedDelete for TypedAdapter<R, S> {
     async fn delete(
         &self,
         cx: &Context,
         request: &DeleteRequest,
-        _: Option<&Condition>,
+        _: Option<&Precondition>,
     ) -> Result<bool> {
         self.store
             .delete(cx, request)
@@ -191,7 +193,7 @@ impl<R: Resource, S: Delete<R>> AnyDelete for Adapter<R, S> {
 }
 
 #[async_trait]
-impl<R: Resource, S: Find<R>> AnyFind for Adapter<R, S> {
+impl<R: Resource, S: Find<R>> AnyFind for TypedAdapter<R, S> {
     async fn find(&self, cx: &Context, key: &FindKey) -> Result<Option<RawRecord>> {
         Ok(self
             .store
@@ -203,10 +205,10 @@ impl<R: Resource, S: Find<R>> AnyFind for Adapter<R, S> {
 }
 
 #[async_trait]
-impl<H: HelperSpec, S: Helper<H>> AnyHelper for Adapter<H, S> {
-    async fn run(&self, cx: &Context, plan: RawPlan) -> Result<RawOutcome> {
-        let done = self.store.run(cx, Plan::from_raw(plan)).await;
-        done.map(helper::Outcome::into_raw)
+impl<H: HelperSpec, S: Helper<H>> ErasedHelper for TypedAdapter<H, S> {
+    async fn run(&self, cx: &Context, plan: RawHelperRequest) -> Result<RawHelperOutcome> {
+        let done = self.store.run(cx, HelperRequest::from_raw(plan)).await;
+        done.map(helper::HelperOutcome::into_raw)
             .map_err(running(H::NAME))
     }
 
@@ -217,34 +219,43 @@ impl<H: HelperSpec, S: Helper<H>> AnyHelper for Adapter<H, S> {
 
 /// A store that keeps every kind, seen through one of them. One type for all: nothing is compiled
 /// anew for each kind.
-struct OfStore {
+struct StoreAdapter {
     store: Arc<dyn Store>,
     kind: Kind,
 }
 
-impl OfStore {
-    async fn write(&self, cx: &Context, work: Work) -> Result<Outcome> {
+impl StoreAdapter {
+    async fn write(&self, cx: &Context, work: WriteOperation) -> Result<WriteOutcome> {
         self.write_if(cx, work, None).await
     }
 
     async fn write_if(
         &self,
         cx: &Context,
-        work: Work,
-        condition: Option<&Condition>,
-    ) -> Result<Outcome> {
-        write_to(&*self.store, cx, Call::new(cx, work).only_if(condition)).await
+        work: WriteOperation,
+        condition: Option<&Precondition>,
+    ) -> Result<WriteOutcome> {
+        write_to(
+            &*self.store,
+            cx,
+            WriteRequest::new(cx, work).only_if(condition),
+        )
+        .await
     }
 }
 
 /// Gives a call its turn in a store of every kind.
-pub(crate) async fn write_to(store: &dyn Store, cx: &Context, call: Call) -> Result<Outcome> {
+pub(crate) async fn write_to(
+    store: &dyn Store,
+    cx: &Context,
+    call: WriteRequest,
+) -> Result<WriteOutcome> {
     let operation = match &call.work {
-        Work::Create(draft) => Ok((draft.kind, "create")),
-        Work::Update(at, _) => Ok((at.kind, "update")),
-        Work::Delete(at) => Ok((at.kind, "delete")),
-        Work::Help(plan) => Err(plan.helper),
-        Work::Load(load) => Ok((load.draft.kind, "load")),
+        WriteOperation::Create(draft) => Ok((draft.kind, "create")),
+        WriteOperation::Update(at, _) => Ok((at.kind, "update")),
+        WriteOperation::Delete(at) => Ok((at.kind, "delete")),
+        WriteOperation::Help(plan) => Err(plan.helper),
+        WriteOperation::Load(load) => Ok((load.draft.kind, "load")),
     };
     store
         .write(cx, call)
@@ -256,7 +267,7 @@ pub(crate) async fn write_to(store: &dyn Store, cx: &Context, call: Call) -> Res
 }
 
 #[async_trait]
-impl AnyList for OfStore {
+impl AnyList for StoreAdapter {
     async fn list(&self, cx: &Context, request: &ListRequest) -> Result<RawPage> {
         self.store
             .list(cx, self.kind, request)
@@ -266,8 +277,8 @@ impl AnyList for OfStore {
 }
 
 #[async_trait]
-impl AnyGet for OfStore {
-    async fn get(&self, cx: &Context, at: &Address) -> Result<Option<RawRecord>> {
+impl AnyGet for StoreAdapter {
+    async fn get(&self, cx: &Context, at: &RecordAddress) -> Result<Option<RawRecord>> {
         self.store
             .get(cx, at)
             .await
@@ -276,15 +287,15 @@ impl AnyGet for OfStore {
 }
 
 #[async_trait]
-impl AnyFind for OfStore {
+impl AnyFind for StoreAdapter {
     async fn find(&self, cx: &Context, key: &FindKey) -> Result<Option<RawRecord>> {
         let key = match key.clone() {
-            FindKey::Name(name) => Key::Name(self.kind, name),
+            FindKey::Name(name) => LookupKey::Name(self.kind, name),
             FindKey::Match(MatchKey::Identifier(identifier)) => {
-                Key::Identifier(self.kind, identifier)
+                LookupKey::Identifier(self.kind, identifier)
             }
             FindKey::Match(MatchKey::Email(address)) if self.kind == Kind::Person => {
-                Key::Email(address)
+                LookupKey::Email(address)
             }
             FindKey::Match(MatchKey::Email(_)) => return Ok(None),
         };
@@ -296,10 +307,10 @@ impl AnyFind for OfStore {
 }
 
 #[async_trait]
-impl AnyCreate for OfStore {
+impl ErasedCreate for StoreAdapter {
     async fn create(&self, cx: &Context, draft: RawDraft) -> Result<RawCreated> {
-        match self.write(cx, Work::Create(draft)).await? {
-            Outcome::Created { record, is_new } => Ok(RawCreated { record, is_new }),
+        match self.write(cx, WriteOperation::Create(draft)).await? {
+            WriteOutcome::Created { record, is_new } => Ok(RawCreated { record, is_new }),
             _ => Err(unfitting()),
         }
     }
@@ -311,19 +322,19 @@ impl AnyCreate for OfStore {
 }
 
 #[async_trait]
-impl AnyUpdate for OfStore {
+impl ErasedUpdate for StoreAdapter {
     async fn update(
         &self,
         cx: &Context,
-        at: Address,
+        at: RecordAddress,
         patch: RawPatch,
-        condition: Option<&Condition>,
+        condition: Option<&Precondition>,
     ) -> Result<Option<RawRecord>> {
         match self
-            .write_if(cx, Work::Update(at, patch), condition)
+            .write_if(cx, WriteOperation::Update(at, patch), condition)
             .await?
         {
-            Outcome::Updated(record) => Ok(record),
+            WriteOutcome::Updated(record) => Ok(record),
             _ => Err(unfitting()),
         }
     }
@@ -334,18 +345,18 @@ impl AnyUpdate for OfStore {
 }
 
 #[async_trait]
-impl AnyDelete for OfStore {
+impl ErasedDelete for StoreAdapter {
     async fn delete(
         &self,
         cx: &Context,
         request: &DeleteRequest,
-        condition: Option<&Condition>,
+        condition: Option<&Precondition>,
     ) -> Result<bool> {
         match self
-            .write_if(cx, Work::Delete(request.at.clone()), condition)
+            .write_if(cx, WriteOperation::Delete(request.at.clone()), condition)
             .await?
         {
-            Outcome::Deleted(was_there) => Ok(was_there),
+            WriteOutcome::Deleted(was_there) => Ok(was_there),
             _ => Err(unfitting()),
         }
     }
@@ -356,10 +367,10 @@ impl AnyDelete for OfStore {
 }
 
 #[async_trait]
-impl AnyHelper for OfStore {
-    async fn run(&self, cx: &Context, plan: RawPlan) -> Result<RawOutcome> {
-        match self.write(cx, Work::Help(Box::new(plan))).await? {
-            Outcome::Helped(outcome) => Ok(outcome),
+impl ErasedHelper for StoreAdapter {
+    async fn run(&self, cx: &Context, plan: RawHelperRequest) -> Result<RawHelperOutcome> {
+        match self.write(cx, WriteOperation::Help(Box::new(plan))).await? {
+            WriteOutcome::Helped(outcome) => Ok(outcome),
             _ => Err(unfitting()),
         }
     }
@@ -393,8 +404,8 @@ fn unfitting() -> Error {
 }
 
 /// A helper that a store runs in a turn of its own.
-pub(crate) fn helper_of(store: &Arc<dyn Store>, helper: HelperName) -> Arc<dyn AnyHelper> {
-    Arc::new(OfStore {
+pub(crate) fn helper_of(store: &Arc<dyn Store>, helper: HelperName) -> Arc<dyn ErasedHelper> {
+    Arc::new(StoreAdapter {
         store: Arc::clone(store),
         kind: helper.records(),
     })
@@ -402,34 +413,34 @@ pub(crate) fn helper_of(store: &Arc<dyn Store>, helper: HelperName) -> Arc<dyn A
 
 /// What is registered for one kind. What is not there does not exist (CAP-04).
 #[derive(Default, Clone)]
-pub(crate) struct Registration {
+pub(crate) struct KindRegistration {
     pub(crate) list: Option<Arc<dyn AnyList>>,
     /// Whether the collection of all records is offered.
     pub(crate) all: bool,
     /// The kinds under which it is listed.
     pub(crate) under: Vec<Kind>,
     pub(crate) get: Option<Arc<dyn AnyGet>>,
-    pub(crate) create: Option<Arc<dyn AnyCreate>>,
-    pub(crate) update: Option<Arc<dyn AnyUpdate>>,
-    pub(crate) delete: Option<Arc<dyn AnyDelete>>,
+    pub(crate) create: Option<Arc<dyn ErasedCreate>>,
+    pub(crate) update: Option<Arc<dyn ErasedUpdate>>,
+    pub(crate) delete: Option<Arc<dyn ErasedDelete>>,
     pub(crate) find: Option<Arc<dyn AnyFind>>,
     /// Registered, so that helpers may use it, but not offered (CAP-10).
     pub(crate) withheld: Vec<Operation>,
     pub(crate) readable: Option<FieldBits>,
     pub(crate) writable: Option<FieldBits>,
     /// What the collection of all records can be filtered and ordered by.
-    pub(crate) filterable: Vec<Filterable>,
+    pub(crate) filterable: Vec<FilterField>,
     /// Links to one record that the store does not keep.
     pub(crate) unlinked: Vec<&'static str>,
     /// What is narrower than the interface; `None` where nothing is.
-    pub(crate) narrowing: Option<Narrowing>,
+    pub(crate) narrowing: Option<Constraints>,
 }
 
-impl Registration {
+impl KindRegistration {
     /// Every operation that the interface has for a kind, of a store that keeps every kind.
     pub(crate) fn of_store(store: &Arc<dyn Store>, kind: Kind) -> Self {
         let schema = kind.schema();
-        let of = Arc::new(OfStore {
+        let of = Arc::new(StoreAdapter {
             store: Arc::clone(store),
             kind,
         });
@@ -453,8 +464,8 @@ impl Registration {
     }
 
     /// What is taken from bodies.
-    pub(crate) fn taken(&self) -> Taken<'_> {
-        Taken {
+    pub(crate) fn taken(&self) -> AcceptedMembers<'_> {
+        AcceptedMembers {
             writable: self.writable.unwrap_or(FieldBits::ALL),
             narrowing: self.narrowing.as_ref(),
             unlinked: &self.unlinked,

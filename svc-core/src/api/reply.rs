@@ -8,10 +8,10 @@ use http::{
     header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE},
 };
 
-use super::{Api, Following};
+use super::{Api, EventStream};
 use crate::{
-    context::Base,
-    error::{Code, Error, ErrorKind, Problem},
+    context::BaseUrl,
+    error::{Error, ErrorCode, ErrorKind, Problem},
     hal,
     link::{Scope, Target},
     model::Kind,
@@ -25,12 +25,12 @@ const HEADERS: usize = 6;
 /// An answer: status, headers and body.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct Reply {
+pub struct Response {
     /// The HTTP status.
     pub status: StatusCode,
-    /// `Content-Type` where there is a body, `Location` of a created record (UND-33), `Retry-After`
+    /// `Content-CatalogueType` where there is a body, `DataLocation` of a created record (UND-33), `Retry-After`
     /// (UND-36), `Allow` (UND-28), `WWW-Authenticate` (AUT-07); `ETag`, `Last-Modified` and
-    /// `Content-Location` where [conditional requests](crate::ApiBuilder::conditional_requests) are
+    /// `Content-DataLocation` where [conditional requests](crate::ApiBuilder::conditional_requests) are
     /// answered.
     pub headers: HeaderMap,
     /// The body; empty for none.
@@ -39,10 +39,10 @@ pub struct Reply {
     pub reference_code: Option<String>,
     /// The code of a failure, the first of several (ERR-24). Its status alone does not tell an
     /// operation that is not supported from an error of the server: both are 500 (ERR-07).
-    pub code: Option<Code>,
+    pub code: Option<ErrorCode>,
     /// What follows the body where the answer is a stream (SYN-12): whoever serves it sends it on,
     /// part by part. Without that the body is whole, and the client comes back for the rest.
-    pub following: Option<Box<Following>>,
+    pub following: Option<Box<EventStream>>,
 }
 
 /// What a body is.
@@ -66,7 +66,7 @@ impl ContentType {
     }
 }
 
-impl Reply {
+impl Response {
     /// An answer with a body.
     #[must_use]
     pub fn new(status: StatusCode, content_type: ContentType, body: impl Into<Bytes>) -> Self {
@@ -117,12 +117,12 @@ impl Api {
     /// 401 and 403 have no body unless error bodies are sent everywhere (AUT-05); 401 says where
     /// the key goes (AUT-07).
     #[must_use]
-    pub fn failure(&self, target: Option<&Target>, code: Code, description: &str) -> Reply {
+    pub fn failure(&self, target: Option<&Target>, code: ErrorCode, description: &str) -> Response {
         let bare = matches!(code.status(), 401 | 403) && !self.sends_error_bodies();
         let mut reply = if bare {
-            Reply {
+            Response {
                 code: Some(code),
-                ..Reply::empty(status_of(code))
+                ..Response::empty(status_of(code))
             }
         } else {
             self.problems(
@@ -140,10 +140,10 @@ impl Api {
 
     /// The answer to an address of nothing (UND-35).
     #[must_use]
-    pub fn nothing_here(&self) -> Reply {
+    pub fn nothing_here(&self) -> Response {
         self.failure(
             None,
-            Code::ResourceNotFound,
+            ErrorCode::ResourceNotFound,
             "Nothing is found at this address.",
         )
     }
@@ -153,7 +153,7 @@ impl Api {
     /// The text of an unexpected error goes to the log only, under the reference code that the
     /// client is told.
     #[must_use]
-    pub fn error_reply(&self, target: Option<&Target>, error: Error) -> Reply {
+    pub fn error_reply(&self, target: Option<&Target>, error: Error) -> Response {
         let kind = target.and_then(kind_of);
         let error = self.classified(error);
         match error.kind() {
@@ -164,7 +164,7 @@ impl Api {
             ErrorKind::Invalid(problems) => self.invalid(kind, problems),
             ErrorKind::NotFound => self.missing(kind),
             ErrorKind::PreconditionFailed => {
-                let code = Code::PreconditionFailed;
+                let code = ErrorCode::PreconditionFailed;
                 self.problems(
                     kind,
                     code.status(),
@@ -185,7 +185,7 @@ impl Api {
             }
             ErrorKind::Unavailable { retry_after } => {
                 let problem = Problem::general(
-                    Code::Unavailable,
+                    ErrorCode::Unavailable,
                     "The server cannot answer now. Try again later.",
                 );
                 let mut reply = self.referenced(kind, &problem);
@@ -206,16 +206,16 @@ impl Api {
 
     /// The answer to a request in which the program itself failed (ERR-05); the caller logs why.
     #[must_use]
-    pub fn panic_reply(&self, target: Option<&Target>) -> Reply {
+    pub fn panic_reply(&self, target: Option<&Target>) -> Response {
         self.unexpected(target.and_then(kind_of))
     }
 
-    fn unexpected(&self, kind: Option<Kind>) -> Reply {
+    fn unexpected(&self, kind: Option<Kind>) -> Response {
         let text = "Something unexpected went wrong. Quote the reference code to the operator of this server.";
-        self.referenced(kind, &Problem::general(Code::UnexpectedError, text))
+        self.referenced(kind, &Problem::general(ErrorCode::UnexpectedError, text))
     }
 
-    fn referenced(&self, kind: Option<Kind>, problem: &Problem) -> Reply {
+    fn referenced(&self, kind: Option<Kind>, problem: &Problem) -> Response {
         let reference = uuid::Uuid::new_v4().to_string();
         let mut body = Vec::new();
         let problems = std::slice::from_ref(problem);
@@ -226,26 +226,29 @@ impl Api {
             problems,
             reference_code: Some(&reference),
         };
-        hal::failure(&self.hal(&Base::default()), &view, &mut body);
-        Reply {
+        hal::failure(&self.hal(&BaseUrl::default()), &view, &mut body);
+        Response {
             reference_code: Some(reference),
             code: Some(problem.code),
-            ..Reply::hal(status_of(problem.code), body)
+            ..Response::hal(status_of(problem.code), body)
         }
     }
 
     /// 400 with every problem (ERR-12, ERR-14, ERR-39).
-    pub(super) fn invalid(&self, kind: Option<Kind>, problems: &[Problem]) -> Reply {
+    pub(super) fn invalid(&self, kind: Option<Kind>, problems: &[Problem]) -> Response {
         self.problems(kind, 400, problems.get(..MOST_PROBLEMS).unwrap_or(problems))
     }
 
     /// 404 with the error object (UND-23, UND-35, ERR-16, HLP-09).
-    pub(super) fn missing(&self, kind: Option<Kind>) -> Reply {
-        let problem = Problem::general(Code::ResourceNotFound, Code::ResourceNotFound.meaning());
+    pub(super) fn missing(&self, kind: Option<Kind>) -> Response {
+        let problem = Problem::general(
+            ErrorCode::ResourceNotFound,
+            ErrorCode::ResourceNotFound.meaning(),
+        );
         self.problems(kind, 404, &[problem])
     }
 
-    fn problems(&self, kind: Option<Kind>, status: u16, problems: &[Problem]) -> Reply {
+    fn problems(&self, kind: Option<Kind>, status: u16, problems: &[Problem]) -> Response {
         let mut body = Vec::new();
         let view = hal::FailureView {
             kind,
@@ -253,11 +256,11 @@ impl Api {
             problems,
             reference_code: None,
         };
-        hal::failure(&self.hal(&Base::default()), &view, &mut body);
+        hal::failure(&self.hal(&BaseUrl::default()), &view, &mut body);
         let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        Reply {
+        Response {
             code: problems.first().map(|problem| problem.code),
-            ..Reply::hal(status, body)
+            ..Response::hal(status, body)
         }
     }
 }
@@ -268,13 +271,13 @@ fn whole_seconds(time: Duration) -> u64 {
         .saturating_add(u64::from(time.subsec_nanos() > 0))
 }
 
-fn status_of(code: Code) -> StatusCode {
+fn status_of(code: ErrorCode) -> StatusCode {
     StatusCode::from_u16(code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
 }
 
 pub(super) fn not_implemented() -> Problem {
     Problem::general(
-        Code::NotImplemented,
+        ErrorCode::NotImplemented,
         "This server does not support this operation here.",
     )
 }

@@ -14,7 +14,7 @@ use uuid::Uuid;
 use super::Api;
 use crate::{
     auth::{Caller, Identity},
-    context::{Base, Context, Tenant},
+    context::{BaseUrl, Context, Tenant},
     link::Target,
     value::Timestamp,
 };
@@ -73,13 +73,13 @@ pub struct Request<'a> {
     pub query: Option<&'a str>,
     /// The headers.
     pub headers: &'a HeaderMap,
-    /// The body; empty for none. It may also come [later](super::Admitted::with_body), once the
+    /// The body; empty for none. It may also come [later](super::AuthorizedRequest::with_body), once the
     /// request is admitted.
     pub body: Bytes,
     /// What the vendor's own layers attached to it.
     pub extensions: Extensions,
     /// The address of the entry point under which it came (HAL-01); that of the [`Api`] unless set.
-    pub base: Option<Base>,
+    pub base: Option<BaseUrl>,
     /// The time of receipt; the system's time unless set.
     pub received: Option<Timestamp>,
     /// When it began, by the clock that never goes back; when it was made unless set.
@@ -152,7 +152,7 @@ impl<'a> Request<'a> {
 
     /// Under this address of the entry point.
     #[must_use]
-    pub fn with_base(mut self, base: Base) -> Self {
+    pub fn with_base(mut self, base: BaseUrl) -> Self {
         self.base = Some(base);
         self
     }

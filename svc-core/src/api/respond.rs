@@ -5,9 +5,9 @@ use std::time::Duration;
 use http::{HeaderValue, StatusCode, header::LOCATION};
 
 use super::{
-    Admitted, Api, ContentType, Reply,
-    admitted::Parts,
-    extensions::{Extension, response_cache::Entry},
+    Api, AuthorizedRequest, ContentType, Response,
+    admitted::AuthorizedParts,
+    extensions::{Extension, response_cache::CacheSlot},
     reply::kind_of,
     shown::shown,
 };
@@ -17,14 +17,14 @@ use crate::{
     error::{Error, Result},
     hal::{self, CollectionView, EntryLink, EntryPointView},
     helper::HelperName,
-    link::{Address, Scope, Target},
+    link::{RecordAddress, Scope, Target},
     model::Kind,
     operation::Handler,
     page::{PageRequest, RawPage},
     record::RawRecord,
 };
 
-impl Admitted<'_> {
+impl AuthorizedRequest<'_> {
     /// How long it may wait for something to be told, by its own wish (SYN-11): that much more than
     /// any other request.
     #[must_use]
@@ -37,7 +37,7 @@ impl Admitted<'_> {
     /// Reads, validates, asks the backend and renders.
     ///
     /// `HEAD` is answered as `GET`: the caller drops the body (UND-28).
-    pub async fn answer(mut self) -> Reply {
+    pub async fn answer(mut self) -> Response {
         // The time that the client took to send the body does not count.
         self.0.context.deadline = self.0.request.deadline();
         if self.0.api.takes_sweep(self.0.context.now) {
@@ -92,10 +92,10 @@ impl Admitted<'_> {
     }
 
     /// The answer that was given before when nothing has changed since, else one that is kept.
-    async fn kept(&self, entry: &Entry<'_>) -> Reply {
+    async fn kept(&self, entry: &CacheSlot<'_>) -> Response {
         let (cx, target, query) = (&self.0.context, &self.0.target, self.0.request.query);
         if let Some((body, validators)) = entry.answer(cx, target, query) {
-            let reply = Reply::new(StatusCode::OK, ContentType::Hal, body);
+            let reply = Response::new(StatusCode::OK, ContentType::Hal, body);
             return match validators {
                 Some(validators) => validators.on(reply),
                 None => reply,
@@ -108,8 +108,8 @@ impl Admitted<'_> {
         reply
     }
 
-    async fn handle(&self) -> Reply {
-        let Parts {
+    async fn handle(&self) -> Response {
+        let AuthorizedParts {
             api,
             request,
             target,
@@ -149,7 +149,7 @@ impl Admitted<'_> {
     }
 }
 
-impl Parts<'_> {
+impl AuthorizedParts<'_> {
     /// The extension that the operation belongs to.
     fn extension(&self) -> Option<&dyn Extension> {
         match self.operation.handler {
@@ -162,7 +162,7 @@ impl Parts<'_> {
 impl Api {
     /// What a helper call without a key gets where nobody has its container: as with a key, its
     /// body comes first (UND-39).
-    fn no_container(&self, cx: &Context, target: &Target, body: &[u8]) -> Reply {
+    fn no_container(&self, cx: &Context, target: &Target, body: &[u8]) -> Response {
         let unreadable =
             kind_of(target).and_then(|kind| self.body_object(cx, kind, body, true).err());
         unreadable.unwrap_or_else(|| self.error_reply(Some(target), Error::not_found()))
@@ -170,14 +170,14 @@ impl Api {
 
     /// Whether a record exists; one of a kind that cannot be read counts as there, and the store
     /// has the last word.
-    pub(super) async fn record_exists(&self, cx: &Context, at: &Address) -> Result<bool> {
+    pub(super) async fn record_exists(&self, cx: &Context, at: &RecordAddress) -> Result<bool> {
         match &self.registered(at.kind).get {
             Some(get) => Ok(get.get(cx, at).await?.is_some()),
             None => Ok(true),
         }
     }
 
-    fn entry_point(&self, cx: &Context) -> Reply {
+    fn entry_point(&self, cx: &Context) -> Response {
         let inner = &self.inner;
         let listed = |kind: &Kind| {
             self.registered(*kind).offers(Operation::List)
@@ -202,14 +202,14 @@ impl Api {
         };
         let mut body = Vec::with_capacity(4096);
         hal::entry_point(&self.hal(&cx.base), &view, &mut body);
-        self.tagged(Reply::hal(StatusCode::OK, body))
+        self.tagged(Response::hal(StatusCode::OK, body))
     }
 
-    fn capabilities_reply(&self, cx: &Context) -> Reply {
+    fn capabilities_reply(&self, cx: &Context) -> Response {
         // A document of names and flags has nothing that serde_json refuses.
         let document =
             serde_json::to_string(&super::capabilities(self, &cx.base)).unwrap_or_default();
-        self.tagged(Reply::new(StatusCode::OK, ContentType::Hal, document))
+        self.tagged(Response::new(StatusCode::OK, ContentType::Hal, document))
     }
 
     async fn list(
@@ -218,7 +218,7 @@ impl Api {
         kind: Kind,
         scope: &Scope,
         query: Option<&str>,
-    ) -> Result<Reply> {
+    ) -> Result<Response> {
         let sizes = self.sizes();
         let asked = match PageRequest::read(query, sizes.page, sizes.max_page) {
             Ok(asked) => asked,
@@ -252,10 +252,10 @@ impl Api {
                 && self.inner.helpers.contains_key(&HelperName::PersonSignup),
         };
         hal::collection(&self.hal(&cx.base), &view, &mut body);
-        Ok(self.tagged(Reply::hal(StatusCode::OK, body)))
+        Ok(self.tagged(Response::hal(StatusCode::OK, body)))
     }
 
-    async fn read(&self, cx: &Context, at: &Address) -> Result<Reply> {
+    async fn read(&self, cx: &Context, at: &RecordAddress) -> Result<Response> {
         let Some(get) = &self.registered(at.kind).get else {
             return Err(Error::not_implemented());
         };
@@ -270,11 +270,11 @@ impl Api {
 
     /// A read of something that is not there has no body, unless error bodies are sent everywhere
     /// (ERR-11).
-    fn nothing_to_read(&self, kind: Kind) -> Reply {
+    fn nothing_to_read(&self, kind: Kind) -> Response {
         if self.sends_error_bodies() {
             self.missing(Some(kind))
         } else {
-            Reply::empty(StatusCode::NOT_FOUND)
+            Response::empty(StatusCode::NOT_FOUND)
         }
     }
 
@@ -284,10 +284,10 @@ impl Api {
         cx: &Context,
         status: StatusCode,
         record: &RawRecord,
-    ) -> Reply {
+    ) -> Response {
         let mut body = Vec::new();
         hal::record(&self.hal(&cx.base), &shown(cx, record), true, &mut body);
-        let mut reply = self.tagged_record(Reply::hal(status, body), record);
+        let mut reply = self.tagged_record(Response::hal(status, body), record);
         if status == StatusCode::CREATED {
             let href = self.hal(&cx.base).href(&Target::Record(record.address()));
             reply.insert(LOCATION, HeaderValue::try_from(href).ok());

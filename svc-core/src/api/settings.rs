@@ -2,31 +2,31 @@
 
 use std::sync::Arc;
 
-use super::{classify::Classify, extensions::Extensions};
+use super::{classify::ErrorMapper, extensions::Extensions};
 use crate::{
-    auth::{AnonymousTenant, Authenticator},
-    helper::{PersonMatching, StockMatching, Strangers},
-    json::{Caps, Limits},
+    auth::{Authenticator, TenantResolver},
+    helper::{AnonymousPolicy, DefaultMatching, PersonMatching},
+    json::{ContentLimits, JsonLimits},
     link::{ConventionalLayout, Layout},
     model::Kind,
     operation::ResponseStyle,
-    ops::{AnyTransactions, Deliver},
-    schema::Peculiarity,
+    ops::{Deliver, ErasedTransactions},
+    schema::KindFeature,
     store::Store,
 };
 
 /// What the builder collects and the finished API keeps as it is.
-pub(super) struct Settings {
+pub(super) struct ApiSettings {
     pub(super) vendor: Vendor,
     pub(super) layout: Arc<dyn Layout>,
     pub(super) authenticator: Option<Arc<dyn Authenticator>>,
-    pub(super) anonymous: Option<Arc<dyn AnonymousTenant>>,
+    pub(super) anonymous: Option<Arc<dyn TenantResolver>>,
     pub(super) matching: Arc<dyn PersonMatching>,
-    pub(super) strangers: Strangers,
-    pub(super) classify: Classify,
+    pub(super) strangers: AnonymousPolicy,
+    pub(super) classify: ErrorMapper,
     pub(super) style: ResponseStyle,
     pub(super) entry_links: EntryLinks,
-    pub(super) sizes: Sizes,
+    pub(super) sizes: ApiLimits,
     pub(super) error_bodies: ErrorBodies,
     pub(super) atomic: bool,
     /// The store that keeps every kind, where there is one: it tells what else is wrong with a body
@@ -35,7 +35,7 @@ pub(super) struct Settings {
     /// Who sends what is triggered and scheduled.
     pub(super) deliver: Option<Arc<dyn Deliver>>,
     /// What composed helpers run in.
-    pub(super) transactions: Option<Arc<dyn AnyTransactions>>,
+    pub(super) transactions: Option<Arc<dyn ErasedTransactions>>,
     pub(super) patch: PatchMethod,
     pub(super) behaviours: Vec<Behaviour>,
     pub(super) extensions: Extensions,
@@ -43,19 +43,19 @@ pub(super) struct Settings {
     pub(super) rule_pages: Option<String>,
 }
 
-impl Settings {
+impl ApiSettings {
     pub(super) fn new(vendor: Vendor) -> Self {
         Self {
             vendor,
             layout: Arc::new(ConventionalLayout),
             authenticator: None,
             anonymous: None,
-            matching: Arc::new(StockMatching),
-            strangers: Strangers::new(),
-            classify: Classify::default(),
+            matching: Arc::new(DefaultMatching),
+            strangers: AnonymousPolicy::new(),
+            classify: ErrorMapper::default(),
             style: ResponseStyle::default(),
             entry_links: EntryLinks::default(),
-            sizes: Sizes::default(),
+            sizes: ApiLimits::default(),
             error_bodies: ErrorBodies::default(),
             atomic: false,
             store: None,
@@ -179,30 +179,30 @@ pub enum EntryLinks {
 
 impl EntryLinks {
     pub(crate) fn includes(self, kind: Kind) -> bool {
-        self == Self::All || !kind.schema().has(Peculiarity::Unlisted)
+        self == Self::All || !kind.schema().has(KindFeature::Unlisted)
     }
 }
 
 /// Sizes of pages and bodies (LIM-01, COL-21, UND-17).
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
-pub struct Sizes {
+pub struct ApiLimits {
     /// Records on a page when the client names no number (COL-29).
     pub page: u32,
     /// The largest page (ENT-03).
     pub max_page: u32,
     /// How deep and large the JSON of a body may be.
-    pub json: Limits,
+    pub json: JsonLimits,
     /// How much a record and a call may hold.
-    pub caps: Caps,
+    pub caps: ContentLimits,
     /// The same for a call without a key.
-    pub stranger_caps: Caps,
+    pub stranger_caps: ContentLimits,
     /// The total size of the bodies in the response to a batch that is one document, in bytes. The
     /// results after that have none (BAT-11).
     pub batch_response: usize,
 }
 
-impl Sizes {
+impl ApiLimits {
     /// Records on a page when the client names no number (COL-29).
     #[must_use]
     pub fn page(mut self, records: u32) -> Self {
@@ -219,21 +219,21 @@ impl Sizes {
 
     /// How deep and large the JSON of a body may be.
     #[must_use]
-    pub fn json(mut self, limits: Limits) -> Self {
+    pub fn json(mut self, limits: JsonLimits) -> Self {
         self.json = limits;
         self
     }
 
     /// How much a record and a call may hold.
     #[must_use]
-    pub fn caps(mut self, caps: Caps) -> Self {
+    pub fn caps(mut self, caps: ContentLimits) -> Self {
         self.caps = caps;
         self
     }
 
     /// How much a call without a key may hold.
     #[must_use]
-    pub fn stranger_caps(mut self, caps: Caps) -> Self {
+    pub fn stranger_caps(mut self, caps: ContentLimits) -> Self {
         self.stranger_caps = caps;
         self
     }
@@ -250,14 +250,14 @@ impl Sizes {
     }
 }
 
-impl Default for Sizes {
+impl Default for ApiLimits {
     fn default() -> Self {
         Self {
             page: 25,
             max_page: 100,
-            json: Limits::default(),
-            caps: Caps::default(),
-            stranger_caps: Caps::STRANGERS,
+            json: JsonLimits::default(),
+            caps: ContentLimits::default(),
+            stranger_caps: ContentLimits::STRANGERS,
             batch_response: 8 * 1024 * 1024,
         }
     }

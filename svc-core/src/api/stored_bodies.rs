@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::{
     error::{Error, Result},
-    record::{Fields, RawRecord},
+    record::{FieldBytes, RawRecord},
     value::short_digest,
 };
 
@@ -38,7 +38,7 @@ impl StoredBodies {
     /// The body is not the members of a JSON object. The error names the address of the record, for
     /// the log.
     pub(super) fn check(&self, record: &RawRecord) -> Result<()> {
-        let Fields::Stored(body) = record.fields() else {
+        let FieldBytes::Stored(body) = record.fields() else {
             return Ok(());
         };
         let digest = short_digest(body)

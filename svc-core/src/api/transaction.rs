@@ -4,15 +4,16 @@
 use std::{borrow::Cow, time::Instant};
 
 use super::{
-    Api, Runner, extensions::idempotency::KeptBy, lock_keys::lock_keys, registry::write_to,
+    Api, HelperRunner, extensions::idempotency::ResponseStorage, lock_keys::lock_keys,
+    registry::write_to,
 };
 use crate::{
     context::Context,
     error::{Error, Result},
-    link::Address,
-    ops::{AnyTransactions, DeleteRequest, End, LockKey},
-    record::State,
-    store::{Call, Condition, Keep, Outcome, Work},
+    link::RecordAddress,
+    ops::{DeleteRequest, ErasedTransactions, LockKey, TransactionEnd},
+    record::RecordState,
+    store::{Precondition, ResponseRecorder, WriteOperation, WriteOutcome, WriteRequest},
 };
 
 /// How often a call is run that others have undone.
@@ -20,17 +21,17 @@ const TRIES: u32 = 10;
 
 /// What a call asks for, and what its request says of how.
 #[derive(Debug, Clone)]
-pub(super) struct Wanted<'a> {
-    pub(super) work: Work,
+pub(super) struct PendingWrite<'a> {
+    pub(super) work: WriteOperation,
     /// What has to be true of the record that is changed or deleted, in the transaction of the
     /// change.
-    pub(super) condition: Option<&'a Condition>,
+    pub(super) condition: Option<&'a Precondition>,
     /// How its answer is kept in that transaction, where the call may come again.
-    pub(super) keep: Option<&'a Keep>,
+    pub(super) keep: Option<&'a ResponseRecorder>,
 }
 
-impl From<Work> for Wanted<'_> {
-    fn from(work: Work) -> Self {
+impl From<WriteOperation> for PendingWrite<'_> {
+    fn from(work: WriteOperation) -> Self {
         Self {
             work,
             condition: None,
@@ -41,7 +42,11 @@ impl From<Work> for Wanted<'_> {
 
 impl Api {
     /// Does what a call asks for, all or nothing of it where there are transactions.
-    pub(super) async fn perform(&self, cx: &Context, wanted: Wanted<'_>) -> Result<Outcome> {
+    pub(super) async fn perform(
+        &self,
+        cx: &Context,
+        wanted: PendingWrite<'_>,
+    ) -> Result<WriteOutcome> {
         match self.inner.settings.transactions.as_deref() {
             // Futures that would make that of every request as large as theirs.
             Some(transactions) => Box::pin(self.try_in(transactions, cx, wanted)).await,
@@ -51,10 +56,10 @@ impl Api {
 
     async fn try_in(
         &self,
-        transactions: &dyn AnyTransactions,
+        transactions: &dyn ErasedTransactions,
         cx: &Context,
-        wanted: Wanted<'_>,
-    ) -> Result<Outcome> {
+        wanted: PendingWrite<'_>,
+    ) -> Result<WriteOutcome> {
         let keys = lock_keys(
             &cx.tenant,
             &wanted.work,
@@ -78,11 +83,11 @@ impl Api {
 
     async fn once_in(
         &self,
-        transactions: &dyn AnyTransactions,
+        transactions: &dyn ErasedTransactions,
         cx: &Context,
         keys: &[LockKey],
-        wanted: Wanted<'_>,
-    ) -> Result<Outcome> {
+        wanted: PendingWrite<'_>,
+    ) -> Result<WriteOutcome> {
         let cx = transactions.begin(cx).await?;
         let locked = if keys.is_empty() {
             Ok(())
@@ -95,12 +100,12 @@ impl Api {
         };
         match done {
             Ok(outcome) => {
-                transactions.end(cx, End::Commit).await?;
+                transactions.end(cx, TransactionEnd::Commit).await?;
                 Ok(outcome)
             }
             // A refusal says that nothing is stored; after other trouble that trouble is what
             // matters.
-            Err(error) => match (transactions.end(cx, End::Rollback).await, error) {
+            Err(error) => match (transactions.end(cx, TransactionEnd::Rollback).await, error) {
                 (Err(left), error) if is_refusal(&error) => Err(left),
                 (_, error) => Err(error),
             },
@@ -108,25 +113,25 @@ impl Api {
     }
 
     /// Does what a call asks for, unless it has been here before (IDM-01).
-    async fn once(&self, cx: &Context, wanted: Wanted<'_>) -> Result<Outcome> {
-        let Wanted {
+    async fn once(&self, cx: &Context, wanted: PendingWrite<'_>) -> Result<WriteOutcome> {
+        let PendingWrite {
             work,
             condition,
             keep,
         } = wanted;
         let settings = &self.inner.settings;
         match (keep, &settings.extensions.idempotency, &settings.store) {
-            (Some(keep), Some(KeptBy::Store), Some(store)) => {
+            (Some(keep), Some(ResponseStorage::Store), Some(store)) => {
                 write_to(
                     &**store,
                     cx,
-                    Call::new(cx, work).only_if(condition).keeping(keep),
+                    WriteRequest::new(cx, work).only_if(condition).keeping(keep),
                 )
                 .await
             }
-            (Some(keep), Some(KeptBy::Vendor(answers)), _) => {
+            (Some(keep), Some(ResponseStorage::Vendor(answers)), _) => {
                 if let Some(answer) = answers.recall(cx, keep.key()).await? {
-                    return Ok(Outcome::Kept(answer.into()));
+                    return Ok(WriteOutcome::Kept(answer.into()));
                 }
                 let outcome = self.operate(cx, work, condition).await?;
                 answers
@@ -142,21 +147,21 @@ impl Api {
     async fn operate(
         &self,
         cx: &Context,
-        work: Work,
-        condition: Option<&Condition>,
-    ) -> Result<Outcome> {
+        work: WriteOperation,
+        condition: Option<&Precondition>,
+    ) -> Result<WriteOutcome> {
         match work {
-            Work::Create(draft) => {
+            WriteOperation::Create(draft) => {
                 let Some(create) = &self.registered(draft.kind).create else {
                     return Err(Error::not_implemented());
                 };
                 let created = create.create(cx, draft).await?;
-                Ok(Outcome::Created {
+                Ok(WriteOutcome::Created {
                     record: created.record,
                     is_new: created.is_new,
                 })
             }
-            Work::Update(at, mut patch) => {
+            WriteOperation::Update(at, mut patch) => {
                 let Some(update) = &self.registered(at.kind).update else {
                     return Err(Error::not_implemented());
                 };
@@ -167,9 +172,9 @@ impl Api {
                 let updated = update.update(cx, at, patch, condition).await;
                 updated
                     .map_err(|error| self.unmet(is_conditional, error))
-                    .map(Outcome::Updated)
+                    .map(WriteOutcome::Updated)
             }
-            Work::Delete(at) => {
+            WriteOperation::Delete(at) => {
                 let Some(delete) = &self.registered(at.kind).delete else {
                     return Err(Error::not_implemented());
                 };
@@ -181,17 +186,19 @@ impl Api {
                 let deleted = delete.delete(cx, &request, condition).await;
                 deleted
                     .map_err(|error| self.unmet(condition.is_some(), error))
-                    .map(Outcome::Deleted)
+                    .map(WriteOutcome::Deleted)
             }
-            Work::Help(plan) => match self.inner.helpers.get(&plan.helper) {
-                Some(Runner::Native(runner)) => runner.run(cx, *plan).await.map(Outcome::Helped),
+            WriteOperation::Help(plan) => match self.inner.helpers.get(&plan.helper) {
+                Some(HelperRunner::Native(runner)) => {
+                    runner.run(cx, *plan).await.map(WriteOutcome::Helped)
+                }
                 // Its many steps would make the future of every request as large as theirs.
-                Some(Runner::Composed) => Box::pin(self.composed().run(cx, &plan))
+                Some(HelperRunner::Composed) => Box::pin(self.composed().run(cx, &plan))
                     .await
-                    .map(Outcome::Helped),
+                    .map(WriteOutcome::Helped),
                 None => Err(Error::not_implemented()),
             },
-            Work::Load(_) => Err(Error::not_implemented()),
+            WriteOperation::Load(_) => Err(Error::not_implemented()),
         }
     }
 
@@ -200,9 +207,9 @@ impl Api {
     async fn judged(
         &self,
         cx: &Context,
-        at: &Address,
-        condition: &Condition,
-    ) -> Result<Option<State>> {
+        at: &RecordAddress,
+        condition: &Precondition,
+    ) -> Result<Option<RecordState>> {
         // Nobody has seen a record that cannot be read.
         let Some(get) = &self.registered(at.kind).get else {
             return Err(Error::precondition_failed());

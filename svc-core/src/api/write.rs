@@ -3,37 +3,37 @@
 use http::HeaderMap;
 
 use super::{
-    Answering, Api, Reply, Runner,
-    answering::{Form, notice},
-    composed::Composed,
-    extensions::idempotency::Idempotent,
-    handling::Handling,
+    Api, HelperRunner, Response, WriteRenderer,
+    answering::{ResponseForm, notice},
+    composed::ComposedRunner,
+    extensions::idempotency::IdempotentRequest,
+    handling::HandlingPreference,
     reply::kind_of,
-    transaction::{Wanted, unfitting},
+    transaction::{PendingWrite, unfitting},
 };
 use crate::{
     auth::{Operation, Right},
     context::Context,
-    error::{Code, Error, Problem, Result},
-    helper::{HelperName, RawPlan, Scheduling},
+    error::{Error, ErrorCode, Problem, Result},
+    helper::{HelperName, RawHelperRequest, ScheduleChange},
     json::{Json, Object},
-    link::{Address, Scope, ShareNames, Target},
+    link::{RecordAddress, Scope, ShareNames, Target},
     model::Kind,
-    operation::{DELETED, Output},
-    read::{BodyOf, HelperBody, Taken},
-    store::{Outcome, Work},
+    operation::{DELETED, ResponseBodyKind},
+    read::{AcceptedMembers, BodyPurpose, HelperBodyOptions},
+    store::{WriteOperation, WriteOutcome},
 };
 
 /// Why a request stops before the backend sees it.
-type Stop = std::result::Result<Object, Reply>;
+type BodyResult = std::result::Result<Object, Response>;
 
 /// What is written, by a request whose body can be read.
-struct Sent<'a> {
+struct WriteInput<'a> {
     target: &'a Target,
     body: &'a Object,
     headers: &'a HeaderMap,
     /// Where it may come again.
-    idempotent: Option<&'a Idempotent>,
+    idempotent: Option<&'a IdempotentRequest>,
 }
 
 impl Api {
@@ -48,14 +48,17 @@ impl Api {
         kind: Kind,
         body: &[u8],
         may_be_empty: bool,
-    ) -> Stop {
+    ) -> BodyResult {
         if body.iter().all(u8::is_ascii_whitespace) {
             if may_be_empty {
                 return Ok(Object::new());
             }
             let text =
                 "The request has no body. Fields belong into a JSON body, not into the query.";
-            return Err(self.invalid(Some(kind), &[Problem::general(Code::BodyMissing, text)]));
+            return Err(self.invalid(
+                Some(kind),
+                &[Problem::general(ErrorCode::BodyMissing, text)],
+            ));
         }
         self.bodies(cx)
             .object(body)
@@ -63,7 +66,7 @@ impl Api {
     }
 
     /// What is taken of a kind from bodies.
-    pub(super) fn taken(&self, kind: Kind) -> Taken<'_> {
+    pub(super) fn taken(&self, kind: Kind) -> AcceptedMembers<'_> {
         self.registered(kind).taken()
     }
 
@@ -74,7 +77,7 @@ impl Api {
         target: &Target,
         body: &[u8],
         headers: &HeaderMap,
-    ) -> Reply {
+    ) -> Response {
         let key = match (target, kind_of(target)) {
             (Target::Collection { .. } | Target::Helper { .. }, Some(kind)) => {
                 self.idempotency_key(kind, headers)
@@ -91,9 +94,9 @@ impl Api {
         cx: &Context,
         target: &Target,
         body: &[u8],
-        (headers, key): (&HeaderMap, std::result::Result<Option<&str>, Reply>),
-    ) -> Reply {
-        let handling = Handling::of(headers);
+        (headers, key): (&HeaderMap, std::result::Result<Option<&str>, Response>),
+    ) -> Response {
+        let handling = HandlingPreference::of(headers);
         let (kind, may_be_empty) = match target {
             Target::Collection { kind, .. } => (*kind, false),
             Target::Record(at) => (at.kind, false),
@@ -104,7 +107,7 @@ impl Api {
         let mut reply = match (object, key) {
             (Ok(object), Ok(key)) => {
                 let idempotent = key.map(|key| self.idempotent(cx, target, key, body));
-                let sent = Sent {
+                let sent = WriteInput {
                     target,
                     body: &object,
                     headers,
@@ -118,8 +121,8 @@ impl Api {
         reply
     }
 
-    async fn write_object(&self, cx: &Context, sent: &Sent<'_>) -> Reply {
-        let Sent {
+    async fn write_object(&self, cx: &Context, sent: &WriteInput<'_>) -> Response {
+        let WriteInput {
             target,
             body,
             headers,
@@ -129,18 +132,18 @@ impl Api {
             Target::Collection {
                 kind,
                 scope: Scope::Under(of),
-            } if kind.schema().is_recorded_below(of.kind) => BodyOf::Below(*kind),
+            } if kind.schema().is_recorded_below(of.kind) => BodyPurpose::Below(*kind),
             Target::Collection { kind, .. } => {
-                helper_for_create(*kind, body).map_or(BodyOf::Create(*kind), BodyOf::Call)
+                helper_for_create(*kind, body).map_or(BodyPurpose::Create(*kind), BodyPurpose::Call)
             }
-            Target::Record(at) => BodyOf::Update(at.kind),
-            Target::Helper { helper, .. } => BodyOf::Call(*helper),
+            Target::Record(at) => BodyPurpose::Update(at.kind),
+            Target::Helper { helper, .. } => BodyPurpose::Call(*helper),
             _ => return self.error_reply(Some(target), Error::not_implemented()),
         };
         let settled = self.with_identity(cx, target, body).await;
         let mut surplus = self.surplus(
             cx,
-            Handling::of(headers),
+            HandlingPreference::of(headers),
             of,
             settled.as_ref().unwrap_or(body),
         );
@@ -189,18 +192,18 @@ impl Api {
     async fn done(
         &self,
         cx: &Context,
-        sent: &Sent<'_>,
-        work: Work,
-        answering: Answering,
-    ) -> Result<Reply> {
+        sent: &WriteInput<'_>,
+        work: WriteOperation,
+        answering: WriteRenderer,
+    ) -> Result<Response> {
         let condition = match work {
-            Work::Update(..) => self.condition(cx, sent.headers),
+            WriteOperation::Update(..) => self.condition(cx, sent.headers),
             _ => None,
         };
         let keep = sent
             .idempotent
             .map(|asked| self.keep(cx, asked, &answering, sent.body));
-        let wanted = Wanted {
+        let wanted = PendingWrite {
             work,
             condition: condition.as_ref(),
             keep: keep.as_ref(),
@@ -210,7 +213,7 @@ impl Api {
             .await
             .map_err(|error| self.as_sent(cx, sent.body, error))?;
         match (outcome, sent.idempotent) {
-            (Outcome::Kept(kept), Some(asked)) => self.replay(sent.target, asked, &kept),
+            (WriteOutcome::Kept(kept), Some(asked)) => self.replay(sent.target, asked, &kept),
             (outcome, _) => self.answer_to(cx, &answering, sent.body, outcome),
         }
     }
@@ -218,10 +221,10 @@ impl Api {
     async fn create(
         &self,
         cx: &Context,
-        sent: &Sent<'_>,
+        sent: &WriteInput<'_>,
         (kind, scope): (Kind, &Scope),
         refused: Vec<Problem>,
-    ) -> Result<Reply> {
+    ) -> Result<Response> {
         let body = sent.body;
         let container = match scope {
             Scope::All => None,
@@ -239,7 +242,14 @@ impl Api {
         problems.extend(refused);
         if !problems.is_empty() {
             return self
-                .refuse(cx, kind, container, Work::Create(draft), body, problems)
+                .refuse(
+                    cx,
+                    kind,
+                    container,
+                    WriteOperation::Create(draft),
+                    body,
+                    problems,
+                )
                 .await;
         }
         let Some(create) = &self.registered(kind).create else {
@@ -248,15 +258,20 @@ impl Api {
         if !create.finds_container() {
             self.container_exists(cx, container).await?;
         }
-        self.done(cx, sent, Work::Create(draft), Form::Created.into())
-            .await
+        self.done(
+            cx,
+            sent,
+            WriteOperation::Create(draft),
+            ResponseForm::Created.into(),
+        )
+        .await
     }
 
     /// Not found where the record that something is made under does not exist (HLP-23, UND-39).
     pub(super) async fn container_exists(
         &self,
         cx: &Context,
-        container: Option<&Address>,
+        container: Option<&RecordAddress>,
     ) -> Result<()> {
         match container {
             Some(container) if !self.record_exists(cx, container).await? => Err(Error::not_found()),
@@ -269,10 +284,10 @@ impl Api {
     async fn create_with_person(
         &self,
         cx: &Context,
-        sent: &Sent<'_>,
-        (helper, container): (HelperName, Option<&Address>),
+        sent: &WriteInput<'_>,
+        (helper, container): (HelperName, Option<&RecordAddress>),
         refused: Vec<Problem>,
-    ) -> Result<Reply> {
+    ) -> Result<Response> {
         let body = sent.body;
         if !self.inner.helpers.contains_key(&helper) {
             return Err(Error::not_implemented());
@@ -287,7 +302,7 @@ impl Api {
         if helper != HelperName::PersonSignup && linked.is_some_and(|link| !link.is_null()) {
             let properties = ["person", &format!("_links.{name}")];
             let text = "A request has either an inline person or a link to one, not both.";
-            problems.push(Problem::between(Code::FieldInvalid, &properties, text));
+            problems.push(Problem::between(ErrorCode::FieldInvalid, &properties, text));
         }
         if !problems.is_empty() {
             return self
@@ -295,47 +310,48 @@ impl Api {
                     cx,
                     kind,
                     container,
-                    Work::Help(Box::new(plan)),
+                    WriteOperation::Help(Box::new(plan)),
                     body,
                     problems,
                 )
                 .await;
         }
-        self.run(cx, sent, plan, Form::CreatedWithPerson(kind))
+        self.run(cx, sent, plan, ResponseForm::CreatedWithPerson(kind))
             .await
     }
 
     async fn update(
         &self,
         cx: &Context,
-        sent: &Sent<'_>,
-        at: &Address,
+        sent: &WriteInput<'_>,
+        at: &RecordAddress,
         refused: Vec<Problem>,
-    ) -> Result<Reply> {
+    ) -> Result<Response> {
         let (patch, mut problems) = self.bodies(cx).patch(at, self.taken(at.kind), sent.body);
         problems.extend(refused);
-        let work = Work::Update(at.clone(), patch);
+        let work = WriteOperation::Update(at.clone(), patch);
         if !problems.is_empty() {
             return self
                 .refuse(cx, at.kind, None, work, sent.body, problems)
                 .await;
         }
-        self.done(cx, sent, work, Form::Updated.into()).await
+        self.done(cx, sent, work, ResponseForm::Updated.into())
+            .await
     }
 
     pub(super) async fn delete(
         &self,
         cx: &Context,
-        at: &Address,
+        at: &RecordAddress,
         headers: &HeaderMap,
-    ) -> Result<Reply> {
+    ) -> Result<Response> {
         let condition = self.condition(cx, headers);
-        let wanted = Wanted {
-            work: Work::Delete(at.clone()),
+        let wanted = PendingWrite {
+            work: WriteOperation::Delete(at.clone()),
             condition: condition.as_ref(),
             keep: None,
         };
-        let Outcome::Deleted(was_there) = self.perform(cx, wanted).await? else {
+        let WriteOutcome::Deleted(was_there) = self.perform(cx, wanted).await? else {
             return Err(unfitting());
         };
         if !was_there {
@@ -343,7 +359,7 @@ impl Api {
         }
         let success = DELETED.usual(self.inner.settings.style);
         match success.output {
-            Output::Nothing => Ok(Reply::empty(success.status)),
+            ResponseBodyKind::Nothing => Ok(Response::empty(success.status)),
             _ => Ok(notice(&format!("The {} was deleted.", in_words(at.kind)))),
         }
     }
@@ -351,10 +367,10 @@ impl Api {
     async fn help(
         &self,
         cx: &Context,
-        sent: &Sent<'_>,
-        (helper, container): (HelperName, Option<&Address>),
+        sent: &WriteInput<'_>,
+        (helper, container): (HelperName, Option<&RecordAddress>),
         refused: Vec<Problem>,
-    ) -> Result<Reply> {
+    ) -> Result<Response> {
         let body = sent.body;
         let kind = helper.records();
         let (plan, mut problems) = self.plan(cx, helper, container, body);
@@ -365,14 +381,14 @@ impl Api {
                     cx,
                     kind,
                     container,
-                    Work::Help(Box::new(plan)),
+                    WriteOperation::Help(Box::new(plan)),
                     body,
                     problems,
                 )
                 .await;
         }
         let finds_container = match self.inner.helpers.get(&helper) {
-            Some(Runner::Native(runner)) => runner.finds_container(),
+            Some(HelperRunner::Native(runner)) => runner.finds_container(),
             _ => false,
         };
         if !finds_container {
@@ -384,9 +400,9 @@ impl Api {
             sent,
             plan,
             if is_schedule {
-                Form::Notice("The message is scheduled.")
+                ResponseForm::Notice("The message is scheduled.")
             } else {
-                Form::Called
+                ResponseForm::Called
             },
         )
         .await
@@ -396,11 +412,11 @@ impl Api {
         &self,
         cx: &Context,
         target: &Target,
-        message: &Address,
-    ) -> Result<Reply> {
+        message: &RecordAddress,
+    ) -> Result<Response> {
         let (mut plan, _) = self.plan(cx, HelperName::Schedule, Some(message), &Object::new());
-        plan.schedule = Some(Scheduling::Cancel);
-        let sent = Sent {
+        plan.schedule = Some(ScheduleChange::Cancel);
+        let sent = WriteInput {
             target,
             body: &Object::new(),
             headers: &HeaderMap::new(),
@@ -410,7 +426,7 @@ impl Api {
             cx,
             &sent,
             plan,
-            Form::Notice("The message is no longer scheduled."),
+            ResponseForm::Notice("The message is no longer scheduled."),
         )
         .await
     }
@@ -419,15 +435,15 @@ impl Api {
         &self,
         cx: &Context,
         helper: HelperName,
-        container: Option<&Address>,
+        container: Option<&RecordAddress>,
         body: &Object,
-    ) -> (RawPlan, Vec<Problem>) {
+    ) -> (RawHelperRequest, Vec<Problem>) {
         let (action, person) = (self.taken(helper.records()), self.taken(Kind::Person));
-        let call = HelperBody {
+        let call = HelperBodyOptions {
             atomic: self.inner.settings.atomic,
             strangers: cx.is_anonymous().then_some(&self.inner.settings.strangers),
             changes_people: cx.caller.may(Right::On(Kind::Person, Operation::Update)),
-            ..HelperBody::new(helper, container, action, person, &self.inner.functions)
+            ..HelperBodyOptions::new(helper, container, action, person, &self.inner.functions)
         };
         let (mut plan, mut problems) = self.bodies(cx).plan(&call, body);
         // Where all of it fails, what is not supported fails with it (ERR-38).
@@ -445,25 +461,25 @@ impl Api {
     async fn run(
         &self,
         cx: &Context,
-        sent: &Sent<'_>,
-        mut plan: RawPlan,
-        form: Form,
-    ) -> Result<Reply> {
+        sent: &WriteInput<'_>,
+        mut plan: RawHelperRequest,
+        form: ResponseForm,
+    ) -> Result<Response> {
         // Runners do not see what is not registered, so that none can forget to report it (ERR-38).
         let unsupported = std::mem::take(&mut plan.functions.unsupported);
         self.done(
             cx,
             sent,
-            Work::Help(Box::new(plan)),
-            Answering::reporting(form, unsupported),
+            WriteOperation::Help(Box::new(plan)),
+            WriteRenderer::reporting(form, unsupported),
         )
         .await
     }
 
     /// The registered operations, for rules that stand on them.
-    pub(super) fn composed(&self) -> Composed<'_> {
+    pub(super) fn composed(&self) -> ComposedRunner<'_> {
         let settings = &self.inner.settings;
-        Composed {
+        ComposedRunner {
             registered: &self.inner.registered,
             matching: settings.matching.as_ref(),
             transactions: settings.transactions.as_deref(),

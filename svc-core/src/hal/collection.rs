@@ -4,14 +4,14 @@ use std::ops::Range;
 
 use super::{
     Hal, close,
-    record::{Own, expected, record_at},
+    record::{SelfHref, expected, record_at},
 };
 use crate::{
     helper::HelperName,
     json::write_string,
     link::{Scope, Target},
     model::Kind,
-    page::{Next, PageRequest, RawPage},
+    page::{NextPage, PageRequest, RawPage},
 };
 
 /// A page and what was asked for.
@@ -78,7 +78,7 @@ pub(crate) fn collection(hal: &Hal<'_>, view: &CollectionView<'_>, out: &mut Vec
     out.extend_from_slice(&relations.plural);
     out.push(b'[');
     for (member, at) in view.page.records.iter().zip(addresses) {
-        record_at(hal, member, &Own::Written(at), false, out);
+        record_at(hal, member, &SelfHref::Written(at), false, out);
         out.push(b',');
     }
     close(out, b']');
@@ -137,8 +137,10 @@ fn page_links(view: &CollectionView<'_>, total_pages: u64, here: &str, out: &mut
     };
     link("self", &own, out);
     let next = match &view.page.next {
-        Next::After(after) => Some([&to_page(number.saturating_add(1)), "&after=", after].concat()),
-        Next::ByNumber if number < total_pages => Some(to_page(number.saturating_add(1))),
+        NextPage::After(after) => {
+            Some([&to_page(number.saturating_add(1)), "&after=", after].concat())
+        }
+        NextPage::ByNumber if number < total_pages => Some(to_page(number.saturating_add(1))),
         _ => None,
     };
     if let Some(next) = next {

@@ -4,7 +4,7 @@ use super::Hal;
 use crate::{
     helper::HelperName,
     json::write_string,
-    link::{OwnRelations, Scope, Target},
+    link::{Scope, Target, VendorRelations},
     model::Kind,
 };
 
@@ -94,7 +94,7 @@ pub(crate) fn entry_point(hal: &Hal<'_>, view: &EntryPointView<'_>, out: &mut Ve
             out,
         );
     }
-    for link in hal.relations.own.iter().flat_map(OwnRelations::links) {
+    for link in hal.relations.own.iter().flat_map(VendorRelations::links) {
         titled(
             &format!("{}:{}", hal.relations.namespace, link.name),
             &link.href,

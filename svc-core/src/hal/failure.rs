@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use super::{Hal, close, record};
 use crate::{
-    error::{Code, Problem, Property},
-    helper::{Entry, EntryStatus},
+    error::{ErrorCode, Problem, PropertyPath},
+    helper::{EntryStatus, ReportEntry},
     json::write_string,
     model::Kind,
     record::RawRecord,
@@ -31,8 +31,13 @@ pub(crate) fn failure(hal: &Hal<'_>, view: &FailureView<'_>, out: &mut Vec<u8>) 
         .problems
         .iter()
         .map(|problem| problem.code)
-        .find(|code| *code == Code::NotSupported);
-    status_head(hal, view.kind, own.map_or(view.status, Code::status), out);
+        .find(|code| *code == ErrorCode::NotSupported);
+    status_head(
+        hal,
+        view.kind,
+        own.map_or(view.status, ErrorCode::status),
+        out,
+    );
     descriptions(
         hal,
         view.problems,
@@ -45,7 +50,7 @@ pub(crate) fn failure(hal: &Hal<'_>, view: &FailureView<'_>, out: &mut Vec<u8>) 
 
 /// What the report of a partly failed helper call shows (ERR-29 to ERR-33).
 pub(crate) struct ReportView<'a> {
-    pub(crate) entries: &'a [Entry],
+    pub(crate) entries: &'a [ReportEntry],
     /// The person and the action, as far as the caller may see them (ERR-32).
     pub(crate) embedded: &'a [Cow<'a, RawRecord>],
     /// Whether the call has no key.
@@ -84,7 +89,7 @@ pub(crate) fn non_atomic(hal: &Hal<'_>, view: &ReportView<'_>, out: &mut Vec<u8>
     out.push(b'}');
 }
 
-fn entry_status(entry: &Entry, anonymous: bool) -> (u16, &[Problem]) {
+fn entry_status(entry: &ReportEntry, anonymous: bool) -> (u16, &[Problem]) {
     match &entry.status {
         EntryStatus::Created => (201, &[]),
         EntryStatus::Existing => (if anonymous { 201 } else { 200 }, &[]),
@@ -178,7 +183,7 @@ fn list(
             format!("{{\"{code}\":\"{}\",\"description\":", problem.code).as_bytes(),
         );
         let spelled =
-            |property: &Property| property.spelled(|link| hal.relations.dialect.relation(link));
+            |property: &PropertyPath| property.spelled(|link| hal.relations.dialect.relation(link));
         write_string(&problem.described(spelled), out);
         out.extend_from_slice(b",\"properties\":[");
         for property in &problem.properties {

@@ -11,7 +11,7 @@ pub(crate) use collection::{CollectionView, collection};
 pub(crate) use entry_point::{EntryLink, EntryPointView, entry_point};
 pub(crate) use failure::{FailureView, ReportView, failure, non_atomic, notice, warnings};
 pub(crate) use record::record;
-pub(crate) use relations::{DocsAddress, Documents, RelationNames};
+pub(crate) use relations::{DocumentSettings, ExternalDocs, RelationNames};
 
 use std::borrow::Cow;
 

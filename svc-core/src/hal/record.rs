@@ -6,20 +6,20 @@ use std::ops::Range;
 use super::{Hal, close, relations::KindRelations};
 use crate::{
     json::write_string,
-    link::{Ref, Scope, Target},
-    record::{Computed, Fields, RawRecord, members_object},
-    schema::{LinkTarget, Peculiarity},
+    link::{LinkValue, Scope, Target},
+    record::{ComputedValue, FieldBytes, RawRecord, members_object},
+    schema::{KindFeature, LinkTarget},
 };
 
 /// Writes a record; `top` adds the curies of a top-level document.
 pub(crate) fn record(hal: &Hal<'_>, record: &RawRecord, top: bool, out: &mut Vec<u8>) {
     let href = hal.href(&Target::Record(record.address()));
     out.reserve(expected(hal, record, href.len()));
-    record_at(hal, record, &Own::Text(&href), top, out);
+    record_at(hal, record, &SelfHref::Text(&href), top, out);
 }
 
 /// The address of a record that is written.
-pub(super) enum Own<'a> {
+pub(super) enum SelfHref<'a> {
     /// As text.
     Text(&'a str),
     /// As it stands in what was written already, within the quotes of a JSON string.
@@ -28,7 +28,7 @@ pub(super) enum Own<'a> {
 
 /// About how many bytes a record takes whose address has `href` bytes, rather too many.
 pub(super) fn expected(hal: &Hal<'_>, record: &RawRecord, href: usize) -> usize {
-    let (Fields::Stored(fields) | Fields::Typed(fields)) = record.fields();
+    let (FieldBytes::Stored(fields) | FieldBytes::Typed(fields)) = record.fields();
     let links = hal
         .relations
         .kind(record.kind())
@@ -48,7 +48,7 @@ pub(super) fn expected(hal: &Hal<'_>, record: &RawRecord, href: usize) -> usize 
 pub(super) fn record_at(
     hal: &Hal<'_>,
     record: &RawRecord,
-    own: &Own<'_>,
+    own: &SelfHref<'_>,
     top: bool,
     out: &mut Vec<u8>,
 ) {
@@ -76,7 +76,7 @@ pub(super) fn record_at(
         meta.modified.write(out);
     }
     out.extend_from_slice(b"\",");
-    if record.kind().schema().has(Peculiarity::SendsId) {
+    if record.kind().schema().has(KindFeature::SendsId) {
         // Clients read the id of a signed-up person from here (HLP-20).
         out.extend_from_slice(b"\"id\":\"");
         out.extend_from_slice(meta.id.as_str().as_bytes());
@@ -96,8 +96,8 @@ pub(super) fn record_at(
 fn fields(hal: &Hal<'_>, record: &RawRecord, relations: &KindRelations, out: &mut Vec<u8>) {
     let names = hal.relations.dialect.share_names();
     let (bytes, renames) = match record.fields() {
-        Fields::Stored(bytes) => (bytes, false),
-        Fields::Typed(bytes) => (bytes, !names.is_default()),
+        FieldBytes::Stored(bytes) => (bytes, false),
+        FieldBytes::Typed(bytes) => (bytes, !names.is_default()),
     };
     let mut under_wire_names = Vec::new();
     let bytes: &[u8] = if renames {
@@ -130,16 +130,16 @@ fn fields(hal: &Hal<'_>, record: &RawRecord, relations: &KindRelations, out: &mu
     }
 }
 
-fn computed(hal: &Hal<'_>, value: &Computed, out: &mut Vec<u8>) {
+fn computed(hal: &Hal<'_>, value: &ComputedValue, out: &mut Vec<u8>) {
     match value {
-        Computed::Count(count) => out.extend_from_slice(count.to_string().as_bytes()),
-        Computed::Amount(amount) => amount.write(out),
-        Computed::Timestamp(at) => {
+        ComputedValue::Count(count) => out.extend_from_slice(count.to_string().as_bytes()),
+        ComputedValue::Amount(amount) => amount.write(out),
+        ComputedValue::Timestamp(at) => {
             out.push(b'"');
             at.write(out);
             out.push(b'"');
         }
-        Computed::Relation(kind) => match hal.relations.kind(*kind) {
+        ComputedValue::Relation(kind) => match hal.relations.kind(*kind) {
             Some(relations) => out.extend_from_slice(&relations.singular),
             None => out.extend_from_slice(b"null"),
         },
@@ -149,18 +149,18 @@ fn computed(hal: &Hal<'_>, value: &Computed, out: &mut Vec<u8>) {
 fn links(
     hal: &Hal<'_>,
     record: &RawRecord,
-    own: &Own<'_>,
+    own: &SelfHref<'_>,
     relations: &KindRelations,
     out: &mut Vec<u8>,
 ) {
     out.extend_from_slice(b"\"self\":{\"href\":\"");
     // The address is written as JSON once, and copied into the links below it.
     let own = match own {
-        Own::Written(own) => {
+        SelfHref::Written(own) => {
             out.extend_from_within(own.clone());
             own.clone()
         }
-        Own::Text(href) => {
+        SelfHref::Text(href) => {
             out.pop();
             let start = out.len().saturating_add(1);
             write_string(href, out);
@@ -189,8 +189,8 @@ fn links(
             },
             LinkTarget::One { .. } => {
                 match record.links().iter().find(|(name, _)| *name == link.name) {
-                    Some((_, Ref::Local(to))) => Target::Record(to.clone()),
-                    Some((_, Ref::Foreign(href))) => {
+                    Some((_, LinkValue::Local(to))) => Target::Record(to.clone()),
+                    Some((_, LinkValue::Foreign(href))) => {
                         out.extend_from_slice(&link.key);
                         write_string(href, out);
                         out.extend_from_slice(b"},");

@@ -6,42 +6,42 @@ use std::{ops::Deref, sync::Arc};
 use super::shown::filter;
 use crate::{
     field_set::FieldBits,
-    json::{Filter, write_string},
-    link::{Address, Dialect, Layout, OwnRelations, Scope, Target},
+    json::{MemberFilter, write_string},
+    link::{Dialect, Layout, RecordAddress, Scope, Target, VendorRelations},
     model::Kind,
-    schema::{LinkSpec, LinkTarget, Narrowing},
+    schema::{Constraints, LinkSpec, LinkTarget},
     value::Id,
 };
 
 /// What all documents of an API have in common.
 #[derive(Debug)]
 pub(crate) struct RelationNames {
-    documents: Documents,
+    documents: DocumentSettings,
     kinds: Vec<KindRelations>,
 }
 
 /// What is set for all documents.
 #[derive(Debug)]
-pub(crate) struct Documents {
+pub(crate) struct DocumentSettings {
     pub(crate) dialect: Dialect,
     pub(crate) namespace: Arc<str>,
     /// An own documentation address in place of the built-in pages (ENT-22).
-    pub(crate) docs: Option<DocsAddress>,
+    pub(crate) docs: Option<ExternalDocs>,
     /// The vendor's own relations (ENT-27).
-    pub(crate) own: Option<OwnRelations>,
+    pub(crate) own: Option<VendorRelations>,
 }
 
 impl Deref for RelationNames {
-    type Target = Documents;
+    type Target = DocumentSettings;
 
-    fn deref(&self) -> &Documents {
+    fn deref(&self) -> &DocumentSettings {
         &self.documents
     }
 }
 
 /// Where an own documentation lies.
 #[derive(Debug, Clone)]
-pub(crate) struct DocsAddress {
+pub(crate) struct ExternalDocs {
     pub(crate) start: String,
     /// The address in front of a relation.
     pub(crate) pages: String,
@@ -53,7 +53,7 @@ pub(crate) struct KindRelations {
     /// The links that its records send.
     pub(crate) links: Vec<LinkRelation>,
     /// What may leave the server; `None` when all may, so that stored bytes pass unread.
-    pub(crate) shown: Option<Filter>,
+    pub(crate) shown: Option<MemberFilter>,
     /// `"svc:people":`
     pub(crate) plural: Vec<u8>,
     /// `"svc:person"`, as a JSON string.
@@ -75,9 +75,9 @@ pub(crate) struct LinkRelation {
 impl RelationNames {
     /// `readable` has the fields of a kind that may leave the server, and what is narrower of it.
     pub(crate) fn new<'n>(
-        documents: Documents,
+        documents: DocumentSettings,
         layout: &dyn Layout,
-        readable: impl Fn(Kind) -> Option<(Option<FieldBits>, Option<&'n Narrowing>)>,
+        readable: impl Fn(Kind) -> Option<(Option<FieldBits>, Option<&'n Constraints>)>,
         is_sent: impl Fn(Kind, &LinkSpec) -> bool,
     ) -> Self {
         let dialect = &documents.dialect;
@@ -129,7 +129,7 @@ fn below(layout: &dyn Layout, kind: Kind, target: LinkTarget) -> Option<String> 
             .home
             .map(|_| Id::new(parent))
             .map_or(Some(None), |parent| parent.map(Some))?;
-        let record = Address::new(kind, Id::new(id)?, parent);
+        let record = RecordAddress::new(kind, Id::new(id)?, parent);
         let there = match target {
             LinkTarget::Many { kind, .. } => Target::Collection {
                 kind,

@@ -2,10 +2,10 @@
 
 use crate::{
     field_set::FieldBits,
-    json::{Fate, Filter},
+    json::{MemberAction, MemberFilter},
     link::ShareNames,
     model::Kind,
-    schema::{Narrow, Narrowing, ObjectSchema},
+    schema::{Constraint, Constraints, ObjectSchema},
 };
 
 /// What is left out of the fields of a kind; `None` where nothing is, so that stored bytes pass
@@ -13,9 +13,9 @@ use crate::{
 pub(super) fn filter(
     kind: Kind,
     readable: Option<FieldBits>,
-    narrowing: Option<&Narrowing>,
+    narrowing: Option<&Constraints>,
     names: &ShareNames,
-) -> Option<Filter> {
+) -> Option<MemberFilter> {
     let schema = kind.schema().fields;
     let filter = match readable {
         None => narrowing.map(|narrowing| inside(schema, narrowing, names))?,
@@ -25,7 +25,7 @@ pub(super) fn filter(
                 .iter()
                 .enumerate()
                 .filter(|(place, _)| readable.contains(*place));
-            kept.fold(Filter::default(), |filter, (_, field)| {
+            kept.fold(MemberFilter::default(), |filter, (_, field)| {
                 let narrow = narrowing.and_then(|narrowing| narrowing.member(field.name));
                 filter.with(
                     names.to_wire(field.name),
@@ -38,27 +38,31 @@ pub(super) fn filter(
 }
 
 /// What is left out of an object that has all members but those that are unreadable.
-fn inside(schema: &ObjectSchema, narrowing: &Narrowing, names: &ShareNames) -> Filter {
-    narrowing
-        .members()
-        .fold(Filter::keeping(), |filter, (name, narrow)| {
-            match fate(schema, name, Some(narrow), names) {
-                Fate::Kept => filter,
-                fate => filter.with(names.to_wire(name), fate),
-            }
-        })
+fn inside(schema: &ObjectSchema, narrowing: &Constraints, names: &ShareNames) -> MemberFilter {
+    narrowing.members().fold(
+        MemberFilter::keeping(),
+        |filter, (name, narrow)| match fate(schema, name, Some(narrow), names) {
+            MemberAction::Kept => filter,
+            fate => filter.with(names.to_wire(name), fate),
+        },
+    )
 }
 
-fn fate(schema: &ObjectSchema, name: &str, narrow: Option<&Narrow>, names: &ShareNames) -> Fate {
+fn fate(
+    schema: &ObjectSchema,
+    name: &str,
+    narrow: Option<&Constraint>,
+    names: &ShareNames,
+) -> MemberAction {
     let Some(narrow) = narrow else {
-        return Fate::Kept;
+        return MemberAction::Kept;
     };
     if narrow.unreadable {
-        return Fate::LeftOut;
+        return MemberAction::LeftOut;
     }
     let object = schema.field(name).and_then(|field| field.ty.object());
     let filter = object
         .map(|object| inside(object, &narrow.members, names))
         .filter(|filter| !filter.is_idle());
-    filter.map_or(Fate::Kept, Fate::Inside)
+    filter.map_or(MemberAction::Kept, MemberAction::Inside)
 }

@@ -14,7 +14,7 @@ pub(crate) use table::{CREATED, DELETED, OPERATIONS, always};
 use crate::{
     auth::{Operation, Right},
     helper::HelperName,
-    link::{Address, Target},
+    link::{RecordAddress, Target},
 };
 
 /// How responses look where the specification's examples and its response-code table disagree.
@@ -40,12 +40,12 @@ pub struct OperationSpec {
     /// `PUT`.
     pub method: Method,
     /// What it is called on.
-    pub shape: Shape,
+    pub shape: TargetShape,
     /// The right that it needs.
-    pub need: Need,
+    pub need: RequiredRight,
     /// The body that it takes.
-    pub input: Input,
-    pub(crate) answers: Answers,
+    pub input: RequestBodyKind,
+    pub(crate) answers: SuccessResponses,
     pub(crate) id: &'static str,
     pub(crate) summary: &'static str,
     pub(crate) handler: Handler,
@@ -55,7 +55,7 @@ impl OperationSpec {
     /// Whether it takes a body; of a request to any other, none is read (UND-39).
     #[must_use]
     pub fn takes_body(&self) -> bool {
-        self.input != Input::Nothing
+        self.input != RequestBodyKind::Nothing
     }
 
     /// Whether it reads a document about the server: the documentation, what is supported, the
@@ -70,14 +70,14 @@ impl OperationSpec {
 
     /// What a success is answered with in a response style, the usual answer first (CRU-13,
     /// CRU-14).
-    pub fn successes(&self, style: ResponseStyle) -> impl Iterator<Item = Success> + use<> {
-        let StyleAnswers { usual, otherwise } = self.answers.of(style);
+    pub fn successes(&self, style: ResponseStyle) -> impl Iterator<Item = SuccessResponse> + use<> {
+        let StyleResponses { usual, otherwise } = self.answers.of(style);
         std::iter::once(usual).chain(otherwise)
     }
 
     /// What a success is usually answered with in a response style.
     #[must_use]
-    pub fn success(&self, style: ResponseStyle) -> Success {
+    pub fn success(&self, style: ResponseStyle) -> SuccessResponse {
         self.answers.of(style).usual
     }
 
@@ -86,13 +86,13 @@ impl OperationSpec {
     pub fn right(&self, target: &Target) -> Option<Right> {
         match (self.need, target) {
             (
-                Need::On(operation),
-                Target::Collection { kind, .. } | Target::Record(Address { kind, .. }),
+                RequiredRight::On(operation),
+                Target::Collection { kind, .. } | Target::Record(RecordAddress { kind, .. }),
             ) => Some(Right::On(*kind, operation)),
-            (Need::Call, Target::Helper { helper, .. } | Target::Batch { helper, .. }) => {
+            (RequiredRight::Call, Target::Helper { helper, .. } | Target::Batch { helper, .. }) => {
                 Some(Right::Helper(*helper))
             }
-            (Need::Webhooks, _) => Some(Right::Webhooks),
+            (RequiredRight::Webhooks, _) => Some(Right::Webhooks),
             _ => None,
         }
     }
@@ -101,8 +101,8 @@ impl OperationSpec {
     #[must_use]
     pub fn may_be_anonymous(&self, target: &Target) -> bool {
         match (self.need, target) {
-            (Need::Nothing, _) => true,
-            (Need::Call, Target::Helper { helper, .. }) => helper.may_be_anonymous(),
+            (RequiredRight::Nothing, _) => true,
+            (RequiredRight::Call, Target::Helper { helper, .. }) => helper.may_be_anonymous(),
             _ => false,
         }
     }
@@ -111,7 +111,7 @@ impl OperationSpec {
 /// The shape of an address: what it leads to, without the ids in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
-pub enum Shape {
+pub enum TargetShape {
     /// The entry point (ENT-01).
     EntryPoint,
     /// The change feed (SYN-01).
@@ -150,7 +150,7 @@ pub enum Shape {
     Schedule,
 }
 
-impl Shape {
+impl TargetShape {
     /// The shape of a target.
     #[must_use]
     pub const fn of(target: &Target) -> Self {
@@ -183,7 +183,7 @@ impl Shape {
 /// What a caller needs for an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Need {
+pub enum RequiredRight {
     /// Nothing: it is public (ENT-01, ENT-22, UND-40).
     Nothing,
     /// The right to read the records of at least one kind (SYN-06).
@@ -199,7 +199,7 @@ pub enum Need {
 /// The body that an operation takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Input {
+pub enum RequestBodyKind {
     /// None.
     Nothing,
     /// A record to create, perhaps with its person (CRU-01, HLP-19).
@@ -221,7 +221,7 @@ pub enum Input {
 /// What the body of an answer is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Output {
+pub enum ResponseBodyKind {
     /// The entry point.
     EntryPoint,
     /// A page of the documentation, for people or for machines (ENT-22).
@@ -257,11 +257,11 @@ pub enum Output {
 /// One way in which an operation succeeds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Success {
+pub struct SuccessResponse {
     /// The status.
     pub status: StatusCode,
     /// What the body is.
-    pub output: Output,
+    pub output: ResponseBodyKind,
     /// What the answer is, in a sentence.
     pub text: &'static str,
 }
@@ -269,7 +269,7 @@ pub struct Success {
 /// Whether a request needs a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Key {
+pub enum KeyRequirement {
     /// None (ENT-01, ENT-22, UND-40).
     NotNeeded,
     /// It may come without one (AUT-06).
@@ -278,7 +278,7 @@ pub enum Key {
     Needed,
 }
 
-impl Key {
+impl KeyRequirement {
     /// In words, as the documentation has it.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -292,20 +292,20 @@ impl Key {
 
 /// The successes of an operation in both response styles.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Answers {
-    table: StyleAnswers,
-    examples: StyleAnswers,
+pub(crate) struct SuccessResponses {
+    table: StyleResponses,
+    examples: StyleResponses,
 }
 
 /// The successes of an operation in one response style.
 #[derive(Debug, Clone, Copy)]
-struct StyleAnswers {
-    usual: Success,
-    otherwise: Option<Success>,
+struct StyleResponses {
+    usual: SuccessResponse,
+    otherwise: Option<SuccessResponse>,
 }
 
-impl Answers {
-    fn of(self, style: ResponseStyle) -> StyleAnswers {
+impl SuccessResponses {
+    fn of(self, style: ResponseStyle) -> StyleResponses {
         match style {
             ResponseStyle::Table => self.table,
             ResponseStyle::Examples => self.examples,
@@ -313,7 +313,7 @@ impl Answers {
     }
 
     /// The usual success.
-    pub(crate) fn usual(self, style: ResponseStyle) -> Success {
+    pub(crate) fn usual(self, style: ResponseStyle) -> SuccessResponse {
         self.of(style).usual
     }
 }

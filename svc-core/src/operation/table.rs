@@ -2,63 +2,75 @@
 
 use http::{Method, StatusCode};
 
-use super::{Answers, Handler, Input, Need, OperationSpec, Output, Shape, StyleAnswers, Success};
+use super::{
+    Handler, OperationSpec, RequestBodyKind, RequiredRight, ResponseBodyKind, StyleResponses,
+    SuccessResponse, SuccessResponses, TargetShape,
+};
 use crate::auth::Operation;
 
 /// A success in the same form in both response styles.
-pub(crate) const fn always(status: StatusCode, output: Output, text: &'static str) -> Answers {
-    let usual = StyleAnswers {
-        usual: Success {
+pub(crate) const fn always(
+    status: StatusCode,
+    output: ResponseBodyKind,
+    text: &'static str,
+) -> SuccessResponses {
+    let usual = StyleResponses {
+        usual: SuccessResponse {
             status,
             output,
             text,
         },
         otherwise: None,
     };
-    Answers {
+    SuccessResponses {
         table: usual,
         examples: usual,
     }
 }
 
 /// A record that was created, or was there before (CRU-13, UND-38).
-pub(crate) const CREATED: Answers = Answers {
-    table: StyleAnswers {
-        usual: Success {
+pub(crate) const CREATED: SuccessResponses = SuccessResponses {
+    table: StyleResponses {
+        usual: SuccessResponse {
             status: StatusCode::CREATED,
-            output: Output::Record,
+            output: ResponseBodyKind::Record,
             text: "The record, which is new.",
         },
-        otherwise: Some(Success {
+        otherwise: Some(SuccessResponse {
             status: StatusCode::OK,
-            output: Output::Record,
+            output: ResponseBodyKind::Record,
             text: "The record, which was there already.",
         }),
     },
-    examples: always(StatusCode::OK, Output::Record, "The record.").examples,
+    examples: always(StatusCode::OK, ResponseBodyKind::Record, "The record.").examples,
 };
 
 /// A record that was deleted (CRU-14).
-pub(crate) const DELETED: Answers = Answers {
-    table: always(StatusCode::NO_CONTENT, Output::Nothing, "It is deleted.").table,
-    examples: always(StatusCode::OK, Output::Notice, "It is done.").examples,
+pub(crate) const DELETED: SuccessResponses = SuccessResponses {
+    table: always(
+        StatusCode::NO_CONTENT,
+        ResponseBodyKind::Nothing,
+        "It is deleted.",
+    )
+    .table,
+    examples: always(StatusCode::OK, ResponseBodyKind::Notice, "It is done.").examples,
 };
 
 /// Something that everybody may read.
 const fn public(
     name: &'static str,
-    shape: Shape,
+    shape: TargetShape,
     handler: Handler,
     summary: &'static str,
-    output: Output,
+    output: ResponseBodyKind,
     text: &'static str,
 ) -> OperationSpec {
     OperationSpec {
         name,
         method: Method::GET,
         shape,
-        need: Need::Nothing,
-        input: Input::Nothing,
+        need: RequiredRight::Nothing,
+        input: RequestBodyKind::Nothing,
         answers: always(StatusCode::OK, output, text),
         id: name,
         summary,
@@ -75,75 +87,75 @@ const fn public(
 pub(crate) static OPERATIONS: &[OperationSpec] = &[
     public(
         "entry_point",
-        Shape::EntryPoint,
+        TargetShape::EntryPoint,
         Handler::EntryPoint,
         "The entry point: where the links begin.",
-        Output::EntryPoint,
+        ResponseBodyKind::EntryPoint,
         "The entry point.",
     ),
     public(
         "docs",
-        Shape::Docs,
+        TargetShape::Docs,
         Handler::Document,
         "The documentation's start page.",
-        Output::Page,
+        ResponseBodyKind::Page,
         "A page.",
     ),
     public(
         "docs_page",
-        Shape::DocsPage,
+        TargetShape::DocsPage,
         Handler::Document,
         "The page of a relation or of an error code.",
-        Output::Page,
+        ResponseBodyKind::Page,
         "A page.",
     ),
     public(
         "explorer",
-        Shape::Explorer,
+        TargetShape::Explorer,
         Handler::Document,
         "The explorer, where there is one.",
-        Output::Explorer,
+        ResponseBodyKind::Explorer,
         "A page.",
     ),
     public(
         "capabilities",
-        Shape::Capabilities,
+        TargetShape::Capabilities,
         Handler::Capabilities,
         "What this server supports, for machines.",
-        Output::Capabilities,
+        ResponseBodyKind::Capabilities,
         "What is supported.",
     ),
     public(
         "openapi",
-        Shape::OpenApi,
+        TargetShape::OpenApi,
         Handler::Document,
         "This document.",
-        Output::Document,
+        ResponseBodyKind::Document,
         "The document.",
     ),
     public(
         "json_schema",
-        Shape::JsonSchema,
+        TargetShape::JsonSchema,
         Handler::Document,
         "The JSON Schema of one thing.",
-        Output::Document,
+        ResponseBodyKind::Document,
         "The document.",
     ),
     public(
         "form",
-        Shape::Form,
+        TargetShape::Form,
         Handler::Document,
         "What a form has to know of one route; `routes` is the list of them.",
-        Output::Document,
+        ResponseBodyKind::Document,
         "The document.",
     ),
     OperationSpec {
         name: Operation::List.as_str(),
         method: Method::GET,
-        shape: Shape::Collection,
-        need: Need::On(Operation::List),
-        input: Input::Nothing,
-        answers: always(StatusCode::OK, Output::Collection, "A page."),
+        shape: TargetShape::Collection,
+        need: RequiredRight::On(Operation::List),
+        input: RequestBodyKind::Nothing,
+        answers: always(StatusCode::OK, ResponseBodyKind::Collection, "A page."),
         id: "list_{many}{of}",
         summary: "Lists the {many}{of}.",
         handler: Handler::List,
@@ -151,9 +163,9 @@ pub(crate) static OPERATIONS: &[OperationSpec] = &[
     OperationSpec {
         name: Operation::Create.as_str(),
         method: Method::POST,
-        shape: Shape::Collection,
-        need: Need::On(Operation::Create),
-        input: Input::Create,
+        shape: TargetShape::Collection,
+        need: RequiredRight::On(Operation::Create),
+        input: RequestBodyKind::Create,
         answers: CREATED,
         id: "create_{one}{below}",
         summary: "Creates {any}{of}.",
@@ -162,10 +174,10 @@ pub(crate) static OPERATIONS: &[OperationSpec] = &[
     OperationSpec {
         name: Operation::Read.as_str(),
         method: Method::GET,
-        shape: Shape::Record,
-        need: Need::On(Operation::Read),
-        input: Input::Nothing,
-        answers: always(StatusCode::OK, Output::Record, "The record."),
+        shape: TargetShape::Record,
+        need: RequiredRight::On(Operation::Read),
+        input: RequestBodyKind::Nothing,
+        answers: always(StatusCode::OK, ResponseBodyKind::Record, "The record."),
         id: "read_{one}",
         summary: "Reads {any}.",
         handler: Handler::Read,
@@ -173,10 +185,10 @@ pub(crate) static OPERATIONS: &[OperationSpec] = &[
     OperationSpec {
         name: Operation::Update.as_str(),
         method: Method::PUT,
-        shape: Shape::Record,
-        need: Need::On(Operation::Update),
-        input: Input::Update,
-        answers: always(StatusCode::OK, Output::Record, "The record."),
+        shape: TargetShape::Record,
+        need: RequiredRight::On(Operation::Update),
+        input: RequestBodyKind::Update,
+        answers: always(StatusCode::OK, ResponseBodyKind::Record, "The record."),
         id: "update_{one}",
         summary: "Changes {any}.",
         handler: Handler::Update,
@@ -184,9 +196,9 @@ pub(crate) static OPERATIONS: &[OperationSpec] = &[
     OperationSpec {
         name: Operation::Delete.as_str(),
         method: Method::DELETE,
-        shape: Shape::Record,
-        need: Need::On(Operation::Delete),
-        input: Input::Nothing,
+        shape: TargetShape::Record,
+        need: RequiredRight::On(Operation::Delete),
+        input: RequestBodyKind::Nothing,
         answers: DELETED,
         id: "delete_{one}",
         summary: "Deletes {any}.",
@@ -195,12 +207,12 @@ pub(crate) static OPERATIONS: &[OperationSpec] = &[
     OperationSpec {
         name: "call",
         method: Method::POST,
-        shape: Shape::Helper,
-        need: Need::Call,
-        input: Input::Call,
+        shape: TargetShape::Helper,
+        need: RequiredRight::Call,
+        input: RequestBodyKind::Call,
         answers: always(
             StatusCode::OK,
-            Output::Recorded,
+            ResponseBodyKind::Recorded,
             "What was recorded; without a key, an empty object.",
         ),
         id: "{helper}",
@@ -210,10 +222,10 @@ pub(crate) static OPERATIONS: &[OperationSpec] = &[
     OperationSpec {
         name: "call",
         method: Method::POST,
-        shape: Shape::Schedule,
-        need: Need::Call,
-        input: Input::Call,
-        answers: always(StatusCode::OK, Output::Notice, "It is done."),
+        shape: TargetShape::Schedule,
+        need: RequiredRight::Call,
+        input: RequestBodyKind::Call,
+        answers: always(StatusCode::OK, ResponseBodyKind::Notice, "It is done."),
         id: "{helper}",
         summary: "Schedules a message.",
         handler: Handler::Call,
@@ -221,10 +233,10 @@ pub(crate) static OPERATIONS: &[OperationSpec] = &[
     OperationSpec {
         name: "cancel",
         method: Method::DELETE,
-        shape: Shape::Schedule,
-        need: Need::Call,
-        input: Input::Nothing,
-        answers: always(StatusCode::OK, Output::Notice, "It is done."),
+        shape: TargetShape::Schedule,
+        need: RequiredRight::Call,
+        input: RequestBodyKind::Nothing,
+        answers: always(StatusCode::OK, ResponseBodyKind::Notice, "It is done."),
         id: "cancel_{helper}",
         summary: "Cancels the schedule of a message.",
         handler: Handler::Cancel,

@@ -2,7 +2,7 @@
 
 use super::OperationSpec;
 use crate::{
-    link::{Address, Scope, Target},
+    link::{RecordAddress, Scope, Target},
     model::Kind,
 };
 
@@ -53,7 +53,7 @@ fn filled(
             let named = of_kind(*kind).replace("{many}", &name(kind.plural()));
             named.replace("{of}", &place).replace("{below}", below)
         }
-        Target::Record(Address { kind, .. }) => of_kind(*kind),
+        Target::Record(RecordAddress { kind, .. }) => of_kind(*kind),
         Target::Helper { helper, .. } | Target::Batch { helper, .. } => template
             .replace("{helper}", helper.as_str())
             .replace("{text}", helper.text()),

@@ -5,8 +5,8 @@ use std::{fmt, sync::Arc};
 
 use async_trait::async_trait;
 
-use super::Listening;
-use crate::{context::Context, error::Result, link::Address, model::Kind, value::Timestamp};
+use super::Subscription;
+use crate::{context::Context, error::Result, link::RecordAddress, model::Kind, value::Timestamp};
 
 /// Tells what was created, changed and deleted since a cursor;
 /// [`ApiBuilder::changes`](crate::ApiBuilder::changes) offers it.
@@ -31,19 +31,19 @@ use crate::{context::Context, error::Result, link::Address, model::Kind, value::
 /// use std::sync::Mutex;
 ///
 /// use async_trait::async_trait;
-/// use svc_core::{Changes, ChangesRequest, Context, Error, Feed, Result, ops::{ChangedRecord, ChangesPage, FeedEntry}};
+/// use svc_core::{ChangeFeed, FeedRequest, Context, Error, FeedResponse, Result, ops::{RecordChange, FeedPage, FeedEntry}};
 ///
-/// /// Changes by the number that the database gave them under the tenant's lock.
-/// struct Crm { log: Mutex<Vec<ChangedRecord>> }
+/// /// ChangeFeed by the number that the database gave them under the tenant's lock.
+/// struct Crm { log: Mutex<Vec<RecordChange>> }
 ///
 /// #[async_trait]
-/// impl Changes for Crm {
-///     async fn changes(&self, _: &Context, request: &ChangesRequest) -> Result<Feed> {
+/// impl ChangeFeed for Crm {
+///     async fn changes(&self, _: &Context, request: &FeedRequest) -> Result<FeedResponse> {
 ///         let log = self.log.lock().map_err(|_| Error::unexpected("poisoned"))?;
 ///         let after = match request.after.as_deref().map(str::parse::<usize>) {
 ///             None => 0,
 ///             Some(Ok(after)) if after <= log.len() => after,
-///             Some(_) => return Ok(Feed::Unknown),
+///             Some(_) => return Ok(FeedResponse::Unknown),
 ///         };
 ///         let size = request.size as usize;
 ///         let part = log.iter().skip(after).take(size);
@@ -52,39 +52,39 @@ use crate::{context::Context, error::Result, link::Address, model::Kind, value::
 ///             FeedEntry::new(after.saturating_add(place).to_string(), change.clone())
 ///         });
 ///         let entries = entries.filter(|entry| request.kinds.contains(&entry.change.record.kind)).collect();
-///         Ok(Feed::Page(ChangesPage::new(entries, next.to_string(), log.len().to_string(), next < log.len())))
+///         Ok(FeedResponse::Page(FeedPage::new(entries, next.to_string(), log.len().to_string(), next < log.len())))
 ///     }
 /// }
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not tell its changes",
-    label = "missing `impl Changes for {Self}`",
-    note = "implement `svc_core::Changes` for it, or leave `.changes(...)` out: there is no change feed then"
+    label = "missing `impl ChangeFeed for {Self}`",
+    note = "implement `svc_core::ChangeFeed` for it, or leave `.changes(...)` out: there is no change feed then"
 )]
 #[async_trait]
-pub trait Changes: Send + Sync {
+pub trait ChangeFeed: Send + Sync {
     /// What was changed behind a cursor: at most so many entries as are asked for, and of no other
     /// kinds than those.
     ///
     /// The result depends on the tenant and the request alone, not on the caller: equal requests
     /// that wait share it.
-    async fn changes(&self, cx: &Context, request: &ChangesRequest) -> Result<Feed>;
+    async fn changes(&self, cx: &Context, request: &FeedRequest) -> Result<FeedResponse>;
 
-    /// Begins to listen for what is committed from here on (SYN-11): [`Bells`](super::Bells) does
+    /// Begins to listen for what is committed from here on (SYN-11): [`Notifier`](super::Notifier) does
     /// it. A backend that does not say is asked again after a second, as long as somebody waits.
-    async fn listen(&self, cx: &Context) -> Result<Listening> {
+    async fn listen(&self, cx: &Context) -> Result<Subscription> {
         let _ = cx;
-        Ok(Listening::deaf())
+        Ok(Subscription::deaf())
     }
 }
 
 #[async_trait]
-impl<T: Changes + ?Sized> Changes for Arc<T> {
-    async fn changes(&self, cx: &Context, request: &ChangesRequest) -> Result<Feed> {
+impl<T: ChangeFeed + ?Sized> ChangeFeed for Arc<T> {
+    async fn changes(&self, cx: &Context, request: &FeedRequest) -> Result<FeedResponse> {
         (**self).changes(cx, request).await
     }
 
-    async fn listen(&self, cx: &Context) -> Result<Listening> {
+    async fn listen(&self, cx: &Context) -> Result<Subscription> {
         (**self).listen(cx).await
     }
 }
@@ -92,7 +92,7 @@ impl<T: Changes + ?Sized> Changes for Arc<T> {
 /// Which changes are asked for.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub struct ChangesRequest {
+pub struct FeedRequest {
     /// The cursor that the client was given; `None` for the beginning of the feed. It is 1 to 256
     /// of `[A-Za-z0-9_-]`.
     pub after: Option<String>,
@@ -102,7 +102,7 @@ pub struct ChangesRequest {
     pub size: u32,
 }
 
-impl ChangesRequest {
+impl FeedRequest {
     /// So many changes of these kinds behind a cursor.
     #[must_use]
     pub fn new(after: Option<String>, kinds: Vec<Kind>, size: u32) -> Self {
@@ -113,9 +113,9 @@ impl ChangesRequest {
 /// What a feed answers.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub enum Feed {
+pub enum FeedResponse {
     /// What was changed.
-    Page(ChangesPage),
+    Page(FeedPage),
     /// The cursor is none that this feed gave to the tenant (400, SYN-07).
     Unknown,
     /// What follows the cursor is not kept any more, or the feed has begun anew (410, SYN-08).
@@ -125,7 +125,7 @@ pub enum Feed {
 /// A part of a feed.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct ChangesPage {
+pub struct FeedPage {
     /// The changes, in the order of their commits. There may be fewer than asked for, and none,
     /// though more follow.
     pub entries: Vec<FeedEntry>,
@@ -137,7 +137,7 @@ pub struct ChangesPage {
     pub has_more: bool,
 }
 
-impl ChangesPage {
+impl FeedPage {
     /// Entries, the cursor behind them and the one behind all, and whether more follows.
     #[must_use]
     pub fn new(entries: Vec<FeedEntry>, next: String, last: String, has_more: bool) -> Self {
@@ -158,13 +158,13 @@ pub struct FeedEntry {
     /// entry contains it (SYN-03). It must be the same on every page, and expire with the entry.
     pub after: String,
     /// What was changed.
-    pub change: ChangedRecord,
+    pub change: RecordChange,
 }
 
 impl FeedEntry {
     /// A change and the cursor directly in front of it.
     #[must_use]
-    pub fn new(after: impl Into<String>, change: ChangedRecord) -> Self {
+    pub fn new(after: impl Into<String>, change: RecordChange) -> Self {
         Self {
             after: after.into(),
             change,
@@ -175,27 +175,27 @@ impl FeedEntry {
 /// One change of one record. Of a deleted record there is no more than its address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct ChangedRecord {
+pub struct RecordChange {
     /// What became of it.
-    pub what: What,
+    pub what: ChangeKind,
     /// When: the record's `modified_date`, unless it was changed again or its change was taken over
     /// from elsewhere.
     pub at: Timestamp,
     /// The record.
-    pub record: Address,
+    pub record: RecordAddress,
 }
 
-impl ChangedRecord {
+impl RecordChange {
     /// A change.
     #[must_use]
-    pub fn new(what: What, at: Timestamp, record: Address) -> Self {
+    pub fn new(what: ChangeKind, at: Timestamp, record: RecordAddress) -> Self {
         Self { what, at, record }
     }
 }
 
 /// What became of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum What {
+pub enum ChangeKind {
     /// It is new.
     Created,
     /// Its `modified_date` is another one.
@@ -204,7 +204,7 @@ pub enum What {
     Deleted,
 }
 
-impl What {
+impl ChangeKind {
     /// Each, in the order of their numbers.
     pub const ALL: [Self; 3] = [Self::Created, Self::Changed, Self::Deleted];
 
@@ -219,7 +219,7 @@ impl What {
     }
 }
 
-impl fmt::Display for What {
+impl fmt::Display for ChangeKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }

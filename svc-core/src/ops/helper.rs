@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use crate::{
     context::Context,
     error::Result,
-    helper::{HelperSpec, Outcome, Plan},
+    helper::{HelperOutcome, HelperRequest, HelperSpec},
 };
 
 /// Runs a helper natively (HLP-01 to HLP-23).
@@ -18,7 +18,7 @@ use crate::{
 /// - An action that cannot be stored stores nothing:
 ///   [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) (HLP-10). What only the store knows of a
 ///   tag, a list, a question or a response key fails its own entry of the outcome; person and
-///   action stay, unless [`Plan::is_atomic`] (ERR-34).
+///   action stay, unless [`HelperRequest::is_atomic`] (ERR-34).
 /// - Functions that were not named with [`ApiBuilder::functions`](crate::ApiBuilder::functions) are
 ///   not in the plan: the library reports them (ERR-38).
 /// - An action identifier that is known under the same container updates that action instead of
@@ -29,23 +29,23 @@ use crate::{
 /// ```
 /// # use std::{collections::BTreeMap, sync::{Mutex, PoisonError}};
 /// # use async_trait::async_trait;
-/// # use svc_core::{*, auth::{Caller, Rights}, helper::*, model::{Kind, Person}, raw::RawPlan, record::Meta, value::Timestamp};
+/// # use svc_core::{*, auth::{Caller, Rights}, helper::*, model::{Kind, Person}, raw::RawHelperRequest, record::Meta, value::Timestamp};
 /// /// The numbers of subscribers by address.
 /// #[derive(Default)]
 /// struct Newsletter(Mutex<BTreeMap<String, i64>>);
 ///
 /// #[async_trait]
 /// impl Helper<PersonSignup> for Newsletter {
-///     async fn run(&self, cx: &Context, plan: Plan<PersonSignup>) -> Result<Outcome<PersonSignup>> {
+///     async fn run(&self, cx: &Context, plan: HelperRequest<PersonSignup>) -> Result<HelperOutcome<PersonSignup>> {
 ///         let person = plan.required_person()?;
-///         let missing = || Problem::new(Code::FieldRequired, "person.email_addresses", "An address is required.");
+///         let missing = || Problem::new(ErrorCode::FieldRequired, "person.email_addresses", "An address is required.");
 ///         let email = person.emails().next().ok_or_else(|| Error::invalid(missing()))?;
 ///         // One lock around both: two sign-ups at once are one subscriber.
 ///         let mut subscribers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
 ///         let next = i64::try_from(subscribers.len())?;
 ///         let no = *subscribers.entry(email).or_insert(next);
 ///         let record = Record::new(Meta::new(no.into(), cx.now), person.fields());
-///         Ok(Outcome::person(record, EntryStatus::stored(no == next)))
+///         Ok(HelperOutcome::person(record, EntryStatus::stored(no == next)))
 ///     }
 /// }
 /// # #[tokio::main(flavor = "current_thread")]
@@ -56,10 +56,10 @@ use crate::{
 ///
 /// let email = EmailAddress::default().address("ada@example.org");
 /// let person = Draft::new(&Person::default().email_addresses([email]));
-/// let mut plan = RawPlan::empty(HelperName::PersonSignup);
+/// let mut plan = RawHelperRequest::empty(HelperName::PersonSignup);
 /// plan.person = Some(person.into_raw());
 /// for is_new in [true, false] {
-///     let outcome = newsletter.run(&cx, Plan::from_raw(plan.clone())).await?;
+///     let outcome = newsletter.run(&cx, HelperRequest::from_raw(plan.clone())).await?;
 ///     assert_eq!(outcome.was_created(Kind::Person), is_new);
 /// }
 /// # Ok(())
@@ -73,7 +73,7 @@ use crate::{
 )]
 pub trait Helper<H: HelperSpec>: Send + Sync {
     /// Does what the plan says.
-    async fn run(&self, cx: &Context, plan: Plan<H>) -> Result<Outcome<H>>;
+    async fn run(&self, cx: &Context, plan: HelperRequest<H>) -> Result<HelperOutcome<H>>;
 
     /// Whether [`run`](Self::run) itself answers
     /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) where there is no such container

@@ -10,9 +10,9 @@
 //! A type that wraps a backend, to count or to log, forwards what is registered of it, and of the
 //! methods that have a default [`Create::finds_container`], [`Helper::finds_container`],
 //! [`Transactions::lock`], [`Transactions::savepoint`], [`Transactions::rollback`] and
-//! [`Changes::listen`], too. It hands the [`Context`] on as it came: the transaction of the call is
+//! [`ChangeFeed::listen`], too. It hands the [`Context`] on as it came: the transaction of the call is
 //! in it. What an operation is asked comes as one value that can grow ([`ListRequest`],
-//! [`CreateRequest`], [`UpdateRequest`], [`DeleteRequest`]); a read needs an [`Address`] and
+//! [`CreateRequest`], [`UpdateRequest`], [`DeleteRequest`]); a read needs an [`RecordAddress`] and
 //! nothing else.
 
 mod changes;
@@ -27,27 +27,31 @@ mod webhooks;
 
 use async_trait::async_trait;
 
-pub use changes::{ChangedRecord, Changes, ChangesPage, ChangesRequest, Feed, FeedEntry, What};
+pub use changes::{
+    ChangeFeed, ChangeKind, FeedEntry, FeedPage, FeedRequest, FeedResponse, RecordChange,
+};
 pub use helper::Helper;
-pub use idempotency::Idempotency;
+pub use idempotency::IdempotencyStore;
 pub use lock::LockKey;
 pub use requests::{CreateRequest, DeleteRequest, UpdateRequest};
-pub use revision::Revision;
-pub(crate) use transactions::{AnyTransactions, End};
-pub use transactions::{Savepoint, Transactions};
+pub use revision::RevisionSource;
+pub(crate) use transactions::{ErasedTransactions, TransactionEnd};
+pub use transactions::{SavepointAction, Transactions};
 #[cfg(feature = "webhooks")]
-pub use webhooks::{StoredWebhook, WebhookWrite, Webhooks};
+pub use webhooks::{StoredWebhook, WebhookStore, WebhookWrite};
 
 pub use svc_rules::{
-    outbox::{Backoff, Bells, Deliver, Delivered, Dispatch, Listening, ToSend},
-    store::Kept,
+    outbox::{
+        Backoff, Deliver, DeliveryOutcome, Notifier, OutboxEntry, OutboxPayload, Subscription,
+    },
+    store::StoredResponse,
 };
 
 use crate::{
     context::Context,
     error::Result,
     helper::MatchKey,
-    link::Address,
+    link::RecordAddress,
     model::Resource,
     page::{ListRequest, Page},
     record::Record,
@@ -116,7 +120,7 @@ pub trait List<R: Resource>: Send + Sync {
 ///
 /// #[async_trait]
 /// impl Get<Tag> for Labels {
-///     async fn get(&self, cx: &Context, at: &Address) -> Result<Option<Record<Tag>>> {
+///     async fn get(&self, cx: &Context, at: &RecordAddress) -> Result<Option<Record<Tag>>> {
 ///         // An id that is no number is no id of this vendor's: nothing is found.
 ///         let Some(no) = at.id.number() else { return Ok(None) };
 ///         Ok(self.rows().get(&(cx.tenant.clone(), no)).map(|label| label.record(no)))
@@ -126,7 +130,7 @@ pub trait List<R: Resource>: Send + Sync {
 /// # async fn main() -> Result<()> {
 /// # let (labels, cx) = Labels::with_one();
 ///
-/// let found = labels.get(&cx, &Address::top(Kind::Tag, 7.into())).await?;
+/// let found = labels.get(&cx, &RecordAddress::top(Kind::Tag, 7.into())).await?;
 /// assert_eq!(found.and_then(|tag| tag.fields().name).as_deref(), Some("news"));
 /// # Ok(())
 /// # }
@@ -139,7 +143,7 @@ pub trait List<R: Resource>: Send + Sync {
 )]
 pub trait Get<R: Resource>: Send + Sync {
     /// The record at this address.
-    async fn get(&self, cx: &Context, at: &Address) -> Result<Option<Record<R>>>;
+    async fn get(&self, cx: &Context, at: &RecordAddress) -> Result<Option<Record<R>>>;
 }
 
 /// Creates records (CRU-01, CRU-13).
@@ -148,7 +152,7 @@ pub trait Get<R: Resource>: Send + Sync {
 ///
 /// - Everything or nothing is stored (ERR-04, CRU-21), and it is durable before the answer.
 /// - The draft's links have the right kinds; one that leads nowhere for `cx.tenant` is
-///   [`Code::PersonNotFound`](crate::Code::PersonNotFound) or `LinkNotFound` (CRU-02); a missing
+///   [`ErrorCode::PersonNotFound`](crate::ErrorCode::PersonNotFound) or `LinkNotFound` (CRU-02); a missing
 ///   container is [`ErrorKind::NotFound`](crate::ErrorKind::NotFound).
 /// - A foreign identifier that another record of the kind has is `IdentifierInUse`, naming
 ///   `identifiers[<n>]` (UND-24).
@@ -252,7 +256,7 @@ impl<R: Resource> Created<R> {
 ///         let mut rows = self.rows();
 ///         let Some(label) = rows.get_mut(&(cx.tenant.clone(), no)) else { return Ok(None) };
 ///         request.check_unchanged(label.changed)?;
-///         // What was not sent stays as it is.
+///         // ChangeKind was not sent stays as it is.
 ///         label.name = request.patch.apply(&label.record(no).fields(), cx.now)?.name;
 ///         label.changed = cx.now.after(label.changed);
 ///         Ok(Some(label.record(no)))
@@ -264,7 +268,7 @@ impl<R: Resource> Created<R> {
 ///
 /// let fields = Draft::new(&Tag::default().name("press")).into_raw().fields; let patch =
 /// Patch::from_raw(raw::RawPatch::new(Kind::Tag, fields)); let changed = labels.update(&cx,
-/// UpdateRequest::new(Address::top(Kind::Tag, 7.into()), patch)).await?;
+/// UpdateRequest::new(RecordAddress::top(Kind::Tag, 7.into()), patch)).await?;
 /// assert_eq!(changed.and_then(|tag| tag.fields().name).as_deref(), Some("press"));
 /// # Ok(())
 /// # }
@@ -286,7 +290,7 @@ pub trait Update<R: Resource>: Send + Sync {
 ///
 /// - `false` when the record does not exist for `cx.tenant`, or its parent is another than the
 ///   address says.
-/// - A container with actions is [`Code::HasDependents`](crate::Code::HasDependents).
+/// - A container with actions is [`ErrorCode::HasDependents`](crate::ErrorCode::HasDependents).
 /// - [`DeleteRequest::check_unchanged`] comes before the deletion, in the same transaction, as with
 ///   a change.
 ///
@@ -309,7 +313,7 @@ pub trait Update<R: Resource>: Send + Sync {
 /// # async fn main() -> Result<()> {
 /// # let (labels, cx) = Labels::with_one();
 ///
-/// let request = DeleteRequest::new(Address::top(Kind::Tag, 7.into()));
+/// let request = DeleteRequest::new(RecordAddress::top(Kind::Tag, 7.into()));
 /// assert!(labels.delete(&cx, &request).await? && !labels.delete(&cx, &request).await?);
 /// # Ok(())
 /// # }

@@ -4,9 +4,9 @@
 use crate::{
     draft::{Draft, Patch},
     error::{Error, Result},
-    link::Address,
+    link::RecordAddress,
     model::Resource,
-    record::State,
+    record::RecordState,
 };
 
 /// A record to create.
@@ -30,7 +30,7 @@ impl<R: Resource> CreateRequest<R> {
 #[non_exhaustive]
 pub struct UpdateRequest<R> {
     /// The record.
-    pub at: Address,
+    pub at: RecordAddress,
     /// What was sent, validated.
     pub patch: Patch<R>,
     /// The state of the record that this change was made from, as its [`Meta`](crate::record::Meta)
@@ -38,13 +38,13 @@ pub struct UpdateRequest<R> {
     /// [`Error::conflict`](crate::Error::conflict): so nobody undoes what another call has just
     /// written. Of a helper the library reads the record again and makes the change anew; a client
     /// that sent `If-Match` is answered 412 (ETG-07). `None` changes whatever is there.
-    pub if_match: Option<State>,
+    pub if_match: Option<RecordState>,
 }
 
 impl<R: Resource> UpdateRequest<R> {
     /// Changes the record at this address.
     #[must_use]
-    pub fn new(at: Address, patch: Patch<R>) -> Self {
+    pub fn new(at: RecordAddress, patch: Patch<R>) -> Self {
         let if_match = patch.as_raw().if_match;
         Self {
             at,
@@ -60,7 +60,7 @@ impl<R: Resource> UpdateRequest<R> {
     /// # Errors
     ///
     /// [`ErrorKind::Conflict`](crate::ErrorKind::Conflict) where it is another one.
-    pub fn check_unchanged(&self, now: impl Into<State>) -> Result<()> {
+    pub fn check_unchanged(&self, now: impl Into<RecordState>) -> Result<()> {
         unchanged(self.if_match, now.into())
     }
 }
@@ -70,24 +70,24 @@ impl<R: Resource> UpdateRequest<R> {
 #[non_exhaustive]
 pub struct DeleteRequest {
     /// The record.
-    pub at: Address,
+    pub at: RecordAddress,
     /// The state of the record that its client knows, as its [`Meta`](crate::record::Meta) told it.
     /// Where it was changed since, delete nothing and answer
     /// [`Error::conflict`](crate::Error::conflict): the client is answered 412 (ETG-07). `None`
     /// deletes whatever is there.
-    pub if_match: Option<State>,
+    pub if_match: Option<RecordState>,
 }
 
 impl DeleteRequest {
     /// Deletes the record at this address.
     #[must_use]
-    pub fn new(at: Address) -> Self {
+    pub fn new(at: RecordAddress) -> Self {
         Self { at, if_match: None }
     }
 
     /// The same, if the record is still in this state.
     #[must_use]
-    pub fn if_match(mut self, seen: Option<State>) -> Self {
+    pub fn if_match(mut self, seen: Option<RecordState>) -> Self {
         self.if_match = seen;
         self
     }
@@ -99,12 +99,12 @@ impl DeleteRequest {
     /// # Errors
     ///
     /// [`ErrorKind::Conflict`](crate::ErrorKind::Conflict) where it is another one.
-    pub fn check_unchanged(&self, now: impl Into<State>) -> Result<()> {
+    pub fn check_unchanged(&self, now: impl Into<RecordState>) -> Result<()> {
         unchanged(self.if_match, now.into())
     }
 }
 
-fn unchanged(seen: Option<State>, now: State) -> Result<()> {
+fn unchanged(seen: Option<RecordState>, now: RecordState) -> Result<()> {
     if seen.is_none_or(|seen| seen.is_still(now)) {
         Ok(())
     } else {

@@ -23,14 +23,14 @@ use crate::context::Tenant;
 /// use std::{sync::atomic::{AtomicU64, Ordering}, time::Instant};
 ///
 /// use async_trait::async_trait;
-/// use svc_core::{Revision, Tenant};
+/// use svc_core::{RevisionSource, Tenant};
 ///
 /// /// Whoever changes a record adds one here, once the change can be seen.
 /// #[derive(Default)]
 /// struct Crm { changes: AtomicU64 }
 ///
 /// #[async_trait]
-/// impl Revision for Crm {
+/// impl RevisionSource for Crm {
 ///     async fn revision(&self, _: &Tenant, _: Instant) -> Option<u64> {
 ///         Some(self.changes.load(Ordering::Acquire))
 ///     }
@@ -47,11 +47,11 @@ use crate::context::Tenant;
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not tell its revision",
-    label = "missing `impl Revision for {Self}`",
-    note = "implement `svc_core::Revision` for it, or leave `.response_cache(...)` out: every read then asks the backend"
+    label = "missing `impl RevisionSource for {Self}`",
+    note = "implement `svc_core::RevisionSource` for it, or leave `.response_cache(...)` out: every read then asks the backend"
 )]
 #[async_trait]
-pub trait Revision: Send + Sync {
+pub trait RevisionSource: Send + Sync {
     /// A number that stands for what the tenant has now, or had at any moment after `since`, which
     /// is when the request began: what a backend has found out meanwhile, for this request or for
     /// another one, it need not ask again. `None` when it cannot be told now.
@@ -66,7 +66,7 @@ pub trait Revision: Send + Sync {
 }
 
 #[async_trait]
-impl<T: Revision + ?Sized> Revision for Arc<T> {
+impl<T: RevisionSource + ?Sized> RevisionSource for Arc<T> {
     async fn revision(&self, tenant: &Tenant, since: Instant) -> Option<u64> {
         (**self).revision(tenant, since).await
     }

@@ -38,7 +38,7 @@ use crate::{
 /// ```
 /// use std::sync::Arc;
 ///
-/// use svc_core::{Context, LockKey, Result, Transactions, ops::Savepoint};
+/// use svc_core::{Context, LockKey, Result, Transactions, ops::SavepointAction};
 ///
 /// // The vendor's pool, and one of its transactions: `sqlx::Transaction<'static, Postgres>`, which takes `&mut self`,
 /// // would stand in a `tokio::sync::Mutex`.
@@ -65,7 +65,7 @@ use crate::{
 ///         Ok(open.execute("SELECT pg_advisory_xact_lock(key) FROM unnest($1::bigint[]) AS key", &[&numbers]).await?)
 ///     }
 ///
-///     async fn savepoint(&self, open: &Open, savepoint: Savepoint) -> Result<()> {
+///     async fn savepoint(&self, open: &Open, savepoint: SavepointAction) -> Result<()> {
 ///         Ok(open.batch_execute(savepoint.sql()).await?)
 ///     }
 ///
@@ -75,7 +75,7 @@ use crate::{
 /// }
 ///
 /// impl Crm {
-///     /// For every operation, those that only read too.
+///     /// LeasePurpose every operation, those that only read too.
 ///     async fn open(&self, cx: &Context) -> Result<Arc<Open>> {
 ///         match Self::current(cx) {
 ///             Some(open) => Ok(open),
@@ -132,7 +132,7 @@ pub trait Transactions: Send + Sync {
     ///
     /// Does nothing unless said otherwise, which is right only where an operation that refuses has
     /// decided before it wrote: PostgreSQL takes no statement any more after one that failed.
-    async fn savepoint(&self, open: &Self::Open, savepoint: Savepoint) -> Result<()> {
+    async fn savepoint(&self, open: &Self::Open, savepoint: SavepointAction) -> Result<()> {
         let _ = (open, savepoint);
         Ok(())
     }
@@ -151,7 +151,7 @@ pub trait Transactions: Send + Sync {
 /// What becomes of a mark in a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Savepoint {
+pub enum SavepointAction {
     /// It is set.
     Set,
     /// It is forgotten: what came after it stays.
@@ -160,7 +160,7 @@ pub enum Savepoint {
     Undo,
 }
 
-impl Savepoint {
+impl SavepointAction {
     /// The same in SQL, as PostgreSQL, SQLite and others understand it.
     #[must_use]
     pub const fn sql(self) -> &'static str {
@@ -175,7 +175,7 @@ impl Savepoint {
 /// [`Transactions`] of whatever type; the open transaction is in a context that
 /// [`begin`](Self::begin) gave.
 #[async_trait]
-pub(crate) trait AnyTransactions: Send + Sync {
+pub(crate) trait ErasedTransactions: Send + Sync {
     /// The same context with a transaction in it.
     async fn begin(&self, cx: &Context) -> Result<Context>;
 
@@ -183,21 +183,21 @@ pub(crate) trait AnyTransactions: Send + Sync {
     async fn lock(&self, cx: &Context, keys: &[LockKey]) -> Result<()>;
 
     /// Sets a mark, or comes back to it.
-    async fn savepoint(&self, cx: &Context, savepoint: Savepoint) -> Result<()>;
+    async fn savepoint(&self, cx: &Context, savepoint: SavepointAction) -> Result<()>;
 
     /// Ends the transaction.
-    async fn end(&self, cx: Context, end: End) -> Result<()>;
+    async fn end(&self, cx: Context, end: TransactionEnd) -> Result<()>;
 }
 
 /// How a transaction ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum End {
+pub(crate) enum TransactionEnd {
     Commit,
     Rollback,
 }
 
 #[async_trait]
-impl<T: Transactions> AnyTransactions for T {
+impl<T: Transactions> ErasedTransactions for T {
     async fn begin(&self, cx: &Context) -> Result<Context> {
         let mut cx = cx.clone();
         cx.extensions
@@ -209,11 +209,11 @@ impl<T: Transactions> AnyTransactions for T {
         Transactions::lock(self, &*open::<T>(cx)?, keys).await
     }
 
-    async fn savepoint(&self, cx: &Context, savepoint: Savepoint) -> Result<()> {
+    async fn savepoint(&self, cx: &Context, savepoint: SavepointAction) -> Result<()> {
         Transactions::savepoint(self, &*open::<T>(cx)?, savepoint).await
     }
 
-    async fn end(&self, mut cx: Context, end: End) -> Result<()> {
+    async fn end(&self, mut cx: Context, end: TransactionEnd) -> Result<()> {
         let open = cx.extensions.remove::<Arc<T::Open>>();
         let kept = || {
             Error::unexpected(
@@ -222,8 +222,8 @@ impl<T: Transactions> AnyTransactions for T {
         };
         let open = open.and_then(Arc::into_inner).ok_or_else(kept)?;
         match end {
-            End::Commit => self.commit(open).await,
-            End::Rollback => self.rollback(open).await,
+            TransactionEnd::Commit => self.commit(open).await,
+            TransactionEnd::Rollback => self.rollback(open).await,
         }
     }
 }

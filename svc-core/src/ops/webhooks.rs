@@ -52,7 +52,7 @@ impl fmt::Debug for StoredWebhook {
     }
 }
 
-/// The result of [`Webhooks::write_webhook`].
+/// The result of [`WebhookStore::write_webhook`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 pub enum WebhookWrite {
@@ -78,11 +78,11 @@ pub enum WebhookWrite {
 /// - A table of five columns does: tenant, id, version, next and body, with an index on `next`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not keep webhooks",
-    label = "missing `impl Webhooks for {Self}`",
+    label = "missing `impl WebhookStore for {Self}`",
     note = "implement `svc_core::ops::Webhooks` for it, or leave `.webhooks(...)` out: there are no webhooks then"
 )]
 #[async_trait]
-pub trait Webhooks: Send + Sync {
+pub trait WebhookStore: Send + Sync {
     /// Every webhook of a tenant, in the order of their ids.
     async fn webhooks(&self, tenant: &Tenant) -> Result<Vec<StoredWebhook>>;
 
@@ -106,7 +106,7 @@ pub trait Webhooks: Send + Sync {
 }
 
 #[async_trait]
-impl<T: Webhooks + ?Sized> Webhooks for Arc<T> {
+impl<T: WebhookStore + ?Sized> WebhookStore for Arc<T> {
     async fn webhooks(&self, tenant: &Tenant) -> Result<Vec<StoredWebhook>> {
         (**self).webhooks(tenant).await
     }

@@ -2,37 +2,38 @@
 //! (ERR-39).
 
 use super::{
-    Caps, Json, Limits, Links, Object, Taken, Validator,
+    AcceptedMembers, ContentLimits, Json, JsonLimits, LinkReader, Object, Validator,
     identifiers::own_in_use,
-    link::{Wanted, href},
-    path::Path,
-    validate::Purpose,
+    link::{LinkPurpose, href},
+    path::ValuePath,
+    validate::ValidationMode,
 };
 use crate::{
     describe::FieldType,
     draft::{RawDraft, RawPatch},
-    error::{Code, Problem, Property},
+    error::{ErrorCode, Problem, PropertyPath},
     helper::{
-        FunctionFields, FunctionName, Functions, HelperName, Merge, Named, QuestionRef, RawPlan,
-        ResponseInput, ScheduleFields, Scheduling, Strangers, Triggers,
+        ActionFunctions, AnonymousPolicy, AnswerInput, FunctionFields, FunctionName, GroupRef,
+        HelperName, MergePolicy, QuestionRef, RawHelperRequest, ScheduleChange, ScheduleFields,
+        Triggers,
     },
-    link::Address,
+    link::RecordAddress,
     model::Kind,
-    schema::Narrowing,
+    schema::Constraints,
     value::{ClosedEnum, Identifier, Timestamp},
 };
 
 /// Reads bodies for one request.
 #[derive(Debug, Clone, Copy)]
-pub struct Bodies<'a> {
+pub struct BodyReader<'a> {
     /// Reads addresses.
-    pub links: Links<'a>,
+    pub links: LinkReader<'a>,
     /// The server's namespace (ENT-07).
     pub namespace: &'a str,
     /// How large a body may be (UND-17).
-    pub limits: &'a Limits,
+    pub limits: &'a JsonLimits,
     /// How much a record and a call may hold (UND-17).
-    pub caps: &'a Caps,
+    pub caps: &'a ContentLimits,
     /// The time of receipt.
     pub now: Timestamp,
 }
@@ -40,36 +41,36 @@ pub struct Bodies<'a> {
 /// What a helper's body is read with.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
-pub struct HelperBody<'a> {
+pub struct HelperBodyOptions<'a> {
     /// Which helper.
     pub helper: HelperName,
     /// The record it belongs to.
-    pub container: Option<&'a Address>,
+    pub container: Option<&'a RecordAddress>,
     /// What is taken of the action.
-    pub action: Taken<'a>,
+    pub action: AcceptedMembers<'a>,
     /// What is taken of a person.
-    pub person: Taken<'a>,
+    pub person: AcceptedMembers<'a>,
     /// The action functions that this server supports.
     pub functions: &'a [FunctionName],
     /// Whether all of it must succeed (ERR-34).
     pub atomic: bool,
     /// What a call without a key may do; `None` for one with a key.
-    pub strangers: Option<&'a Strangers>,
+    pub strangers: Option<&'a AnonymousPolicy>,
     /// Whether a key may change people: else a person who is known stays as it is (UND-31).
     pub changes_people: bool,
 }
 
 type Problems = Vec<Problem>;
 
-impl<'a> HelperBody<'a> {
+impl<'a> HelperBodyOptions<'a> {
     /// The body of a call with a key that may change people; what fails in it stays the only thing
     /// that fails (ERR-34).
     #[must_use]
     pub fn new(
         helper: HelperName,
-        container: Option<&'a Address>,
-        action: Taken<'a>,
-        person: Taken<'a>,
+        container: Option<&'a RecordAddress>,
+        action: AcceptedMembers<'a>,
+        person: AcceptedMembers<'a>,
         functions: &'a [FunctionName],
     ) -> Self {
         Self {
@@ -85,7 +86,7 @@ impl<'a> HelperBody<'a> {
     }
 }
 
-impl Bodies<'_> {
+impl BodyReader<'_> {
     /// The object that the body holds.
     ///
     /// # Errors
@@ -96,7 +97,7 @@ impl Bodies<'_> {
             Json::Object(object) => Ok(object),
             other => {
                 let text = format!("The body must be a JSON object, not {}.", other.kind_name());
-                Err(vec![Problem::general(Code::JsonInvalid, text)])
+                Err(vec![Problem::general(ErrorCode::JsonInvalid, text)])
             }
         }
     }
@@ -106,17 +107,18 @@ impl Bodies<'_> {
     pub fn draft<'t>(
         &self,
         kind: Kind,
-        taken: impl Into<Taken<'t>>,
+        taken: impl Into<AcceptedMembers<'t>>,
         body: &Object,
-        container: Option<&Address>,
+        container: Option<&RecordAddress>,
     ) -> (RawDraft, Problems) {
         let below = container.filter(|container| kind.schema().is_recorded_below(container.kind));
         let wanted = if below.is_some() {
-            Wanted::Below
+            LinkPurpose::Below
         } else {
-            Wanted::Create
+            LinkPurpose::Create
         };
-        let (mut draft, mut problems) = self.fields(kind, taken.into(), body, &Path::Root, wanted);
+        let (mut draft, mut problems) =
+            self.fields(kind, taken.into(), body, &ValuePath::Root, wanted);
         if draft.own.take().is_some() {
             problems.push(own_in_use(self.own_place(body)));
         }
@@ -132,15 +134,18 @@ impl Bodies<'_> {
     fn fields(
         &self,
         kind: Kind,
-        taken: Taken<'_>,
+        taken: AcceptedMembers<'_>,
         body: &Object,
-        path: &Path<'_>,
-        wanted: Wanted,
+        path: &ValuePath<'_>,
+        wanted: LinkPurpose,
     ) -> (RawDraft, Problems) {
         let schema = kind.schema();
         let mut draft = RawDraft::empty(kind);
-        let mut validator =
-            Validator::new(self.links.dialect.share_names(), self.caps, Purpose::Create);
+        let mut validator = Validator::new(
+            self.links.dialect.share_names(),
+            self.caps,
+            ValidationMode::Create,
+        );
         draft.fields = validator.record(schema.fields, taken, body, path);
         draft.unsent = self.unsent(taken, body, &draft.fields);
         draft.holders = self.holders(&mut draft.fields);
@@ -169,12 +174,12 @@ impl Bodies<'_> {
     }
 
     /// The fields of a draft that have their default because nobody sent them.
-    fn unsent(&self, taken: Taken<'_>, body: &Object, fields: &Object) -> Vec<String> {
+    fn unsent(&self, taken: AcceptedMembers<'_>, body: &Object, fields: &Object) -> Vec<String> {
         let names = self.links.dialect.share_names();
         let of_default = taken
             .narrowing
             .into_iter()
-            .flat_map(Narrowing::members)
+            .flat_map(Constraints::members)
             .filter(|(name, narrow)| {
                 let is_sent = body
                     .get(names.to_wire(name))
@@ -185,15 +190,15 @@ impl Bodies<'_> {
     }
 
     /// The problem of a record that is larger than one may be.
-    fn too_large(&self, fields: &Object, path: &Path<'_>) -> Option<Problem> {
+    fn too_large(&self, fields: &Object, path: &ValuePath<'_>) -> Option<Problem> {
         let name = self.caps.too_large(fields, |_| true)?;
         let text = format!(
             "With {{property}} the record is larger than {} bytes.",
             self.caps.record
         );
         Some(Problem::new(
-            Code::FieldInvalid,
-            Path::Member(path, name).property(),
+            ErrorCode::FieldInvalid,
+            ValuePath::Member(path, name).property(),
             text,
         ))
     }
@@ -202,26 +207,29 @@ impl Bodies<'_> {
     #[must_use]
     pub fn patch<'t>(
         &self,
-        at: &Address,
-        taken: impl Into<Taken<'t>>,
+        at: &RecordAddress,
+        taken: impl Into<AcceptedMembers<'t>>,
         body: &Object,
     ) -> (RawPatch, Problems) {
         let (schema, taken) = (at.kind.schema(), taken.into());
-        let mut validator =
-            Validator::new(self.links.dialect.share_names(), self.caps, Purpose::Change);
-        let mut fields = validator.record(schema.fields, taken, body, &Path::Root);
+        let mut validator = Validator::new(
+            self.links.dialect.share_names(),
+            self.caps,
+            ValidationMode::Change,
+        );
+        let mut fields = validator.record(schema.fields, taken, body, &ValuePath::Root);
         let holders = self.holders(&mut fields);
-        let (identifiers, own) = self.identifiers(body, &Path::Root, &mut validator);
+        let (identifiers, own) = self.identifiers(body, &ValuePath::Root, &mut validator);
         let mut problems = validator.problems;
-        problems.extend(self.too_large(&fields, &Path::Root));
+        problems.extend(self.too_large(&fields, &ValuePath::Root));
         if own.is_some_and(|own| own != at.id) {
             problems.push(own_in_use(self.own_place(body)));
         }
         let links = self.links.read(
             schema,
             body,
-            &Path::Root,
-            (Wanted::Update, taken.unlinked),
+            &ValuePath::Root,
+            (LinkPurpose::Update, taken.unlinked),
             &mut problems,
         );
         let mut patch = RawPatch::new(at.kind, fields);
@@ -233,15 +241,19 @@ impl Bodies<'_> {
 
     /// What a helper call asks for (HLP-02).
     #[must_use]
-    pub fn plan(&self, call: &HelperBody<'_>, body: &Object) -> (RawPlan, Problems) {
-        let mut plan = RawPlan::empty(call.helper);
+    pub fn plan(
+        &self,
+        call: &HelperBodyOptions<'_>,
+        body: &Object,
+    ) -> (RawHelperRequest, Problems) {
+        let mut plan = RawHelperRequest::empty(call.helper);
         plan.container = call.container.cloned();
         plan.atomic = call.atomic;
         plan.anonymous = call.strangers.is_some();
         plan.merge = match call.strangers {
             Some(strangers) => strangers.merge(),
-            None if call.changes_people => Merge::Replace,
-            None => Merge::Keep,
+            None if call.changes_people => MergePolicy::Replace,
+            None => MergePolicy::Keep,
         };
         let mut problems = Vec::new();
         if call.helper == HelperName::Schedule {
@@ -263,14 +275,14 @@ impl Bodies<'_> {
             let responses = response.map(|value| {
                 self.responses(
                     value,
-                    &Property::member("canvass").then("question_response"),
+                    &PropertyPath::member("canvass").then("question_response"),
                 )
             });
             plan.functions
                 .responses
                 .splice(0..0, responses.unwrap_or_default());
         }
-        let Functions {
+        let ActionFunctions {
             tags,
             lists,
             responses,
@@ -293,7 +305,7 @@ impl Bodies<'_> {
                 "There are more than {} tags, lists and answers in this call.",
                 self.caps.functions
             );
-            problems.push(Problem::between(Code::FieldInvalid, &sent, text));
+            problems.push(Problem::between(ErrorCode::FieldInvalid, &sent, text));
         }
         if let Some(strangers) = call.strangers {
             strangers.restrict(&mut plan);
@@ -303,15 +315,20 @@ impl Bodies<'_> {
 
     fn person(
         &self,
-        call: &HelperBody<'_>,
+        call: &HelperBodyOptions<'_>,
         body: &Object,
         problems: &mut Problems,
     ) -> Option<RawDraft> {
-        let path = Path::Member(&Path::Root, "person");
+        let path = ValuePath::Member(&ValuePath::Root, "person");
         match body.get("person") {
             Some(Json::Object(person)) => {
-                let (mut draft, wrong) =
-                    self.fields(Kind::Person, call.person, person, &path, Wanted::Helper);
+                let (mut draft, wrong) = self.fields(
+                    Kind::Person,
+                    call.person,
+                    person,
+                    &path,
+                    LinkPurpose::Helper,
+                );
                 problems.extend(wrong);
                 draft.links = Vec::new();
                 Some(draft)
@@ -319,7 +336,7 @@ impl Bodies<'_> {
             None | Some(Json::Null) => {
                 if call.helper == HelperName::PersonSignup {
                     problems.push(Problem::new(
-                        Code::FieldRequired,
+                        ErrorCode::FieldRequired,
                         "person",
                         "{property} is required.",
                     ));
@@ -333,16 +350,21 @@ impl Bodies<'_> {
         }
     }
 
-    fn action(&self, call: &HelperBody<'_>, body: &Object, problems: &mut Problems) -> RawDraft {
+    fn action(
+        &self,
+        call: &HelperBodyOptions<'_>,
+        body: &Object,
+        problems: &mut Problems,
+    ) -> RawDraft {
         let kind = call.helper.records();
-        let inside = Path::Member(&Path::Root, "canvass");
+        let inside = ValuePath::Member(&ValuePath::Root, "canvass");
         let empty = Object::new();
         let (fields, path) = match body.get("canvass") {
-            _ if call.helper != HelperName::RecordCanvass => (body, &Path::Root),
+            _ if call.helper != HelperName::RecordCanvass => (body, &ValuePath::Root),
             Some(Json::Object(canvass)) => (canvass, &inside),
             None | Some(Json::Null) => {
                 let text = "{property} is required: it holds the fields of the canvass.";
-                problems.push(Problem::new(Code::FieldRequired, "canvass", text));
+                problems.push(Problem::new(ErrorCode::FieldRequired, "canvass", text));
                 (&empty, &inside)
             }
             Some(other) => {
@@ -350,15 +372,15 @@ impl Bodies<'_> {
                 (&empty, &inside)
             }
         };
-        let (mut draft, wrong) = self.fields(kind, call.action, fields, path, Wanted::Helper);
+        let (mut draft, wrong) = self.fields(kind, call.action, fields, path, LinkPurpose::Helper);
         problems.extend(wrong);
         if call.helper == HelperName::RecordCanvass && draft.link("canvasser").is_none() {
             // The canvasser may stand in `_links` of the body, too (RES-canvass-07).
             let links = self.links.read(
                 kind.schema(),
                 &without_top_links(body),
-                &Path::Root,
-                (Wanted::Helper, call.action.unlinked),
+                &ValuePath::Root,
+                (LinkPurpose::Helper, call.action.unlinked),
                 problems,
             );
             draft.links.extend(
@@ -375,15 +397,18 @@ impl Bodies<'_> {
 
     fn functions(
         &self,
-        call: &HelperBody<'_>,
+        call: &HelperBodyOptions<'_>,
         body: &Object,
         problems: &mut Problems,
-    ) -> Functions {
-        let mut validator =
-            Validator::new(self.links.dialect.share_names(), self.caps, Purpose::Create);
-        let valid = validator.nested(FunctionFields::FIELDS, body, &Path::Root);
+    ) -> ActionFunctions {
+        let mut validator = Validator::new(
+            self.links.dialect.share_names(),
+            self.caps,
+            ValidationMode::Create,
+        );
+        let valid = validator.nested(FunctionFields::FIELDS, body, &ValuePath::Root);
         problems.append(&mut validator.problems);
-        let mut functions = Functions::default();
+        let mut functions = ActionFunctions::default();
         for name in FunctionName::all() {
             let Some(value) = valid.get(name.as_str()).filter(|value| !value.is_empty()) else {
                 continue;
@@ -401,7 +426,7 @@ impl Bodies<'_> {
             if let Some(text) = refused {
                 functions.unsupported.push((
                     name.reports(),
-                    Problem::new(Code::NotSupported, name.as_str(), text),
+                    Problem::new(ErrorCode::NotSupported, name.as_str(), text),
                 ));
                 continue;
             }
@@ -414,22 +439,22 @@ impl Bodies<'_> {
             };
             let addresses = |kind| {
                 texts().map(move |href| {
-                    Named::Address(self.links.address_of(kind, href).map(|it| it.id))
+                    GroupRef::Address(self.links.address_of(kind, href).map(|it| it.id))
                 })
             };
             match name {
                 FunctionName::AddTags => functions
                     .tags
-                    .extend(texts().map(|name| Named::Name(name.to_owned()))),
+                    .extend(texts().map(|name| GroupRef::Name(name.to_owned()))),
                 FunctionName::AddTagsUri => functions.tags.extend(addresses(Kind::Tag)),
                 FunctionName::AddLists => functions
                     .lists
-                    .extend(texts().map(|name| Named::Name(name.to_owned()))),
+                    .extend(texts().map(|name| GroupRef::Name(name.to_owned()))),
                 FunctionName::AddListsUri => functions.lists.extend(addresses(Kind::List)),
                 FunctionName::AddQuestionsResponsesUri => {
                     functions
                         .responses
-                        .extend(self.responses(value, &Property::member(name.as_str())));
+                        .extend(self.responses(value, &PropertyPath::member(name.as_str())));
                 }
                 FunctionName::Triggers => functions.triggers = Triggers::read_json(value),
             }
@@ -438,15 +463,15 @@ impl Bodies<'_> {
     }
 
     /// The answers in an array of objects, or in one object.
-    fn responses(&self, value: &Json, path: &Property) -> Vec<ResponseInput> {
-        let one = |object: &Object, path: Property| {
+    fn responses(&self, value: &Json, path: &PropertyPath) -> Vec<AnswerInput> {
+        let one = |object: &Object, path: PropertyPath| {
             let question = object
                 .get("question")
                 .map_or(QuestionRef::Unknown, |question| self.question(question));
             let responses =
                 Vec::<String>::read_json(object.get("responses").unwrap_or(&Json::Null))
                     .unwrap_or_default();
-            let mut response = ResponseInput::new(question, responses, path);
+            let mut response = AnswerInput::new(question, responses, path);
             response.value = object
                 .get("value")
                 .and_then(Json::as_str)
@@ -484,7 +509,7 @@ impl Bodies<'_> {
         }
     }
 
-    fn schedule(&self, body: &Object, problems: &mut Problems) -> Option<Scheduling> {
+    fn schedule(&self, body: &Object, problems: &mut Problems) -> Option<ScheduleChange> {
         let mut body = body.clone();
         let mut stop_name = "scheduled_stop_date";
         if !body.contains(stop_name)
@@ -493,17 +518,20 @@ impl Bodies<'_> {
             body.insert(stop_name, end);
             stop_name = "scheduled_end_date";
         }
-        let mut validator =
-            Validator::new(self.links.dialect.share_names(), self.caps, Purpose::Create);
+        let mut validator = Validator::new(
+            self.links.dialect.share_names(),
+            self.caps,
+            ValidationMode::Create,
+        );
         let valid = ScheduleFields::from_object(&validator.nested(
             ScheduleFields::FIELDS,
             &body,
-            &Path::Root,
+            &ValuePath::Root,
         ));
         for mut problem in validator.problems {
             // Named as the client named it (SCH-07).
-            if problem.properties == [Property::member("scheduled_stop_date")] {
-                problem.properties = vec![Property::member(stop_name)];
+            if problem.properties == [PropertyPath::member("scheduled_stop_date")] {
+                problem.properties = vec![PropertyPath::member(stop_name)];
             }
             problems.push(problem);
         }
@@ -512,12 +540,12 @@ impl Bodies<'_> {
             let properties = ["scheduled_start_date", stop_name];
             let text = "The start lies after the end.";
             problems.push(Problem::between(
-                Code::StartDateAfterEndDate,
+                ErrorCode::StartDateAfterEndDate,
                 &properties,
                 text,
             ));
         }
-        Some(Scheduling::Set { start, stop })
+        Some(ScheduleChange::Set { start, stop })
     }
 }
 
@@ -531,5 +559,5 @@ fn without_top_links(body: &Object) -> Object {
 
 fn not_an_object(property: &str, value: &Json) -> Problem {
     let text = format!("{{property}} must be an object, not {}.", value.kind_name());
-    Problem::new(Code::FieldInvalid, property, text)
+    Problem::new(ErrorCode::FieldInvalid, property, text)
 }

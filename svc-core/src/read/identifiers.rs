@@ -3,22 +3,22 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Bodies, Json, Object, Validator, path::Path};
+use super::{BodyReader, Json, Object, Validator, path::ValuePath};
 use crate::{
-    error::{Code, Problem, Property, Segment},
+    error::{ErrorCode, PathSegment, Problem, PropertyPath},
     schema::COMMON,
     value::{Id, Identifier},
 };
 
 const IDENTIFIERS: &str = "identifiers";
 
-impl Bodies<'_> {
+impl BodyReader<'_> {
     /// The foreign identifiers of a body, and the id that one in the server's own namespace names
     /// (UND-24).
     pub(super) fn identifiers(
         &self,
         body: &Object,
-        path: &Path<'_>,
+        path: &ValuePath<'_>,
         validator: &mut Validator<'_>,
     ) -> (Option<Vec<Identifier>>, Option<Id>) {
         let Some(list) = body.get(IDENTIFIERS) else {
@@ -61,7 +61,7 @@ impl Bodies<'_> {
         if sent == most.saturating_add(1) && own.is_none() {
             let text = format!("{{property}} has more than {most} entries.");
             validator.problems.push(Problem::new(
-                Code::FieldInvalid,
+                ErrorCode::FieldInvalid,
                 path.property().then(IDENTIFIERS),
                 text,
             ));
@@ -103,8 +103,8 @@ impl Bodies<'_> {
     }
 
     /// Where the server's own identifier stands.
-    pub(super) fn own_place(&self, body: &Object) -> Property {
-        Property::member(IDENTIFIERS).element(self.places(body).own.unwrap_or_default())
+    pub(super) fn own_place(&self, body: &Object) -> PropertyPath {
+        PropertyPath::member(IDENTIFIERS).element(self.places(body).own.unwrap_or_default())
     }
 
     /// The problems of a store, each identifier named by its place in the body, each link as it was
@@ -118,8 +118,10 @@ impl Bodies<'_> {
         for problem in &mut problems {
             for property in &mut problem.properties {
                 let sent = match problem.code {
-                    Code::IdentifierInUse => self.place_as_sent(body, property, &mut places),
-                    Code::PersonNotFound | Code::LinkNotFound => self.links.as_sent(body, property),
+                    ErrorCode::IdentifierInUse => self.place_as_sent(body, property, &mut places),
+                    ErrorCode::PersonNotFound | ErrorCode::LinkNotFound => {
+                        self.links.as_sent(body, property)
+                    }
                     _ => None,
                 };
                 if let Some(sent) = sent {
@@ -134,28 +136,32 @@ impl Bodies<'_> {
     fn place_as_sent(
         &self,
         body: &Object,
-        property: &Property,
-        places: &mut HashMap<Property, Places>,
-    ) -> Option<Property> {
+        property: &PropertyPath,
+        places: &mut HashMap<PropertyPath, IdentifierPositions>,
+    ) -> Option<PropertyPath> {
         let segments = property.segments();
         let at = segments
             .iter()
-            .rposition(|segment| *segment == Segment::Member(IDENTIFIERS.into()))?;
+            .rposition(|segment| *segment == PathSegment::Member(IDENTIFIERS.into()))?;
         let (part, counted) = segments.split_at_checked(at)?;
-        let part: Property = part.iter().cloned().collect();
+        let part: PropertyPath = part.iter().cloned().collect();
         if !places.contains_key(&part) {
             places.insert(part.clone(), self.places(part_of(body, part.segments())?));
         }
         let places = places.get(&part)?;
         let place = match counted {
-            [_, Segment::Element(counted)] => *places.foreign.get(*counted)?,
+            [_, PathSegment::Element(counted)] => *places.foreign.get(*counted)?,
             _ => places.own.unwrap_or_default(),
         };
-        Some(Property::member(IDENTIFIERS).element(place).within(&part))
+        Some(
+            PropertyPath::member(IDENTIFIERS)
+                .element(place)
+                .within(&part),
+        )
     }
 
-    fn places(&self, part: &Object) -> Places {
-        let mut places = Places::default();
+    fn places(&self, part: &Object) -> IdentifierPositions {
+        let mut places = IdentifierPositions::default();
         let mut seen = HashSet::new();
         for (place, sent) in list(part).iter().enumerate() {
             let Some(sent) = identifier(sent) else {
@@ -173,7 +179,7 @@ impl Bodies<'_> {
 
 /// Where the identifiers of a list stand.
 #[derive(Debug, Default)]
-struct Places {
+struct IdentifierPositions {
     /// The first one in the server's own namespace.
     own: Option<usize>,
     /// Each foreign one where it stands first.
@@ -181,15 +187,15 @@ struct Places {
 }
 
 /// The object that stands at these segments of a body.
-pub(super) fn part_of<'a>(body: &'a Object, segments: &[Segment]) -> Option<&'a Object> {
+pub(super) fn part_of<'a>(body: &'a Object, segments: &[PathSegment]) -> Option<&'a Object> {
     let mut part = body;
     let mut segments = segments.iter();
     while let Some(segment) = segments.next() {
-        let Segment::Member(name) = segment else {
+        let PathSegment::Member(name) = segment else {
             return None;
         };
         let mut value = part.get(name)?;
-        while let Some(Segment::Element(place)) = segments.as_slice().first() {
+        while let Some(PathSegment::Element(place)) = segments.as_slice().first() {
             value = value.as_array()?.get(*place)?;
             segments.next();
         }
@@ -209,8 +215,8 @@ fn identifier(sent: &Json) -> Option<Identifier> {
 }
 
 /// The problem of an identifier in the server's own namespace that names another record.
-pub(super) fn own_in_use(property: Property) -> Problem {
+pub(super) fn own_in_use(property: PropertyPath) -> Problem {
     let text = "{property} names another record of this server's own namespace.";
-    Problem::new(Code::IdentifierInUse, property, text)
+    Problem::new(ErrorCode::IdentifierInUse, property, text)
         .hint("leave the server's own identifiers out")
 }

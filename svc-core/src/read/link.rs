@@ -1,28 +1,28 @@
 //! Addresses in a body: they go through the layout, and are never fetched (CRU-02).
 
-use super::{Json, Object, identifiers::part_of, path::Path};
+use super::{Json, Object, identifiers::part_of, path::ValuePath};
 use crate::{
-    error::{Code, Problem, Property, Segment},
-    link::{Address, Base, Dialect, Layout, Target},
+    error::{ErrorCode, PathSegment, Problem, PropertyPath},
+    link::{BaseUrl, Dialect, Layout, RecordAddress, Target},
     model::Kind,
     schema::{KindSchema, LinkTarget, LinkWrite},
 };
 
 /// Reads addresses that a client sends back.
 #[derive(Debug, Clone, Copy)]
-pub struct Links<'a> {
+pub struct LinkReader<'a> {
     /// The address of the entry point under which the request came.
-    pub base: &'a Base,
+    pub base: &'a BaseUrl,
     /// The layout.
     pub layout: &'a dyn Layout,
     /// The relation prefix.
     pub dialect: &'a Dialect,
 }
 
-impl Links<'_> {
+impl LinkReader<'_> {
     /// The record that an address leads to, when it is one of this server.
     #[must_use]
-    pub fn address(&self, href: &str) -> Option<Address> {
+    pub fn address(&self, href: &str) -> Option<RecordAddress> {
         let base = self.base.as_str();
         // Behind scheme and host.
         let path = base.splitn(4, '/').nth(3)?;
@@ -37,7 +37,7 @@ impl Links<'_> {
 
     /// The record of a kind that an address leads to, when it is one of this server.
     #[must_use]
-    pub fn address_of(&self, kind: Kind, href: &str) -> Option<Address> {
+    pub fn address_of(&self, kind: Kind, href: &str) -> Option<RecordAddress> {
         self.address(href).filter(|address| address.kind == kind)
     }
 
@@ -49,10 +49,10 @@ impl Links<'_> {
         &self,
         schema: &'static KindSchema,
         body: &Object,
-        path: &Path<'_>,
-        (wanted, unlinked): (Wanted, &[&'static str]),
+        path: &ValuePath<'_>,
+        (wanted, unlinked): (LinkPurpose, &[&'static str]),
         problems: &mut Vec<Problem>,
-    ) -> Vec<(&'static str, Option<Address>)> {
+    ) -> Vec<(&'static str, Option<RecordAddress>)> {
         let links = body.get("_links").and_then(Json::as_object);
         let mut found = Vec::new();
         for link in schema.links {
@@ -60,33 +60,33 @@ impl Links<'_> {
                 continue;
             };
             let may = match wanted {
-                Wanted::Create => write != LinkWrite::Never,
-                Wanted::Below => write != LinkWrite::Never || Some(link.name) == schema.parent,
+                LinkPurpose::Create => write != LinkWrite::Never,
+                LinkPurpose::Below => write != LinkWrite::Never || Some(link.name) == schema.parent,
                 // An inline person takes the place of a required link, and there is none without it
                 // (UND-29).
-                Wanted::Helper => matches!(write, LinkWrite::Create | LinkWrite::Update),
-                Wanted::Update => write == LinkWrite::Update,
+                LinkPurpose::Helper => matches!(write, LinkWrite::Create | LinkWrite::Update),
+                LinkPurpose::Update => write == LinkWrite::Update,
             };
             if !may || unlinked.contains(&link.name) {
                 continue;
             }
             // Whoever submitted answers it, unless the body says otherwise.
             let is_required = match wanted {
-                Wanted::Create => write == LinkWrite::Required,
-                Wanted::Below => Some(link.name) == schema.parent,
+                LinkPurpose::Create => write == LinkWrite::Required,
+                LinkPurpose::Below => Some(link.name) == schema.parent,
                 _ => false,
             };
             let inside = links.and_then(|links| self.named(links, link.name));
             // A donation helper's links may also stand at the top level (RES-donation-22), a
             // canvass's canvasser too.
-            let beside = if wanted == Wanted::Helper && inside.is_none() {
+            let beside = if wanted == LinkPurpose::Helper && inside.is_none() {
                 self.named(body, link.name)
             } else {
                 None
             };
             let property = || match &beside {
                 Some((name, _)) => path.property().then((*name).to_owned()),
-                None => Property::link(link.name).within(&path.property()),
+                None => PropertyPath::link(link.name).within(&path.property()),
             };
             match inside.or(beside).map(|(_, value)| value) {
                 None if is_required => {
@@ -94,17 +94,17 @@ impl Links<'_> {
                         "{{property}} must be an object with the `href` of an existing {}.",
                         kind.singular()
                     );
-                    problems.push(Problem::new(Code::not_found(kind), property(), text));
+                    problems.push(Problem::new(ErrorCode::not_found(kind), property(), text));
                 }
                 Some(Json::Null) if is_required => {
                     let text = "{property} is required.";
-                    problems.push(Problem::new(Code::not_found(kind), property(), text));
+                    problems.push(Problem::new(ErrorCode::not_found(kind), property(), text));
                 }
                 None => {}
                 Some(Json::Null) => found.push((link.name, None)),
                 Some(value) if inside.is_some() && !is_link(value) => {
                     let text = "{property} must be an object with `href`.";
-                    let problem = Problem::new(Code::FieldInvalid, property(), text);
+                    let problem = Problem::new(ErrorCode::FieldInvalid, property(), text);
                     problems.push(problem.hint(r#"{"href": "..."}"#));
                 }
                 Some(value) => {
@@ -116,7 +116,7 @@ impl Links<'_> {
                             "{{property}} leads to no {} of this server.",
                             kind.singular()
                         );
-                        problems.push(Problem::new(Code::not_found(kind), property(), text));
+                        problems.push(Problem::new(ErrorCode::not_found(kind), property(), text));
                     }
                 }
             }
@@ -126,8 +126,8 @@ impl Links<'_> {
 
     /// Where a link that a store names stands in a body: in `_links` or beside the fields of its
     /// part, else in `_links` of the whole body (RES-donation-22, RES-canvass-07).
-    pub(crate) fn as_sent(&self, body: &Object, property: &Property) -> Option<Property> {
-        let (Segment::Link(name), path) = property.segments().split_last()? else {
+    pub(crate) fn as_sent(&self, body: &Object, property: &PropertyPath) -> Option<PropertyPath> {
+        let (PathSegment::Link(name), path) = property.segments().split_last()? else {
             return None;
         };
         let is_inside = |part: &Object| {
@@ -140,9 +140,11 @@ impl Links<'_> {
             return None;
         }
         if let Some((sent, _)) = self.named(part, name) {
-            return Some(Property::member(sent.to_owned()).within(&path.iter().cloned().collect()));
+            return Some(
+                PropertyPath::member(sent.to_owned()).within(&path.iter().cloned().collect()),
+            );
         }
-        is_inside(body).then(|| Property::link(name.clone()))
+        is_inside(body).then(|| PropertyPath::link(name.clone()))
     }
 
     /// A link, with or without prefix, and the name that it has.
@@ -158,7 +160,7 @@ impl Links<'_> {
 
 /// Which links of a body are taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wanted {
+pub(crate) enum LinkPurpose {
     /// Those of a create.
     Create,
     /// Those of a create below a record that is not its container: the container is one of them.

@@ -10,11 +10,13 @@ mod surplus;
 mod validate;
 mod value;
 
-pub use crate::json::{Caps, Json, Limits, Number, Object, merge_patch, merge_value, write_string};
-pub use body::{Bodies, HelperBody};
-pub use link::Links;
-pub use narrow::Taken;
+pub use crate::json::{
+    ContentLimits, Json, JsonLimits, Number, Object, merge_patch, merge_value, write_string,
+};
+pub use body::{BodyReader, HelperBodyOptions};
+pub use link::LinkReader;
+pub use narrow::AcceptedMembers;
 pub(crate) use narrow::wrong_default;
-pub(crate) use surplus::BodyOf;
+pub(crate) use surplus::BodyPurpose;
 pub use surplus::nearest;
 pub(crate) use validate::{MOST_PROBLEMS, Validator};

@@ -3,27 +3,27 @@
 
 use super::{
     Json, Number,
-    path::Path,
-    value::{Wrong, apply, scalar},
+    path::ValuePath,
+    value::{ValueError, apply, scalar},
 };
 use crate::{
-    error::{Code, Problem},
+    error::{ErrorCode, Problem},
     field_set::FieldBits,
-    schema::{Field, Narrow, Narrowing, Type},
+    schema::{Constraint, Constraints, FieldSpec, ValueType},
 };
 
 /// What a server takes of one kind from bodies (CAP-04 to CAP-06).
 #[derive(Debug, Clone, Copy)]
-pub struct Taken<'a> {
+pub struct AcceptedMembers<'a> {
     /// The fields that a client may write.
     pub writable: FieldBits,
     /// What is narrower than the interface; `None` where nothing is, which costs nothing.
-    pub narrowing: Option<&'a Narrowing>,
+    pub narrowing: Option<&'a Constraints>,
     /// Links to one record that the server does not keep: they are not known here.
     pub unlinked: &'a [&'static str],
 }
 
-impl From<FieldBits> for Taken<'_> {
+impl From<FieldBits> for AcceptedMembers<'_> {
     fn from(writable: FieldBits) -> Self {
         Self {
             writable,
@@ -35,12 +35,16 @@ impl From<FieldBits> for Taken<'_> {
 
 /// The value of an enum whose values are fewer than the interface's (TYP-08); `None` where the
 /// table decides.
-pub(super) fn listed(narrow: &Narrow, ty: &Type, raw: &Json) -> Option<Result<Json, Wrong>> {
+pub(super) fn listed(
+    narrow: &Constraint,
+    ty: &ValueType,
+    raw: &Json,
+) -> Option<Result<Json, ValueError>> {
     let values = narrow.values.as_ref()?;
-    let (Type::Enum(_) | Type::FlexEnum(_)) = ty else {
+    let (ValueType::Enum(_) | ValueType::FlexEnum(_)) = ty else {
         return None;
     };
-    let wrong = |text: &str| Err(Wrong::with_hint(text, &values.join(", ")));
+    let wrong = |text: &str| Err(ValueError::with_hint(text, &values.join(", ")));
     Some(match raw {
         Json::String(text) if values.contains(text) => Ok(raw.clone()),
         Json::String(_) => wrong("has a value that is not in its list"),
@@ -49,17 +53,22 @@ pub(super) fn listed(narrow: &Narrow, ty: &Type, raw: &Json) -> Option<Result<Js
 }
 
 /// Adds what is wrong with a value of the right type, or with each value of a list.
-pub(super) fn check(narrow: &Narrow, value: &Json, at: &Path<'_>, problems: &mut Vec<Problem>) {
+pub(super) fn check(
+    narrow: &Constraint,
+    value: &Json,
+    at: &ValuePath<'_>,
+    problems: &mut Vec<Problem>,
+) {
     if let Json::Array(items) = value {
         for (place, item) in items.iter().enumerate() {
-            check(narrow, item, &Path::Element(at, place), problems);
+            check(narrow, item, &ValuePath::Element(at, place), problems);
         }
         return;
     }
     if let Some((text, hint)) = out_of_range(narrow, value).or_else(|| too_long(narrow, value)) {
         problems.push(
             Problem::new(
-                Code::FieldInvalid,
+                ErrorCode::FieldInvalid,
                 at.property(),
                 format!("{{property}} {text}."),
             )
@@ -68,7 +77,7 @@ pub(super) fn check(narrow: &Narrow, value: &Json, at: &Path<'_>, problems: &mut
     }
 }
 
-fn out_of_range(narrow: &Narrow, value: &Json) -> Option<(String, String)> {
+fn out_of_range(narrow: &Constraint, value: &Json) -> Option<(String, String)> {
     let number = value.as_number().and_then(Number::as_amount)?;
     let is_below = narrow.least.is_some_and(|least| number < least);
     let is_above = narrow.most.is_some_and(|most| number > most);
@@ -87,7 +96,7 @@ fn out_of_range(narrow: &Narrow, value: &Json) -> Option<(String, String)> {
     (is_below || is_above).then_some(told)
 }
 
-fn too_long(narrow: &Narrow, value: &Json) -> Option<(String, String)> {
+fn too_long(narrow: &Constraint, value: &Json) -> Option<(String, String)> {
     let (longest, text) = (narrow.longest?, value.as_str()?);
     let most = usize::try_from(longest).ok()?;
     // No character has less than one byte.
@@ -102,11 +111,13 @@ fn too_long(narrow: &Narrow, value: &Json) -> Option<(String, String)> {
 
 /// The default as a value of the field; `None` where there is none, and where it is no such
 /// value.
-pub(super) fn default_of(narrow: &Narrow, field: &Field) -> Option<Json> {
+pub(super) fn default_of(narrow: &Constraint, field: &FieldSpec) -> Option<Json> {
     let text = narrow.default.as_deref()?;
     let raw = match field.ty {
-        Type::Integer | Type::Float | Type::Amount => Json::Number(Number::parse(text)?),
-        Type::Boolean => Json::Bool(text.parse().ok()?),
+        ValueType::Integer | ValueType::Float | ValueType::Amount => {
+            Json::Number(Number::parse(text)?)
+        }
+        ValueType::Boolean => Json::Bool(text.parse().ok()?),
         _ => Json::from(text),
     };
     listed(narrow, &field.ty, &raw)
@@ -115,7 +126,7 @@ pub(super) fn default_of(narrow: &Narrow, field: &Field) -> Option<Json> {
 }
 
 /// What is wrong with the default as a value of the field, in words.
-pub(crate) fn wrong_default(narrow: &Narrow, field: &Field) -> Option<String> {
+pub(crate) fn wrong_default(narrow: &Constraint, field: &FieldSpec) -> Option<String> {
     let text = narrow.default.as_deref()?;
     let Some(mut value) = default_of(narrow, field) else {
         return Some(match &narrow.values {
@@ -123,7 +134,7 @@ pub(crate) fn wrong_default(narrow: &Narrow, field: &Field) -> Option<String> {
             None => format!("`{text}` is no value of its type"),
         });
     };
-    let (mut problems, at) = (Vec::new(), Path::Member(&Path::Root, field.name));
+    let (mut problems, at) = (Vec::new(), ValuePath::Member(&ValuePath::Root, field.name));
     for rule in field.rules {
         apply(*rule, &mut value, &at, &mut problems);
     }

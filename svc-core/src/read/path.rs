@@ -1,31 +1,31 @@
 //! Where a value stands in a body: `person.email_addresses[0].address` (ERR-26).
 
-use crate::error::{Property, Segment};
+use crate::error::{PathSegment, PropertyPath};
 
 /// A path, as a chain that lives as long as the walk that builds it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Path<'a> {
+pub(crate) enum ValuePath<'a> {
     /// The body itself.
     Root,
     /// A member of an object.
-    Member(&'a Path<'a>, &'a str),
+    Member(&'a ValuePath<'a>, &'a str),
     /// An element of an array, counted from zero.
-    Element(&'a Path<'a>, usize),
+    Element(&'a ValuePath<'a>, usize),
 }
 
-impl Path<'_> {
+impl ValuePath<'_> {
     /// The property that stands here.
-    pub(crate) fn property(&self) -> Property {
-        fn push(path: &Path<'_>, segments: &mut Vec<Segment>) {
+    pub(crate) fn property(&self) -> PropertyPath {
+        fn push(path: &ValuePath<'_>, segments: &mut Vec<PathSegment>) {
             match path {
-                Path::Root => {}
-                Path::Member(parent, name) => {
+                ValuePath::Root => {}
+                ValuePath::Member(parent, name) => {
                     push(parent, segments);
-                    segments.push(Segment::Member((*name).to_owned().into()));
+                    segments.push(PathSegment::Member((*name).to_owned().into()));
                 }
-                Path::Element(parent, place) => {
+                ValuePath::Element(parent, place) => {
                     push(parent, segments);
-                    segments.push(Segment::Element(*place));
+                    segments.push(PathSegment::Element(*place));
                 }
             }
         }

@@ -1,20 +1,21 @@
 //! What of a body is not taken: nothing here has that name, the server sets it, or another member
 //! wins (UND-22).
 
-use super::{Bodies, Json, Object, Taken, path::Path};
+use super::{AcceptedMembers, BodyReader, Json, Object, path::ValuePath};
 use crate::{
-    error::{Code, Problem, Property},
+    error::{ErrorCode, Problem, PropertyPath},
     field_set::FieldBits,
     helper::{FunctionFields, HelperName, ScheduleFields},
     model::{Kind, person::gender_of},
     schema::{
-        COMMON, LinkSpec, LinkTarget, LinkWrite, Narrow, Narrowing, ObjectSchema, Peculiarity, Type,
+        COMMON, Constraint, Constraints, KindFeature, LinkSpec, LinkTarget, LinkWrite,
+        ObjectSchema, ValueType,
     },
 };
 
 /// What a body is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum BodyOf {
+pub(crate) enum BodyPurpose {
     /// A record to create.
     Create(Kind),
     /// A record to create below another one than its container.
@@ -25,26 +26,32 @@ pub(crate) enum BodyOf {
     Call(HelperName),
 }
 
-impl Bodies<'_> {
+impl BodyReader<'_> {
     /// The members of a body that are not taken, each with the name that may have been meant.
     pub(crate) fn surplus<'t>(
         &'t self,
-        of: BodyOf,
-        taken: &'t dyn Fn(Kind) -> Taken<'t>,
+        of: BodyPurpose,
+        taken: &'t dyn Fn(Kind) -> AcceptedMembers<'t>,
         body: &Object,
     ) -> Vec<Problem> {
-        let mut walk = Walk {
-            tables: Tables {
+        let mut walk = IgnoredMemberWalk {
+            tables: MemberTables {
                 bodies: self,
                 taken,
             },
             surplus: Vec::new(),
         };
         match of {
-            BodyOf::Create(kind) => walk.record(kind, body, &Path::Root, Links::OfCreate),
-            BodyOf::Below(kind) => walk.record(kind, body, &Path::Root, Links::OfBelow),
-            BodyOf::Update(kind) => walk.record(kind, body, &Path::Root, Links::OfUpdate),
-            BodyOf::Call(helper) => walk.call(helper, body),
+            BodyPurpose::Create(kind) => {
+                walk.record(kind, body, &ValuePath::Root, AcceptedLinks::OfCreate)
+            }
+            BodyPurpose::Below(kind) => {
+                walk.record(kind, body, &ValuePath::Root, AcceptedLinks::OfBelow)
+            }
+            BodyPurpose::Update(kind) => {
+                walk.record(kind, body, &ValuePath::Root, AcceptedLinks::OfUpdate)
+            }
+            BodyPurpose::Call(helper) => walk.call(helper, body),
         }
         walk.surplus
     }
@@ -52,7 +59,7 @@ impl Bodies<'_> {
 
 /// Which links of a record are taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Links {
+enum AcceptedLinks {
     OfCreate,
     /// Also the link to the container.
     OfBelow,
@@ -62,7 +69,7 @@ enum Links {
     None,
 }
 
-impl Links {
+impl AcceptedLinks {
     fn takes(self, kind: Kind, link: &LinkSpec) -> bool {
         let LinkTarget::One { write, .. } = link.target else {
             return false;
@@ -79,29 +86,29 @@ impl Links {
 }
 
 /// What a name stands for in an object.
-enum Member<'a> {
+enum MemberRole<'a> {
     /// A value of a type; its own members are looked at, too.
-    Value(&'static Type, Option<&'a Narrow>),
+    Value(&'static ValueType, Option<&'a Constraint>),
     /// What is looked at elsewhere.
     Part,
     ReadOnly,
     /// Another member of this name wins.
-    Overruled(Property),
+    Overruled(PropertyPath),
 }
 
 /// What names mean in the bodies of a server.
 #[derive(Clone, Copy)]
-struct Tables<'a> {
-    bodies: &'a Bodies<'a>,
-    taken: &'a dyn Fn(Kind) -> Taken<'a>,
+struct MemberTables<'a> {
+    bodies: &'a BodyReader<'a>,
+    taken: &'a dyn Fn(Kind) -> AcceptedMembers<'a>,
 }
 
-impl<'a> Tables<'a> {
+impl<'a> MemberTables<'a> {
     /// The names of the fields that a client may send.
     fn names(
         self,
         schema: &'static ObjectSchema,
-        narrowing: Option<&'a Narrowing>,
+        narrowing: Option<&'a Constraints>,
     ) -> impl Iterator<Item = &'a str> + Clone {
         let names = self.bodies.links.dialect.share_names();
         let is_taken = move |name| !narrow(narrowing, name).is_some_and(|narrow| narrow.unwritable);
@@ -119,21 +126,21 @@ impl<'a> Tables<'a> {
     fn field(
         self,
         schema: &'static ObjectSchema,
-        taken: Taken<'a>,
+        taken: AcceptedMembers<'a>,
         name: &str,
-    ) -> Option<Member<'a>> {
+    ) -> Option<MemberRole<'a>> {
         let names = self.bodies.links.dialect.share_names();
         let (place, field) = schema.sent_as(name, names)?;
         let narrow = narrow(taken.narrowing, field.name);
-        if narrow.is_some_and(Narrow::is_absent) {
+        if narrow.is_some_and(Constraint::is_absent) {
             return None;
         }
         let is_kept = field.is_computed() || narrow.is_some_and(|narrow| narrow.unwritable);
         let is_taken = !is_kept && taken.writable.contains(place);
         Some(if is_taken {
-            Member::Value(&field.ty, narrow)
+            MemberRole::Value(&field.ty, narrow)
         } else {
-            Member::ReadOnly
+            MemberRole::ReadOnly
         })
     }
 
@@ -144,23 +151,31 @@ impl<'a> Tables<'a> {
     }
 
     /// What stands in a record of a kind.
-    fn of_record(self, kind: Kind, links: Links, body: &Object, name: &str) -> Option<Member<'a>> {
+    fn of_record(
+        self,
+        kind: Kind,
+        links: AcceptedLinks,
+        body: &Object,
+        name: &str,
+    ) -> Option<MemberRole<'a>> {
         let schema = kind.schema();
         match name {
-            "identifiers" | LINKS => Some(Member::Part),
+            "identifiers" | LINKS => Some(MemberRole::Part),
             // It is `null` here: else it would be a call.
-            "person" if links == Links::OfCreate && HelperName::creating(kind).is_some() => {
-                Some(Member::Part)
+            "person"
+                if links == AcceptedLinks::OfCreate && HelperName::creating(kind).is_some() =>
+            {
+                Some(MemberRole::Part)
             }
-            "gender" if kind == Kind::Person && overrules_gender(body) => {
-                Some(Member::Overruled(Property::member("gender_identity")))
-            }
+            "gender" if kind == Kind::Person && overrules_gender(body) => Some(
+                MemberRole::Overruled(PropertyPath::member("gender_identity")),
+            ),
             // An earlier answer that is sent back.
             name if self.bodies.links.dialect.without_prefix(name) == Some("warnings") => {
-                Some(Member::Part)
+                Some(MemberRole::Part)
             }
-            "_embedded" => Some(Member::ReadOnly),
-            "id" if schema.has(Peculiarity::SendsId) => Some(Member::ReadOnly),
+            "_embedded" => Some(MemberRole::ReadOnly),
+            "id" if schema.has(KindFeature::SendsId) => Some(MemberRole::ReadOnly),
             name => {
                 let own = self.field(schema.fields, (self.taken)(kind), name);
                 own.or_else(|| self.field(COMMON, FieldBits::ALL.into(), name))
@@ -169,11 +184,11 @@ impl<'a> Tables<'a> {
     }
 
     /// What stands beside the fields of an action in a helper's body.
-    fn of_call(self, helper: HelperName, body: &Object, name: &str) -> Option<Member<'a>> {
+    fn of_call(self, helper: HelperName, body: &Object, name: &str) -> Option<MemberRole<'a>> {
         match name {
-            "person" if helper.takes_person() => return Some(Member::Part),
-            "canvass" if helper == HelperName::RecordCanvass => return Some(Member::Part),
-            LINKS if helper != HelperName::PersonSignup => return Some(Member::Part),
+            "person" if helper.takes_person() => return Some(MemberRole::Part),
+            "canvass" if helper == HelperName::RecordCanvass => return Some(MemberRole::Part),
+            LINKS if helper != HelperName::PersonSignup => return Some(MemberRole::Part),
             _ => {}
         }
         if let Some(function) = self.field(FunctionFields::FIELDS, FieldBits::ALL.into(), name) {
@@ -183,35 +198,42 @@ impl<'a> Tables<'a> {
             return None;
         }
         let kind = helper.records();
-        self.of_record(kind, Links::OfCall, body, name).or_else(|| {
-            let inside = body.get(LINKS).and_then(Json::as_object);
-            let relation = self.relation(name);
-            let link = self
-                .link(kind, name)
-                .filter(|link| Links::OfCall.takes(kind, link))?;
-            let winner = [relation.as_str(), link.name]
-                .into_iter()
-                .find(|name| inside.is_some_and(|all| all.contains(name)));
-            Some(match winner {
-                Some(_) => Member::Overruled(Property::link(link.name)),
-                None => Member::Part,
+        self.of_record(kind, AcceptedLinks::OfCall, body, name)
+            .or_else(|| {
+                let inside = body.get(LINKS).and_then(Json::as_object);
+                let relation = self.relation(name);
+                let link = self
+                    .link(kind, name)
+                    .filter(|link| AcceptedLinks::OfCall.takes(kind, link))?;
+                let winner = [relation.as_str(), link.name]
+                    .into_iter()
+                    .find(|name| inside.is_some_and(|all| all.contains(name)));
+                Some(match winner {
+                    Some(_) => MemberRole::Overruled(PropertyPath::link(link.name)),
+                    None => MemberRole::Part,
+                })
             })
-        })
     }
 
     /// What stands in the links of a record of a kind.
-    fn of_links(self, kind: Kind, links: &Object, wanted: Links, name: &str) -> Option<Member<'a>> {
+    fn of_links(
+        self,
+        kind: Kind,
+        links: &Object,
+        wanted: AcceptedLinks,
+        name: &str,
+    ) -> Option<MemberRole<'a>> {
         let own = |name: &str| {
             name.strip_prefix(self.bodies.namespace)
                 .is_some_and(|rest| rest.starts_with(':'))
         };
         match self.link(kind, name) {
-            Some(link) if !wanted.takes(kind, link) => Some(Member::ReadOnly),
+            Some(link) if !wanted.takes(kind, link) => Some(MemberRole::ReadOnly),
             Some(link) if name == link.name && links.contains(&self.relation(name)) => {
-                Some(Member::Overruled(Property::link(link.name)))
+                Some(MemberRole::Overruled(PropertyPath::link(link.name)))
             }
-            Some(_) => Some(Member::Part),
-            None if matches!(name, "self" | "curies") || own(name) => Some(Member::ReadOnly),
+            Some(_) => Some(MemberRole::Part),
+            None if matches!(name, "self" | "curies") || own(name) => Some(MemberRole::ReadOnly),
             None => None,
         }
     }
@@ -230,7 +252,7 @@ impl<'a> Tables<'a> {
     }
 }
 
-fn narrow<'a>(narrowing: Option<&'a Narrowing>, name: &str) -> Option<&'a Narrow> {
+fn narrow<'a>(narrowing: Option<&'a Constraints>, name: &str) -> Option<&'a Constraint> {
     narrowing.and_then(|narrowing| narrowing.member(name))
 }
 
@@ -241,48 +263,57 @@ const MOST_SURPLUS: usize = 100;
 /// A name that is longer is nobody's slip of the pen, and stands in no answer.
 const LONGEST_NAME: usize = 64;
 
-struct Walk<'a> {
-    tables: Tables<'a>,
+struct IgnoredMemberWalk<'a> {
+    tables: MemberTables<'a>,
     surplus: Vec<Problem>,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> IgnoredMemberWalk<'a> {
     /// Looks at each member of an object; `names` are those that it may have.
     fn object(
         &mut self,
         raw: &Object,
-        path: &Path<'_>,
+        path: &ValuePath<'_>,
         names: &dyn Fn() -> Vec<String>,
-        find: &dyn Fn(&str) -> Option<Member<'a>>,
+        find: &dyn Fn(&str) -> Option<MemberRole<'a>>,
     ) {
         let mut known = None;
         for (name, value) in raw {
             if self.surplus.len() >= MOST_SURPLUS {
                 return;
             }
-            let at = Path::Member(path, name);
+            let at = ValuePath::Member(path, name);
             match find(name) {
-                Some(Member::Part) => {}
-                Some(Member::Value(ty, narrow)) => self.value(ty, narrow, value, &at),
-                Some(Member::ReadOnly) => {
+                Some(MemberRole::Part) => {}
+                Some(MemberRole::Value(ty, narrow)) => self.value(ty, narrow, value, &at),
+                Some(MemberRole::ReadOnly) => {
                     let text = "{property} is not taken from a body here: this server sets it.";
-                    self.surplus
-                        .push(Problem::new(Code::PropertyReadOnly, at.property(), text));
+                    self.surplus.push(Problem::new(
+                        ErrorCode::PropertyReadOnly,
+                        at.property(),
+                        text,
+                    ));
                 }
-                Some(Member::Overruled(by)) => {
+                Some(MemberRole::Overruled(by)) => {
                     let text = format!(
                         "{{property}} is not taken: `{}` stands for it.",
                         by.spelled(|name| self.tables.relation(name))
                     );
-                    self.surplus
-                        .push(Problem::new(Code::PropertyOverruled, at.property(), text));
+                    self.surplus.push(Problem::new(
+                        ErrorCode::PropertyOverruled,
+                        at.property(),
+                        text,
+                    ));
                 }
                 None if name.len() > LONGEST_NAME => {
                     let text = format!(
                         "A property of {LONGEST_NAME} characters and more is not known here."
                     );
-                    self.surplus
-                        .push(Problem::new(Code::PropertyUnknown, path.property(), text));
+                    self.surplus.push(Problem::new(
+                        ErrorCode::PropertyUnknown,
+                        path.property(),
+                        text,
+                    ));
                 }
                 None => self.surplus.push(unknown(
                     at.property(),
@@ -295,16 +326,16 @@ impl<'a> Walk<'a> {
 
     fn value(
         &mut self,
-        ty: &'static Type,
-        narrow: Option<&'a Narrow>,
+        ty: &'static ValueType,
+        narrow: Option<&'a Constraint>,
         value: &Json,
-        path: &Path<'_>,
+        path: &ValuePath<'_>,
     ) {
         match (ty, value) {
-            (Type::Object(schema), Json::Object(object)) => {
+            (ValueType::Object(schema), Json::Object(object)) => {
                 let (tables, narrowing) = (self.tables, narrow.map(|narrow| &narrow.members));
                 let names = || tables.names(schema, narrowing).map(str::to_owned).collect();
-                let taken = Taken {
+                let taken = AcceptedMembers {
                     narrowing,
                     ..FieldBits::ALL.into()
                 };
@@ -312,17 +343,17 @@ impl<'a> Walk<'a> {
                     tables.field(schema, taken, name)
                 });
             }
-            (Type::Array(item) | Type::OneOrMany(item), Json::Array(items)) => {
+            (ValueType::Array(item) | ValueType::OneOrMany(item), Json::Array(items)) => {
                 for (place, value) in items.iter().enumerate() {
-                    self.value(item, narrow, value, &Path::Element(path, place));
+                    self.value(item, narrow, value, &ValuePath::Element(path, place));
                 }
             }
-            (Type::OneOrMany(item), value) => self.value(item, narrow, value, path),
+            (ValueType::OneOrMany(item), value) => self.value(item, narrow, value, path),
             _ => {}
         }
     }
 
-    fn record(&mut self, kind: Kind, raw: &Object, path: &Path<'_>, links: Links) {
+    fn record(&mut self, kind: Kind, raw: &Object, path: &ValuePath<'_>, links: AcceptedLinks) {
         let tables = self.tables;
         let names = || names_in(tables.names_of(kind), &["identifiers", LINKS]);
         self.object(raw, path, &names, &|name| {
@@ -331,7 +362,7 @@ impl<'a> Walk<'a> {
         self.links(kind, raw, path, links);
     }
 
-    fn links(&mut self, kind: Kind, raw: &Object, path: &Path<'_>, wanted: Links) {
+    fn links(&mut self, kind: Kind, raw: &Object, path: &ValuePath<'_>, wanted: AcceptedLinks) {
         let Some(Json::Object(links)) = raw.get(LINKS) else {
             return;
         };
@@ -348,21 +379,21 @@ impl<'a> Walk<'a> {
                 .collect()
         };
         let find = |name: &str| tables.of_links(kind, links, wanted, name);
-        self.object(links, &Path::Member(path, LINKS), &names, &find);
+        self.object(links, &ValuePath::Member(path, LINKS), &names, &find);
     }
 
     fn call(&mut self, helper: HelperName, body: &Object) {
         let tables = self.tables;
         if helper == HelperName::Schedule {
             let find = |name: &str| match name {
-                "scheduled_end_date" if body.contains("scheduled_stop_date") => {
-                    Some(Member::Overruled(Property::member("scheduled_stop_date")))
-                }
-                "scheduled_end_date" => Some(Member::Part),
+                "scheduled_end_date" if body.contains("scheduled_stop_date") => Some(
+                    MemberRole::Overruled(PropertyPath::member("scheduled_stop_date")),
+                ),
+                "scheduled_end_date" => Some(MemberRole::Part),
                 name => tables.field(ScheduleFields::FIELDS, FieldBits::ALL.into(), name),
             };
             let names = || names_in(tables.names(ScheduleFields::FIELDS, None), &[]);
-            return self.object(body, &Path::Root, &names, &find);
+            return self.object(body, &ValuePath::Root, &names, &find);
         }
         let names = || {
             let functions = tables.names(FunctionFields::FIELDS, None);
@@ -372,18 +403,23 @@ impl<'a> Walk<'a> {
                 .filter(|name| tables.of_call(helper, body, name).is_some())
                 .collect()
         };
-        self.object(body, &Path::Root, &names, &|name| {
+        self.object(body, &ValuePath::Root, &names, &|name| {
             tables.of_call(helper, body, name)
         });
-        self.links(helper.records(), body, &Path::Root, Links::OfCall);
+        self.links(
+            helper.records(),
+            body,
+            &ValuePath::Root,
+            AcceptedLinks::OfCall,
+        );
         for (part, kind, links) in [
-            ("person", Kind::Person, Links::None),
-            ("canvass", Kind::Canvass, Links::OfCall),
+            ("person", Kind::Person, AcceptedLinks::None),
+            ("canvass", Kind::Canvass, AcceptedLinks::OfCall),
         ] {
-            if let (Some(Member::Part), Some(Json::Object(raw))) =
+            if let (Some(MemberRole::Part), Some(Json::Object(raw))) =
                 (tables.of_call(helper, body, part), body.get(part))
             {
-                self.record(kind, raw, &Path::Member(&Path::Root, part), links);
+                self.record(kind, raw, &ValuePath::Member(&ValuePath::Root, part), links);
             }
         }
     }
@@ -405,9 +441,9 @@ fn names_in<'n>(names: impl Iterator<Item = &'n str>, more: &[&'n str]) -> Vec<S
 }
 
 /// A member that nothing here is called, with the nearest name where one is near.
-fn unknown(property: Property, name: &str, names: &[String]) -> Problem {
+fn unknown(property: PropertyPath, name: &str, names: &[String]) -> Problem {
     let problem = Problem::new(
-        Code::PropertyUnknown,
+        ErrorCode::PropertyUnknown,
         property,
         "{property} is not known here.",
     );

@@ -1,11 +1,11 @@
 //! Walks raw JSON against a table and collects every problem (ERR-39).
 
-use super::{Caps, Json, Object, Taken, narrow, path::Path, value};
+use super::{AcceptedMembers, ContentLimits, Json, Object, narrow, path::ValuePath, value};
 use crate::{
-    error::{Code, Problem},
+    error::{ErrorCode, Problem},
     field_set::FieldBits,
     link::ShareNames,
-    schema::{Field, Mode, Narrow, Narrowing, ObjectSchema, Type},
+    schema::{Constraint, Constraints, FieldMode, FieldSpec, ObjectSchema, ValueType},
 };
 
 /// How many problems with the fields of a body one answer lists at most: else a small body asks for
@@ -14,7 +14,7 @@ pub(crate) const MOST_PROBLEMS: usize = 1000;
 
 /// Whether a record is created or changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Purpose {
+pub(crate) enum ValidationMode {
     /// Created: `null` means absent, and required fields are asked for (CRU-16, CAP-05).
     Create,
     /// Changed: `null` empties (CRU-17).
@@ -25,13 +25,17 @@ pub(crate) enum Purpose {
 #[derive(Debug)]
 pub(crate) struct Validator<'a> {
     names: &'a ShareNames,
-    caps: &'a Caps,
-    purpose: Purpose,
+    caps: &'a ContentLimits,
+    purpose: ValidationMode,
     pub(crate) problems: Vec<Problem>,
 }
 
 impl<'a> Validator<'a> {
-    pub(crate) fn new(names: &'a ShareNames, caps: &'a Caps, purpose: Purpose) -> Self {
+    pub(crate) fn new(
+        names: &'a ShareNames,
+        caps: &'a ContentLimits,
+        purpose: ValidationMode,
+    ) -> Self {
         Self {
             names,
             caps,
@@ -45,9 +49,9 @@ impl<'a> Validator<'a> {
     pub(crate) fn record(
         &mut self,
         schema: &ObjectSchema,
-        taken: Taken<'_>,
+        taken: AcceptedMembers<'_>,
         raw: &Object,
-        path: &Path<'_>,
+        path: &ValuePath<'_>,
     ) -> Object {
         self.object(schema, taken.writable, taken.narrowing, raw, path)
     }
@@ -57,7 +61,7 @@ impl<'a> Validator<'a> {
         &mut self,
         schema: &ObjectSchema,
         raw: &Object,
-        path: &Path<'_>,
+        path: &ValuePath<'_>,
     ) -> Object {
         self.object(schema, FieldBits::ALL, None, raw, path)
     }
@@ -66,9 +70,9 @@ impl<'a> Validator<'a> {
         &mut self,
         schema: &ObjectSchema,
         writable: FieldBits,
-        narrowing: Option<&Narrowing>,
+        narrowing: Option<&Constraints>,
         raw: &Object,
-        path: &Path<'_>,
+        path: &ValuePath<'_>,
     ) -> Object {
         let mut valid = Object::new();
         let (sent, places) = self.sent(schema, raw);
@@ -92,14 +96,14 @@ impl<'a> Validator<'a> {
             if narrow.is_some_and(|narrow| narrow.unwritable) {
                 continue;
             }
-            let at = Path::Member(path, self.names.to_wire(field.name));
+            let at = ValuePath::Member(path, self.names.to_wire(field.name));
             let value = match sent {
                 None | Some(Json::Null) => self.nothing(field, narrow, sent.is_some(), &at),
                 Some(value) if self.is_over(field, value) => {
                     let most = self.caps.most(field.name);
                     let text = format!("{{property}} has more than {most} entries.");
                     self.problems
-                        .push(Problem::new(Code::FieldInvalid, at.property(), text));
+                        .push(Problem::new(ErrorCode::FieldInvalid, at.property(), text));
                     // It is there for the rules on the whole.
                     value
                         .as_array()
@@ -134,24 +138,24 @@ impl<'a> Validator<'a> {
     /// problem where it is required.
     fn nothing(
         &mut self,
-        field: &Field,
-        narrow: Option<&Narrow>,
+        field: &FieldSpec,
+        narrow: Option<&Constraint>,
         is_null: bool,
-        at: &Path<'_>,
+        at: &ValuePath<'_>,
     ) -> Option<Json> {
-        let is_new = self.purpose == Purpose::Create;
+        let is_new = self.purpose == ValidationMode::Create;
         // `null` on create means absent (CRU-16).
         if !is_new && !is_null {
             return None;
         }
-        if field.mode == Mode::Required || narrow.is_some_and(|narrow| narrow.required) {
+        if field.mode == FieldMode::Required || narrow.is_some_and(|narrow| narrow.required) {
             let text = if is_new {
                 "{property} is required."
             } else {
                 "{property} is required and cannot be emptied."
             };
             self.problems
-                .push(Problem::new(Code::FieldRequired, at.property(), text));
+                .push(Problem::new(ErrorCode::FieldRequired, at.property(), text));
             return None;
         }
         narrow
@@ -161,10 +165,10 @@ impl<'a> Validator<'a> {
 
     /// Whether a list, or an object with free names, has more entries than one may: it is not
     /// looked through then.
-    fn is_over(&self, field: &Field, value: &Json) -> bool {
+    fn is_over(&self, field: &FieldSpec, value: &Json) -> bool {
         let length = match (&field.ty, value) {
             (_, Json::Array(items)) => items.len(),
-            (Type::StringMap, Json::Object(object)) => object.iter().count(),
+            (ValueType::StringMap, Json::Object(object)) => object.iter().count(),
             _ => 0,
         };
         // The server's own identifier comes back with the foreign ones, and does not count.
@@ -177,15 +181,15 @@ impl<'a> Validator<'a> {
     /// rest (ERR-39).
     fn field_value(
         &mut self,
-        field: &Field,
-        narrow: Option<&Narrow>,
+        field: &FieldSpec,
+        narrow: Option<&Constraint>,
         raw: &Json,
-        at: &Path<'_>,
+        at: &ValuePath<'_>,
     ) -> Option<Json> {
         let raw = value::accept(field.rules, raw);
         let mut value = match (&field.ty, &*raw) {
             // Most values, of which nothing but the rules has anything to say.
-            (Type::String, Json::String(text)) => Json::from(text.as_str()),
+            (ValueType::String, Json::String(text)) => Json::from(text.as_str()),
             _ => self.value(&field.ty, narrow, &raw, at)?,
         };
         for rule in field.rules {
@@ -199,24 +203,24 @@ impl<'a> Validator<'a> {
 
     fn value(
         &mut self,
-        ty: &Type,
-        narrow: Option<&Narrow>,
+        ty: &ValueType,
+        narrow: Option<&Constraint>,
         raw: &Json,
-        at: &Path<'_>,
+        at: &ValuePath<'_>,
     ) -> Option<Json> {
         match (ty, raw) {
-            (Type::Object(schema), Json::Object(object)) => {
+            (ValueType::Object(schema), Json::Object(object)) => {
                 let inner = narrow.map(|narrow| &narrow.members);
                 Some(
                     self.object(schema, FieldBits::ALL, inner, object, at)
                         .into(),
                 )
             }
-            (Type::Array(item) | Type::OneOrMany(item), Json::Array(items)) => {
+            (ValueType::Array(item) | ValueType::OneOrMany(item), Json::Array(items)) => {
                 Some(self.array(item, narrow, items, at))
             }
-            (Type::OneOrMany(item), _) => self.value(item, narrow, raw, at),
-            (Type::StringMap, Json::Object(object)) => Some(self.string_map(object, at)),
+            (ValueType::OneOrMany(item), _) => self.value(item, narrow, raw, at),
+            (ValueType::StringMap, Json::Object(object)) => Some(self.string_map(object, at)),
             _ => {
                 let listed = narrow.and_then(|narrow| narrow::listed(narrow, ty, raw));
                 let value = listed.unwrap_or_else(|| value::scalar(ty, raw));
@@ -229,12 +233,12 @@ impl<'a> Validator<'a> {
     /// members mean absent.
     fn array(
         &mut self,
-        item: &Type,
-        narrow: Option<&Narrow>,
+        item: &ValueType,
+        narrow: Option<&Constraint>,
         items: &[Json],
-        at: &Path<'_>,
+        at: &ValuePath<'_>,
     ) -> Json {
-        let purpose = std::mem::replace(&mut self.purpose, Purpose::Create);
+        let purpose = std::mem::replace(&mut self.purpose, ValidationMode::Create);
         let mut valid = Vec::with_capacity(items.len());
         for (place, raw) in items.iter().enumerate() {
             if self.problems.len() >= MOST_PROBLEMS {
@@ -243,7 +247,7 @@ impl<'a> Validator<'a> {
             // What is not valid keeps its place, so that the rules on the whole name the others
             // rightly.
             valid.push(
-                self.value(item, narrow, raw, &Path::Element(at, place))
+                self.value(item, narrow, raw, &ValuePath::Element(at, place))
                     .unwrap_or(Json::Null),
             );
         }
@@ -251,22 +255,22 @@ impl<'a> Validator<'a> {
         Json::Array(valid)
     }
 
-    fn string_map(&mut self, object: &Object, at: &Path<'_>) -> Json {
+    fn string_map(&mut self, object: &Object, at: &ValuePath<'_>) -> Json {
         let mut valid = Object::new();
         for (key, value) in object {
             match value {
                 Json::String(_) => {
                     valid.insert(key, value.clone());
                 }
-                Json::Null if self.purpose == Purpose::Change => {
+                Json::Null if self.purpose == ValidationMode::Change => {
                     valid.insert(key, Json::Null);
                 }
                 Json::Null => {}
                 other => {
-                    let at = Path::Member(at, key);
+                    let at = ValuePath::Member(at, key);
                     let text = format!("{{property}} must be a string, not {}.", other.kind_name());
                     self.problems
-                        .push(Problem::new(Code::FieldInvalid, at.property(), text));
+                        .push(Problem::new(ErrorCode::FieldInvalid, at.property(), text));
                 }
             }
         }

@@ -4,22 +4,22 @@ use std::{borrow::Cow, ops::RangeInclusive};
 
 use oxilangtag::LanguageTag;
 
-use super::{Json, Number, path::Path};
+use super::{Json, Number, path::ValuePath};
 use crate::{
-    error::{Code, Problem},
+    error::{ErrorCode, Problem},
     helper::is_primary,
-    schema::{Rule, Type},
+    schema::{FieldRule, ValueType},
     value::{Amount, Date, Identifier, Timestamp, calling_codes, currency},
 };
 
 /// What is wrong with a value, before it is known where it stands.
 #[derive(Debug)]
-pub(crate) struct Wrong {
+pub(crate) struct ValueError {
     text: String,
     hint: Option<String>,
 }
 
-impl Wrong {
+impl ValueError {
     fn new(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
@@ -34,9 +34,9 @@ impl Wrong {
         }
     }
 
-    pub(crate) fn at(self, path: &Path<'_>) -> Problem {
+    pub(crate) fn at(self, path: &ValuePath<'_>) -> Problem {
         let mut problem = Problem::new(
-            Code::FieldInvalid,
+            ErrorCode::FieldInvalid,
             path.property(),
             format!("{{property}} {}.", self.text),
         );
@@ -46,11 +46,11 @@ impl Wrong {
 }
 
 /// Other JSON types that a rule accepts for a value, brought to the type of the table.
-pub(crate) fn accept<'a>(rules: &[Rule], raw: &'a Json) -> Cow<'a, Json> {
+pub(crate) fn accept<'a>(rules: &[FieldRule], raw: &'a Json) -> Cow<'a, Json> {
     match raw {
         // A phone number may be sent as a JSON number (RES-phone_number-03).
         Json::Number(number)
-            if rules.contains(&Rule::PhoneNumber)
+            if rules.contains(&FieldRule::PhoneNumber)
                 && number.as_str().bytes().all(|b| b.is_ascii_digit()) =>
         {
             Cow::Owned(Json::from(number.as_str()))
@@ -60,93 +60,105 @@ pub(crate) fn accept<'a>(rules: &[Rule], raw: &'a Json) -> Cow<'a, Json> {
 }
 
 /// A value that is neither an object nor an array of the tables (TYP-01 to TYP-09).
-pub(crate) fn scalar(ty: &Type, raw: &Json) -> Result<Json, Wrong> {
-    let wanted = |what: &str| Wrong::new(format!("must be {what}, not {}", raw.kind_name()));
+pub(crate) fn scalar(ty: &ValueType, raw: &Json) -> Result<Json, ValueError> {
+    let wanted = |what: &str| ValueError::new(format!("must be {what}, not {}", raw.kind_name()));
     match (ty, raw) {
-        (Type::String | Type::FlexEnum(_) | Type::Reference, Json::String(_))
-        | (Type::Boolean, Json::Bool(_)) => Ok(raw.clone()),
+        (ValueType::String | ValueType::FlexEnum(_) | ValueType::Reference, Json::String(_))
+        | (ValueType::Boolean, Json::Bool(_)) => Ok(raw.clone()),
         // A string on the wire, always (RES-phone_number-01).
-        (Type::Flag, Json::Bool(set)) => Ok(Json::from(if *set { "true" } else { "false" })),
-        (Type::Reference, Json::Object(link)) => match link.get("href") {
+        (ValueType::Flag, Json::Bool(set)) => Ok(Json::from(if *set { "true" } else { "false" })),
+        (ValueType::Reference, Json::Object(link)) => match link.get("href") {
             Some(href @ Json::String(_)) => Ok(href.clone()),
-            _ => Err(Wrong::new(
+            _ => Err(ValueError::new(
                 "must be an address, an identifier, or an object with `href`",
             )),
         },
-        (Type::Flag, Json::String(text)) if matches!(text.as_str(), "true" | "false") => {
+        (ValueType::Flag, Json::String(text)) if matches!(text.as_str(), "true" | "false") => {
             Ok(raw.clone())
         }
-        (Type::Integer, Json::Number(number)) => {
+        (ValueType::Integer, Json::Number(number)) => {
             let integer = number
                 .as_i64()
-                .ok_or_else(|| Wrong::new("must be a whole number of at most 64 bits"));
+                .ok_or_else(|| ValueError::new("must be a whole number of at most 64 bits"));
             integer.map(Json::integer)
         }
-        (Type::Float, Json::Number(number)) => match number.as_f64() {
+        (ValueType::Float, Json::Number(number)) => match number.as_f64() {
             Some(_) => Ok(raw.clone()),
-            None => Err(Wrong::new("must be a number that fits 64 bits")),
+            None => Err(ValueError::new("must be a number that fits 64 bits")),
         },
-        (Type::Amount, Json::Number(number)) => {
+        (ValueType::Amount, Json::Number(number)) => {
             let amount = Amount::parse(number.as_str())
                 .filter(|amount| amount.is_money() || amount.is_negative());
             match amount {
-                Some(amount) if amount.is_negative() => Err(Wrong::new("must not be negative")),
+                Some(amount) if amount.is_negative() => {
+                    Err(ValueError::new("must not be negative"))
+                }
                 Some(amount) => Ok(Json::from(amount)),
-                None => Err(Wrong::new(
+                None => Err(ValueError::new(
                     "must be an amount of at most 16 digits before the point and 6 behind it",
                 )),
             }
         }
-        (Type::Timestamp, Json::String(text)) => match Timestamp::parse(text) {
+        (ValueType::Timestamp, Json::String(text)) => match Timestamp::parse(text) {
             Some(timestamp) => Ok(Json::from(timestamp.to_string())),
-            None => Err(Wrong::with_hint(
+            None => Err(ValueError::with_hint(
                 "must be an ISO 8601 timestamp with a zone",
                 "2026-01-05T09:00:00Z",
             )),
         },
-        (Type::Date, Json::String(text)) => match Date::parse(text) {
+        (ValueType::Date, Json::String(text)) => match Date::parse(text) {
             Some(_) => Ok(raw.clone()),
-            None => Err(Wrong::with_hint("must be an ISO 8601 date", "2026-01-05")),
+            None => Err(ValueError::with_hint(
+                "must be an ISO 8601 date",
+                "2026-01-05",
+            )),
         },
-        (Type::Enum(values), Json::String(text)) => {
+        (ValueType::Enum(values), Json::String(text)) => {
             if values.contains(&text.as_str()) {
                 return Ok(raw.clone());
             }
-            Err(Wrong::with_hint(
+            Err(ValueError::with_hint(
                 "has a value that is not in its list",
                 &values.join(", "),
             ))
         }
-        (Type::String | Type::FlexEnum(_), _) => Err(wanted("a string")),
-        (Type::Enum(values), _) => Err(Wrong {
+        (ValueType::String | ValueType::FlexEnum(_), _) => Err(wanted("a string")),
+        (ValueType::Enum(values), _) => Err(ValueError {
             hint: Some(values.join(", ")),
             ..wanted("a string")
         }),
-        (Type::Boolean, _) => Err(wanted("true or false")),
-        (Type::Flag, _) => Err(Wrong::new(
+        (ValueType::Boolean, _) => Err(wanted("true or false")),
+        (ValueType::Flag, _) => Err(ValueError::new(
             "must be true or false, or one of these as a string",
         )),
-        (Type::Reference, _) => Err(wanted("an address or an identifier")),
-        (Type::Integer | Type::Float | Type::Amount, _) => Err(wanted("a number")),
-        (Type::Timestamp, _) => Err(wanted("a string with an ISO 8601 timestamp")),
-        (Type::Date, _) => Err(wanted("a string with an ISO 8601 date")),
-        (Type::Array(_), _) => Err(wanted("an array")),
-        (Type::Object(_) | Type::StringMap | Type::OneOrMany(_), _) => Err(wanted("an object")),
+        (ValueType::Reference, _) => Err(wanted("an address or an identifier")),
+        (ValueType::Integer | ValueType::Float | ValueType::Amount, _) => Err(wanted("a number")),
+        (ValueType::Timestamp, _) => Err(wanted("a string with an ISO 8601 timestamp")),
+        (ValueType::Date, _) => Err(wanted("a string with an ISO 8601 date")),
+        (ValueType::Array(_), _) => Err(wanted("an array")),
+        (ValueType::Object(_) | ValueType::StringMap | ValueType::OneOrMany(_), _) => {
+            Err(wanted("an object"))
+        }
     }
 }
 
 /// Checks a value of the right type against a rule, and brings it into the form the rule asks for.
-pub(crate) fn apply(rule: Rule, value: &mut Json, at: &Path<'_>, problems: &mut Vec<Problem>) {
+pub(crate) fn apply(
+    rule: FieldRule,
+    value: &mut Json,
+    at: &ValuePath<'_>,
+    problems: &mut Vec<Problem>,
+) {
     let invalid = |text: &str, hint: &str| {
         Problem::new(
-            Code::FieldInvalid,
+            ErrorCode::FieldInvalid,
             at.property(),
             format!("{{property}} {text}."),
         )
         .hint(hint)
     };
     match rule {
-        Rule::Between(low, high) => {
+        FieldRule::Between(low, high) => {
             let number = value.as_number().and_then(Number::as_f64);
             #[allow(
                 clippy::cast_precision_loss,
@@ -159,12 +171,12 @@ pub(crate) fn apply(rule: Rule, value: &mut Json, at: &Path<'_>, problems: &mut 
                 ));
             }
         }
-        Rule::NotNegative => {
+        FieldRule::NotNegative => {
             if value.as_i64().is_none_or(|number| number < 0) {
                 problems.push(invalid("must not be negative", "0 or more"));
             }
         }
-        Rule::Email => {
+        FieldRule::Email => {
             // A line break in an address would be a header of its own to a mailer.
             let clean = value.as_str().filter(|text| !has_breaks(text));
             let parts = clean.and_then(|text| text.trim().rsplit_once('@'));
@@ -172,7 +184,7 @@ pub(crate) fn apply(rule: Rule, value: &mut Json, at: &Path<'_>, problems: &mut 
                 problems.push(invalid("must be an e-mail address", "name@example.org"));
             }
         }
-        Rule::OneLine => {
+        FieldRule::OneLine => {
             if value.as_str().is_some_and(has_breaks) {
                 problems.push(invalid(
                     "must be one line without control characters",
@@ -180,7 +192,7 @@ pub(crate) fn apply(rule: Rule, value: &mut Json, at: &Path<'_>, problems: &mut 
                 ));
             }
         }
-        Rule::CountryCode => {
+        FieldRule::CountryCode => {
             if !is_letters(value, 2..=2) {
                 problems.push(invalid(
                     "must be an ISO 3166-1 alpha-2 country code",
@@ -188,18 +200,18 @@ pub(crate) fn apply(rule: Rule, value: &mut Json, at: &Path<'_>, problems: &mut 
                 ));
             }
         }
-        Rule::CurrencyCode => match value.as_str().and_then(currency) {
+        FieldRule::CurrencyCode => match value.as_str().and_then(currency) {
             Some(code) => *value = Json::from(code),
             None => problems.push(invalid("must be an ISO 4217 currency code", "USD")),
         },
-        Rule::RegionCode => {
+        FieldRule::RegionCode => {
             if !is_letters(value, 2..=2) {
                 let text =
                     "must be the last two letters of an ISO 3166-2 code, such as NY of US-NY";
                 problems.push(invalid(text, "^[A-Za-z]{2}$"));
             }
         }
-        Rule::LanguageCode => {
+        FieldRule::LanguageCode => {
             if !is_letters(value, 2..=3) {
                 problems.push(invalid(
                     "must be an ISO 639 language code, such as en",
@@ -207,7 +219,7 @@ pub(crate) fn apply(rule: Rule, value: &mut Json, at: &Path<'_>, problems: &mut 
                 ));
             }
         }
-        Rule::LanguageTag if !matches!(value, Json::Array(_)) => {
+        FieldRule::LanguageTag if !matches!(value, Json::Array(_)) => {
             if value
                 .as_str()
                 .is_none_or(|tag| LanguageTag::parse(tag).is_err())
@@ -215,46 +227,46 @@ pub(crate) fn apply(rule: Rule, value: &mut Json, at: &Path<'_>, problems: &mut 
                 problems.push(invalid("must be a language tag of RFC 5646", "en-US"));
             }
         }
-        Rule::PhoneNumber => match value.as_str().and_then(phone_digits) {
+        FieldRule::PhoneNumber => match value.as_str().and_then(phone_digits) {
             Some(digits) => *value = Json::from(digits),
             None => problems.push(invalid("must be digits with the country code", "^[0-9]+$")),
         },
-        Rule::WithoutAt => {
+        FieldRule::WithoutAt => {
             if let Some(rest) = value.as_str().and_then(|text| text.strip_prefix('@')) {
                 *value = Json::from(rest);
             }
         }
-        Rule::ResponseKey => {
+        FieldRule::ResponseKey => {
             let is_key =
                 |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric());
             if !value.as_str().is_some_and(is_key) {
                 let text = "{property} must be letters and digits.";
                 problems.push(
-                    Problem::new(Code::ResponseKeyInvalid, at.property(), text)
+                    Problem::new(ErrorCode::ResponseKeyInvalid, at.property(), text)
                         .hint("^[A-Za-z0-9]+$"),
                 );
             }
         }
-        Rule::ResponseName => {
+        FieldRule::ResponseName => {
             let is_name = |text: &str| {
                 !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
             };
             if !value.as_str().is_some_and(is_name) {
                 let text = "{property} must be letters, digits and underscores.";
                 problems.push(
-                    Problem::new(Code::ResponseNameInvalid, at.property(), text)
+                    Problem::new(ErrorCode::ResponseNameInvalid, at.property(), text)
                         .hint("^[A-Za-z0-9_]+$"),
                 );
             }
         }
         // Only a store knows the other records.
-        Rule::UniqueName => {}
-        Rule::Unique
-        | Rule::OnePrimary
-        | Rule::UniqueKeys
-        | Rule::Identifiers
-        | Rule::LanguageTag
-        | Rule::CountryCalls => {
+        FieldRule::UniqueName => {}
+        FieldRule::Unique
+        | FieldRule::OnePrimary
+        | FieldRule::UniqueKeys
+        | FieldRule::Identifiers
+        | FieldRule::LanguageTag
+        | FieldRule::CountryCalls => {
             if let Json::Array(items) = value {
                 apply_to_array(rule, items, at, problems);
             }
@@ -262,16 +274,21 @@ pub(crate) fn apply(rule: Rule, value: &mut Json, at: &Path<'_>, problems: &mut 
     }
 }
 
-fn apply_to_array(rule: Rule, items: &mut Vec<Json>, at: &Path<'_>, problems: &mut Vec<Problem>) {
+fn apply_to_array(
+    rule: FieldRule,
+    items: &mut Vec<Json>,
+    at: &ValuePath<'_>,
+    problems: &mut Vec<Problem>,
+) {
     match rule {
-        Rule::Unique => {
+        FieldRule::Unique => {
             let mut seen = std::collections::BTreeSet::new();
             items.retain(|item| {
                 item.as_str()
                     .is_none_or(|text| seen.insert(text.to_owned()))
             });
         }
-        Rule::OnePrimary
+        FieldRule::OnePrimary
             if items
                 .iter()
                 .filter_map(Json::as_object)
@@ -280,9 +297,13 @@ fn apply_to_array(rule: Rule, items: &mut Vec<Json>, at: &Path<'_>, problems: &m
                 > 1 =>
         {
             let text = "At most one of {property} can be primary.";
-            problems.push(Problem::new(Code::MultiplePrimary, at.property(), text));
+            problems.push(Problem::new(
+                ErrorCode::MultiplePrimary,
+                at.property(),
+                text,
+            ));
         }
-        Rule::UniqueKeys => {
+        FieldRule::UniqueKeys => {
             let mut seen = std::collections::BTreeSet::new();
             for (place, item) in items.iter().enumerate() {
                 let key = item
@@ -292,20 +313,24 @@ fn apply_to_array(rule: Rule, items: &mut Vec<Json>, at: &Path<'_>, problems: &m
                 if key.is_some_and(|key| !seen.insert(key)) {
                     let property = at.property().element(place).then("key");
                     let text = "{property} repeats the key of an earlier response.";
-                    problems.push(Problem::new(Code::ResponseKeyNotUnique, property, text));
+                    problems.push(Problem::new(
+                        ErrorCode::ResponseKeyNotUnique,
+                        property,
+                        text,
+                    ));
                 }
             }
         }
-        Rule::LanguageTag => {
+        FieldRule::LanguageTag => {
             for (place, item) in items
                 .iter_mut()
                 .enumerate()
                 .filter(|(_, item)| !item.is_null())
             {
-                apply(rule, item, &Path::Element(at, place), problems);
+                apply(rule, item, &ValuePath::Element(at, place), problems);
             }
         }
-        Rule::CountryCalls => {
+        FieldRule::CountryCalls => {
             for (place, item) in items.iter().enumerate() {
                 let text = |name| item.as_object()?.get(name)?.as_str();
                 if let (Some(number), Some(country)) = (text("number"), text("country"))
@@ -317,22 +342,22 @@ fn apply_to_array(rule: Rule, items: &mut Vec<Json>, at: &Path<'_>, problems: &m
                         format!("{{property}} must begin with the country code of {country}.");
                     let property = at.property().element(place).then("number");
                     problems.push(
-                        Problem::new(Code::FieldInvalid, property, text)
+                        Problem::new(ErrorCode::FieldInvalid, property, text)
                             .hint(format!("^{code}[0-9]+$")),
                     );
                 }
             }
         }
-        Rule::Identifiers => {
+        FieldRule::Identifiers => {
             for (place, item) in items.iter().enumerate() {
                 if item
                     .as_str()
                     .is_some_and(|text| Identifier::parse(text).is_none())
                 {
-                    let at = Path::Element(at, place);
+                    let at = ValuePath::Element(at, place);
                     let text = "{property} must have the form `<system_name>:<id>`.";
                     problems.push(
-                        Problem::new(Code::FieldInvalid, at.property(), text)
+                        Problem::new(ErrorCode::FieldInvalid, at.property(), text)
                             .hint("^[A-Za-z0-9_.-]+:.+$"),
                     );
                 }

@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Event, Status, Waiting, Webhook, schedule};
+use super::{PendingRetry, Webhook, WebhookEvent, WebhookStatus, schedule};
 use crate::value::Timestamp;
 
 /// What became of a message that was sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Answered {
+pub enum AttemptResult {
     /// The receiver has answered with this status. 2xx alone is success: no redirect is followed
     /// (HOOK-11).
     Status {
@@ -26,7 +26,7 @@ pub enum Answered {
 /// The last attempt, as it is shown.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct Attempt {
+pub struct DeliveryAttempt {
     /// When, in microseconds.
     pub at: i64,
     /// The status that the receiver answered with.
@@ -41,20 +41,20 @@ impl Webhook {
     /// An answer of 2xx is success. 410 ends the webhook. 429, 502, 503 and 504 let it rest as long
     /// as the receiver asks for, and a while where it does not say. Whatever has not arrived is
     /// tried again, and given up after the last attempt.
-    pub fn note(&mut self, event: &Event, answered: &Answered, now: Timestamp) {
+    pub fn note(&mut self, event: &WebhookEvent, answered: &AttemptResult, now: Timestamp) {
         let place = self
             .waiting
             .iter()
             .position(|waiting| waiting.event == *event);
         let before = place.map_or(0, |place| self.waiting.swap_remove(place).attempts);
         let (status, error, retry_after) = match answered {
-            Answered::Status {
+            AttemptResult::Status {
                 status,
                 retry_after,
             } => (Some(*status), refusal(*status), *retry_after),
-            Answered::Nothing(why) => (None, Some(*why), None),
+            AttemptResult::Nothing(why) => (None, Some(*why), None),
         };
-        self.last = Some(Attempt {
+        self.last = Some(DeliveryAttempt {
             at: now.micros(),
             status,
             error: error.map(str::to_owned),
@@ -66,7 +66,7 @@ impl Webhook {
         }
         self.failing_since.get_or_insert(now.micros());
         if status == Some(410) {
-            self.status = Status::Ended;
+            self.status = WebhookStatus::Ended;
             self.waiting.clear();
             return;
         }
@@ -76,7 +76,7 @@ impl Webhook {
         }
         let attempts = before.saturating_add(1);
         match schedule::wait(attempts, &event.message_id(&self.id)) {
-            Some(wait) => self.waiting.push(Waiting {
+            Some(wait) => self.waiting.push(PendingRetry {
                 event: event.clone(),
                 attempts,
                 next: later(wait),

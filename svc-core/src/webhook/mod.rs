@@ -3,8 +3,8 @@
 //!
 //! A webhook reads the tenant's change feed from a cursor on, so that a write costs nothing for it.
 //! What could not be delivered waits in a short list of its own, and the cursor goes on: a receiver
-//! that is away holds up nobody. All rules are here, without I/O; [`Webhooks`] keeps them, and
-//! `svc_tower::webhooks::Sender` sends.
+//! that is away holds up nobody. All rules are here, without I/O; [`WebhookStore`] keeps them, and
+//! `svc_tower::webhooks::WebhookSender` sends.
 
 mod address;
 mod attempt;
@@ -13,10 +13,10 @@ mod schedule;
 mod secret;
 
 pub use address::is_public;
-pub use attempt::{Answered, Attempt, retry_after};
-pub use receiver::{Host, LONGEST_URL, Reach, Receiver};
+pub use attempt::{AttemptResult, DeliveryAttempt, retry_after};
+pub use receiver::{Host, LONGEST_URL, Receiver, ReceiverPolicy};
 pub use schedule::ATTEMPTS;
-pub use secret::Secret;
+pub use secret::WebhookSecret;
 
 use std::time::Duration;
 
@@ -25,9 +25,9 @@ use serde::{Deserialize, Serialize};
 use crate::{
     auth::Tenant,
     error::{Error, Result},
-    link::Address,
+    link::RecordAddress,
     model::Kind,
-    ops::{ChangedRecord, StoredWebhook, WebhookWrite, Webhooks, What},
+    ops::{ChangeKind, RecordChange, StoredWebhook, WebhookStore, WebhookWrite},
     value::{Id, Timestamp, digest},
 };
 
@@ -47,7 +47,7 @@ pub const BOTH_SECRETS: Duration = Duration::from_secs(24 * 60 * 60);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Status {
+pub enum WebhookStatus {
     /// It sends.
     Active,
     /// It was told not to send; what is changed meanwhile it sends later.
@@ -61,7 +61,7 @@ pub enum Status {
     Disabled,
 }
 
-impl Status {
+impl WebhookStatus {
     /// The word on the wire.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -88,17 +88,17 @@ pub struct Webhook {
     pub kinds: Vec<Kind>,
     /// The changes that it is told of.
     #[serde(with = "events")]
-    pub events: Vec<What>,
+    pub events: Vec<ChangeKind>,
     /// Whether it sends.
-    pub status: Status,
+    pub status: WebhookStatus,
     /// The newest secret first. One that was replaced has the end of its time.
-    pub secrets: Vec<(Secret, Option<i64>)>,
+    pub secrets: Vec<(WebhookSecret, Option<i64>)>,
     /// How far it has read the change feed; `None` is the beginning.
     pub cursor: Option<String>,
     /// How often the cursor was set by somebody else than the sender.
     pub turn: u32,
     /// Messages that wait for another attempt.
-    pub waiting: Vec<Waiting>,
+    pub waiting: Vec<PendingRetry>,
     /// Until when nothing is sent, in microseconds, because the receiver asked for it.
     pub held_until: Option<i64>,
     /// Since when nothing has arrived, in microseconds; `None` where the last attempt succeeded.
@@ -108,7 +108,7 @@ pub struct Webhook {
     /// Messages that were given up after the last attempt.
     pub given_up: u64,
     /// The last attempt.
-    pub last: Option<Attempt>,
+    pub last: Option<DeliveryAttempt>,
     /// When it was made, in microseconds.
     pub created: i64,
     /// When it was last changed by somebody else than the sender, in microseconds.
@@ -140,9 +140,9 @@ pub struct ChangeByKey {
 /// A message that waits for another attempt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct Waiting {
+pub struct PendingRetry {
     /// What it tells.
-    pub event: Event,
+    pub event: WebhookEvent,
     /// Attempts until now.
     pub attempts: u32,
     /// When it is due, in microseconds.
@@ -152,10 +152,10 @@ pub struct Waiting {
 /// An entry of the change feed, as it is kept.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct Event {
+pub struct WebhookEvent {
     /// What became of the record.
     #[serde(with = "as_text")]
-    pub what: What,
+    pub what: ChangeKind,
     /// When, in microseconds.
     pub at: i64,
     /// The kind of the record.
@@ -168,13 +168,13 @@ pub struct Event {
     pub parent: Option<String>,
 }
 
-impl Event {
+impl WebhookEvent {
     /// The entry.
     #[must_use]
-    pub fn entry(&self) -> ChangedRecord {
+    pub fn entry(&self) -> RecordChange {
         let parent = self.parent.as_deref().and_then(Id::new);
-        let record = Address::new(self.kind, self.id.clone(), parent);
-        ChangedRecord::new(self.what, Timestamp::from_micros(self.at), record)
+        let record = RecordAddress::new(self.kind, self.id.clone(), parent);
+        RecordChange::new(self.what, Timestamp::from_micros(self.at), record)
     }
 
     /// The `webhook-id` of its message: the same at each attempt, also after the sender was killed,
@@ -189,9 +189,9 @@ impl Event {
     }
 }
 
-impl From<&ChangedRecord> for Event {
-    fn from(entry: &ChangedRecord) -> Self {
-        let ChangedRecord { what, at, record } = entry;
+impl From<&RecordChange> for WebhookEvent {
+    fn from(entry: &RecordChange) -> Self {
+        let RecordChange { what, at, record } = entry;
         let parent = record
             .parent
             .as_ref()
@@ -215,7 +215,7 @@ impl Webhook {
     pub fn new(
         url: String,
         kinds: Vec<Kind>,
-        events: Vec<What>,
+        events: Vec<ChangeKind>,
         cursor: String,
         now: Timestamp,
     ) -> Result<Self> {
@@ -224,8 +224,8 @@ impl Webhook {
             url,
             kinds,
             events,
-            status: Status::Active,
-            secrets: vec![(Secret::random()?, None)],
+            status: WebhookStatus::Active,
+            secrets: vec![(WebhookSecret::random()?, None)],
             cursor: Some(cursor),
             turn: 0,
             waiting: Vec::new(),
@@ -296,7 +296,7 @@ impl Webhook {
     /// When to look after it next: a moment that is past for one that waits for changes, `None` for
     /// one that does not send.
     fn next_look(&self, now: Timestamp) -> Option<Timestamp> {
-        if self.status != Status::Active {
+        if self.status != WebhookStatus::Active {
             return None;
         }
         let held = self.held_until.filter(|until| *until > now.micros());
@@ -323,7 +323,7 @@ impl Webhook {
 
     /// The messages that are due again.
     #[must_use]
-    pub fn due(&self, now: Timestamp) -> Vec<Event> {
+    pub fn due(&self, now: Timestamp) -> Vec<WebhookEvent> {
         let due = self
             .waiting
             .iter()
@@ -333,12 +333,12 @@ impl Webhook {
 
     /// Whether an entry of the feed is one that it is told of.
     #[must_use]
-    pub fn wants(&self, entry: &ChangedRecord) -> bool {
+    pub fn wants(&self, entry: &RecordChange) -> bool {
         self.kinds.contains(&entry.record.kind) && self.events.contains(&entry.what)
     }
 
     /// The secrets that sign now (HOOK-09).
-    pub fn signing(&self, now: Timestamp) -> impl Iterator<Item = &Secret> {
+    pub fn signing(&self, now: Timestamp) -> impl Iterator<Item = &WebhookSecret> {
         let signs = move |until: &Option<i64>| until.is_none_or(|until| until > now.micros());
         self.secrets
             .iter()
@@ -368,7 +368,7 @@ impl Webhook {
         self.secrets
             .iter_mut()
             .for_each(|(_, until)| *until = Some(ends));
-        self.secrets.insert(0, (Secret::random()?, None));
+        self.secrets.insert(0, (WebhookSecret::random()?, None));
         Ok(())
     }
 
@@ -383,7 +383,7 @@ impl Webhook {
     pub fn begin_anew(&mut self, turn: u32, end: &str, now: Timestamp) {
         self.move_on(turn, end);
         let error = "what follows its cursor is not kept any more: it goes on at the end of the change feed";
-        self.last = Some(Attempt {
+        self.last = Some(DeliveryAttempt {
             at: now.micros(),
             status: None,
             error: Some(error.to_owned()),
@@ -411,7 +411,7 @@ impl Webhook {
 /// [`Error::conflict`] where a webhook changes again and again meanwhile; errors of the store.
 ///
 /// Requirements: HOOK-16.
-pub async fn disable_webhooks<S: Webhooks + ?Sized>(
+pub async fn disable_webhooks<S: WebhookStore + ?Sized>(
     store: &S,
     tenant: &Tenant,
     key: &str,
@@ -426,7 +426,7 @@ pub async fn disable_webhooks<S: Webhooks + ?Sized>(
 }
 
 /// Disables one webhook if it belongs to this key; whether it did.
-async fn disable<S: Webhooks + ?Sized>(
+async fn disable<S: WebhookStore + ?Sized>(
     store: &S,
     tenant: &Tenant,
     mut stored: StoredWebhook,
@@ -435,10 +435,10 @@ async fn disable<S: Webhooks + ?Sized>(
 ) -> Result<bool> {
     for _ in 0..TRIES {
         let mut webhook = Webhook::read(&stored)?;
-        if webhook.status == Status::Disabled || !webhook.belongs_to(key) {
+        if webhook.status == WebhookStatus::Disabled || !webhook.belongs_to(key) {
             return Ok(false);
         }
-        webhook.status = Status::Disabled;
+        webhook.status = WebhookStatus::Disabled;
         webhook.modified = now.after(Timestamp::from_micros(webhook.modified)).micros();
         let next = webhook.stored(stored.version.saturating_add(1), None, now)?;
         if store.write_webhook(tenant, &next).await? == WebhookWrite::Written {
@@ -453,12 +453,12 @@ async fn disable<S: Webhooks + ?Sized>(
 }
 
 /// What is a word on the wire.
-trait Word: Sized {
+trait WireName: Sized {
     fn word(&self) -> &str;
     fn of(word: &str) -> Option<Self>;
 }
 
-impl Word for Kind {
+impl WireName for Kind {
     fn word(&self) -> &str {
         self.singular()
     }
@@ -471,7 +471,7 @@ impl Word for Kind {
     }
 }
 
-impl Word for What {
+impl WireName for ChangeKind {
     fn word(&self) -> &str {
         self.as_str()
     }
@@ -481,7 +481,7 @@ impl Word for What {
     }
 }
 
-impl Word for Id {
+impl WireName for Id {
     fn word(&self) -> &str {
         self.as_str()
     }
@@ -495,13 +495,18 @@ impl Word for Id {
 mod as_text {
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
-    use super::Word;
+    use super::WireName;
 
-    pub(super) fn serialize<T: Word, S: Serializer>(value: &T, out: S) -> Result<S::Ok, S::Error> {
+    pub(super) fn serialize<T: WireName, S: Serializer>(
+        value: &T,
+        out: S,
+    ) -> Result<S::Ok, S::Error> {
         out.serialize_str(value.word())
     }
 
-    pub(super) fn deserialize<'de, T: Word, D: Deserializer<'de>>(input: D) -> Result<T, D::Error> {
+    pub(super) fn deserialize<'de, T: WireName, D: Deserializer<'de>>(
+        input: D,
+    ) -> Result<T, D::Error> {
         let word = String::deserialize(input)?;
         T::of(&word).ok_or_else(|| D::Error::custom("a word that is none of this version"))
     }
@@ -513,20 +518,20 @@ macro_rules! words {
         mod $name {
             use serde::{Deserialize, Deserializer, Serializer};
 
-            use super::Word;
+            use super::WireName;
 
             pub(super) fn serialize<S: Serializer>(values: &[super::$type], out: S) -> Result<S::Ok, S::Error> {
-                out.collect_seq(values.iter().map(Word::word))
+                out.collect_seq(values.iter().map(WireName::word))
             }
 
             pub(super) fn deserialize<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<super::$type>, D::Error> {
                 let words = Vec::<String>::deserialize(input)?;
-                Ok(words.iter().filter_map(|word| Word::of(word)).collect())
+                Ok(words.iter().filter_map(|word| WireName::of(word)).collect())
             }
         }
     )+ };
 }
-words! { kinds of Kind; events of What; }
+words! { kinds of Kind; events of ChangeKind; }
 
 #[cfg(test)]
 mod tests;

@@ -26,7 +26,7 @@ const WITHIN: [&str; 8] = [
 /// Which receivers are taken besides those that everybody can reach by `https`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
-pub struct Reach {
+pub struct ReceiverPolicy {
     /// Also by `http`, where whoever is in between reads and changes what is sent.
     pub plain: bool,
     /// Also on this machine and in private networks: for tests, and where nobody but the operator
@@ -34,7 +34,7 @@ pub struct Reach {
     pub private: bool,
 }
 
-impl Reach {
+impl ReceiverPolicy {
     /// Receivers that everybody can reach, by `https`.
     pub const PUBLIC: Self = Self {
         plain: false,
@@ -100,7 +100,7 @@ impl Receiver {
     /// # Errors
     ///
     /// What is wrong with it, in words that go on from the name of the property.
-    pub fn read(url: &str, reach: Reach) -> Result<Self, &'static str> {
+    pub fn read(url: &str, reach: ReceiverPolicy) -> Result<Self, &'static str> {
         if url.len() > LONGEST_URL {
             return Err("is longer than 2048 bytes. Send a shorter URL");
         }
@@ -223,7 +223,7 @@ mod tests {
     use super::*;
 
     fn refused(url: &str) -> Option<&'static str> {
-        Receiver::read(url, Reach::PUBLIC).err()
+        Receiver::read(url, ReceiverPolicy::PUBLIC).err()
     }
 
     /// HOOK-05: every way to write an address or a name of this machine or network.
@@ -336,17 +336,20 @@ mod tests {
 
     #[test]
     fn a_receiver_is_read() {
-        let receiver =
-            Receiver::read("https://Hooks.Example.org:8443/svc?a=b", Reach::PUBLIC).unwrap();
+        let receiver = Receiver::read(
+            "https://Hooks.Example.org:8443/svc?a=b",
+            ReceiverPolicy::PUBLIC,
+        )
+        .unwrap();
         assert_eq!((receiver.port, receiver.is_encrypted), (8_443, true));
         assert_eq!(
             (receiver.path.as_str(), receiver.authority.as_str()),
             ("/svc?a=b", "Hooks.Example.org:8443")
         );
         assert_eq!(receiver.host, Host::Name("hooks.example.org".to_owned()));
-        let receiver = Receiver::read("https://93.184.215.14", Reach::PUBLIC).unwrap();
+        let receiver = Receiver::read("https://93.184.215.14", ReceiverPolicy::PUBLIC).unwrap();
         assert_eq!((receiver.port, receiver.path.as_str()), (443, "/"));
-        let reach = Reach::PUBLIC.plain(true).private(true);
+        let reach = ReceiverPolicy::PUBLIC.plain(true).private(true);
         let receiver = Receiver::read("http://[::1]:3000/", reach).unwrap();
         assert_eq!(receiver.host, Host::Address(Ipv6Addr::LOCALHOST.into()));
         assert!(
@@ -355,7 +358,7 @@ mod tests {
         );
         assert!(
             reach.admits(Ipv4Addr::LOCALHOST.into())
-                && !Reach::PUBLIC.admits(Ipv4Addr::LOCALHOST.into())
+                && !ReceiverPolicy::PUBLIC.admits(Ipv4Addr::LOCALHOST.into())
         );
     }
 }

@@ -18,9 +18,9 @@ const BYTES: usize = 32;
 /// logs nor lists show it.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Secret(String);
+pub struct WebhookSecret(String);
 
-impl Secret {
+impl WebhookSecret {
     /// A new one: 256 random bits.
     ///
     /// # Errors
@@ -58,7 +58,7 @@ impl Secret {
     }
 }
 
-impl fmt::Debug for Secret {
+impl fmt::Debug for WebhookSecret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Secret(..)")
     }
@@ -71,7 +71,7 @@ mod tests {
     /// HOOK-08: the example of the standard's own verifiers.
     #[test]
     fn a_signature_is_that_of_the_standard() {
-        let secret = Secret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw".to_owned());
+        let secret = WebhookSecret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw".to_owned());
         let signed = secret.sign(
             "msg_p5jXN8AQM9LWM0D4loKWxJek",
             1_614_265_330,
@@ -82,7 +82,10 @@ mod tests {
 
     #[test]
     fn secrets_are_random_and_not_shown() {
-        let (one, other) = (Secret::random().unwrap(), Secret::random().unwrap());
+        let (one, other) = (
+            WebhookSecret::random().unwrap(),
+            WebhookSecret::random().unwrap(),
+        );
         assert!(one != other && one.reveal().starts_with("whsec_"));
         assert_eq!(
             STANDARD

@@ -9,20 +9,20 @@ fn webhook() -> Webhook {
     Webhook::new(
         "https://example.org/".to_owned(),
         kinds,
-        What::ALL.to_vec(),
+        ChangeKind::ALL.to_vec(),
         "c0".to_owned(),
         at(0),
     )
     .unwrap()
 }
 
-fn event(number: i64) -> Event {
-    let record = Address::top(Kind::Person, Id::from(number));
-    Event::from(&ChangedRecord::new(What::Created, at(number), record))
+fn event(number: i64) -> WebhookEvent {
+    let record = RecordAddress::top(Kind::Person, Id::from(number));
+    WebhookEvent::from(&RecordChange::new(ChangeKind::Created, at(number), record))
 }
 
-fn status(status: u16) -> Answered {
-    Answered::Status {
+fn status(status: u16) -> AttemptResult {
+    AttemptResult::Status {
         status,
         retry_after: None,
     }
@@ -52,7 +52,7 @@ fn the_id_of_a_message_is_that_of_its_event() {
     assert_eq!(event(7).message_id(&one.id), ids[7]);
     ids.push(event(7).message_id(&other.id));
     let mut changed = event(7);
-    changed.what = What::Changed;
+    changed.what = ChangeKind::Changed;
     ids.push(changed.message_id(&one.id));
     changed.at += 1;
     ids.push(changed.message_id(&one.id));
@@ -68,7 +68,7 @@ fn a_message_is_tried_ten_times_and_given_up() {
     let (mut webhook, event, mut now, mut attempts) = (webhook(), event(1), at(0), 1);
     webhook.note(
         &event,
-        &Answered::Nothing("the receiver cannot be reached"),
+        &AttemptResult::Nothing("the receiver cannot be reached"),
         now,
     );
     while let [waiting] = webhook.waiting.as_slice() {
@@ -122,12 +122,12 @@ fn answers_mean_what_they_say() {
             ended.status,
             ended.stored(1, Some(at(9)), at(1)).unwrap().next
         ),
-        (Status::Ended, None)
+        (WebhookStatus::Ended, None)
     );
     let mut busy = webhook();
     busy.note(
         &event(1),
-        &Answered::Status {
+        &AttemptResult::Status {
             status: 503,
             retry_after: Some(Duration::from_secs(10 * 60)),
         },

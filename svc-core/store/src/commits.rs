@@ -7,7 +7,7 @@ use std::{
 
 /// Counts the transactions of a store; read at any time without stopping a writer.
 #[derive(Debug, Default)]
-pub struct Commits {
+pub struct CommitCounters {
     batches: AtomicU64,
     writes: AtomicU64,
     largest: AtomicU64,
@@ -17,7 +17,7 @@ pub struct Commits {
 /// The transactions of a store since it was opened.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Committed {
+pub struct CommitStats {
     /// Transactions that ended with a COMMIT: each is one sync, however many writes share it.
     pub batches: u64,
     /// Writes in them, also those that were undone alone.
@@ -29,7 +29,7 @@ pub struct Committed {
     pub time: Duration,
 }
 
-impl Commits {
+impl CommitCounters {
     /// Counts a COMMIT of so many writes.
     pub fn count(&self, writes: usize, time: Duration) {
         let writes = u64::try_from(writes).unwrap_or(u64::MAX);
@@ -44,8 +44,8 @@ impl Commits {
 
     /// What was counted so far.
     #[must_use]
-    pub fn so_far(&self) -> Committed {
-        Committed {
+    pub fn so_far(&self) -> CommitStats {
+        CommitStats {
             batches: self.batches.load(Ordering::Relaxed),
             writes: self.writes.load(Ordering::Relaxed),
             largest_batch: self.largest.load(Ordering::Relaxed),
@@ -60,14 +60,14 @@ mod tests {
 
     #[test]
     fn transactions_are_counted() {
-        let commits = Commits::default();
-        assert_eq!(commits.so_far(), Committed::default());
+        let commits = CommitCounters::default();
+        assert_eq!(commits.so_far(), CommitStats::default());
         commits.count(3, Duration::from_millis(2));
         commits.count(1, Duration::from_millis(5));
         let time = Duration::from_millis(7);
         assert_eq!(
             commits.so_far(),
-            Committed {
+            CommitStats {
                 batches: 2,
                 writes: 4,
                 largest_batch: 3,

@@ -4,7 +4,7 @@ use std::{collections::VecDeque, fmt, fmt::Write as _};
 
 use async_trait::async_trait;
 use sha2::{Digest, Sha256};
-use svc_core::store::{Key, Store, Stored};
+use svc_core::store::{LookupKey, Store, StoredRecord};
 use svc_core::{
     auth::Caller,
     context::{Context, Tenant},
@@ -12,7 +12,7 @@ use svc_core::{
     link::Scope,
     model::Kind,
     page::{ListRequest, PageRequest},
-    record::{Computed, RawRecord},
+    record::{ComputedValue, RawRecord},
     value::{Id, Timestamp},
 };
 
@@ -23,7 +23,7 @@ use crate::{
 
 /// A store whose records can be read one after the other, whatever collections they are in.
 #[async_trait]
-pub trait Scan: Store {
+pub trait ScanRecords: Store {
     /// Records of a kind behind a row, in the order of creation, with hidden references: so many at
     /// most, one at least where there is one; and whether they are the last ones.
     ///
@@ -36,13 +36,13 @@ pub trait Scan: Store {
         kind: Kind,
         after: i64,
         most: u32,
-    ) -> Result<(Vec<Stored>, bool)>;
+    ) -> Result<(Vec<StoredRecord>, bool)>;
 }
 
 /// What two stores have alike.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Compared {
+pub struct StoreDigest {
     /// How many records.
     pub records: u64,
     /// SHA-256 over all of them, in hex digits: the same for stores that have the same.
@@ -53,7 +53,7 @@ pub struct Compared {
 /// record says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Difference {
+pub struct StoreDifference {
     /// The kind.
     pub kind: Kind,
     /// The record; `None` where it is about the kind as a whole.
@@ -62,7 +62,7 @@ pub struct Difference {
     pub what: String,
 }
 
-impl Difference {
+impl StoreDifference {
     fn about(record: &RawRecord, what: String) -> Self {
         Self {
             kind: record.kind(),
@@ -72,7 +72,7 @@ impl Difference {
     }
 }
 
-impl fmt::Display for Difference {
+impl fmt::Display for StoreDifference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.id {
             Some(id) => write!(f, "{} {id}: {}", self.kind.singular(), self.what),
@@ -95,16 +95,16 @@ const PAGE: u32 = 500;
 /// # Errors
 ///
 /// Trouble of one of the stores.
-pub async fn compare<A: Scan + ?Sized, B: Scan + ?Sized>(
+pub async fn compare<A: ScanRecords + ?Sized, B: ScanRecords + ?Sized>(
     one: &A,
     other: &B,
     tenant: &Tenant,
     mut progress: impl FnMut(u64) + Send,
-) -> Result<Result<Compared, Difference>> {
+) -> Result<Result<StoreDigest, StoreDifference>> {
     let cx = Context::new(tenant.clone(), Caller::anonymous(), Timestamp::now());
     let (mut digest, mut records) = (Sha256::new(), 0_u64);
     for kind in order() {
-        let (mut here, mut there) = (Side::default(), Side::default());
+        let (mut here, mut there) = (ScanBuffer::default(), ScanBuffer::default());
         let before = records;
         loop {
             here.fill(one, tenant, *kind).await?;
@@ -115,7 +115,10 @@ pub async fn compare<A: Scan + ?Sized, B: Scan + ?Sized>(
                 if let Some(((what, _), _)) =
                     told.iter().zip(&meant).find(|(told, meant)| told != meant)
                 {
-                    return Ok(Err(Difference::about(&a.record, format!("{what} differs"))));
+                    return Ok(Err(StoreDifference::about(
+                        &a.record,
+                        format!("{what} differs"),
+                    )));
                 }
                 for (_, text) in told {
                     digest.update((text.len() as u64).to_be_bytes());
@@ -137,7 +140,7 @@ pub async fn compare<A: Scan + ?Sized, B: Scan + ?Sized>(
             } else {
                 None
             }) {
-                return Ok(Err(Difference::about(
+                return Ok(Err(StoreDifference::about(
                     &alone.record,
                     "only one of both has it".to_owned(),
                 )));
@@ -156,7 +159,7 @@ pub async fn compare<A: Scan + ?Sized, B: Scan + ?Sized>(
             let counted = records.saturating_sub(before);
             if [a, b] != [counted; 2] {
                 let what = format!("the totals are {a} and {b}, the records {counted}");
-                return Ok(Err(Difference {
+                return Ok(Err(StoreDifference {
                     kind: *kind,
                     id: None,
                     what,
@@ -164,7 +167,7 @@ pub async fn compare<A: Scan + ?Sized, B: Scan + ?Sized>(
             }
         }
     }
-    Ok(Ok(Compared {
+    Ok(Ok(StoreDigest {
         records,
         digest: hex::encode(&digest.finalize()),
     }))
@@ -172,14 +175,14 @@ pub async fn compare<A: Scan + ?Sized, B: Scan + ?Sized>(
 
 /// What was read of one store and not compared yet.
 #[derive(Default)]
-struct Side {
-    records: VecDeque<Stored>,
+struct ScanBuffer {
+    records: VecDeque<StoredRecord>,
     after: i64,
     ends: bool,
 }
 
-impl Side {
-    async fn fill<S: Scan + ?Sized>(
+impl ScanBuffer {
+    async fn fill<S: ScanRecords + ?Sized>(
         &mut self,
         store: &S,
         tenant: &Tenant,
@@ -212,10 +215,10 @@ fn parts(record: &RawRecord) -> [(&'static str, Vec<u8>); 7] {
             .find(|(name, _)| *name == field.name)
         {
             let value = match value {
-                Computed::Count(count) => count.to_string(),
-                Computed::Amount(amount) => amount.to_string(),
-                Computed::Timestamp(moment) => moment.micros().to_string(),
-                Computed::Relation(kind) => kind.singular().to_owned(),
+                ComputedValue::Count(count) => count.to_string(),
+                ComputedValue::Amount(amount) => amount.to_string(),
+                ComputedValue::Timestamp(moment) => moment.micros().to_string(),
+                ComputedValue::Relation(kind) => kind.singular().to_owned(),
             };
             _ = write!(computed, "{}={value} ", field.name);
         }
@@ -245,33 +248,33 @@ fn parts(record: &RawRecord) -> [(&'static str, Vec<u8>); 7] {
 
 /// Looks a record up by what finds it in both stores, and compares the totals of the collections
 /// under it.
-async fn sampled<A: Scan + ?Sized, B: Scan + ?Sized>(
+async fn sampled<A: ScanRecords + ?Sized, B: ScanRecords + ?Sized>(
     one: &A,
     other: &B,
     cx: &Context,
     record: &RawRecord,
-) -> Result<Option<Difference>> {
+) -> Result<Option<StoreDifference>> {
     let kind = record.kind();
-    let differs = |what: String| Ok(Some(Difference::about(record, what)));
+    let differs = |what: String| Ok(Some(StoreDifference::about(record, what)));
     let (name, emails) = found_by(record)?;
     let identifiers = record
         .meta()
         .identifiers
         .to_vec()
         .into_iter()
-        .map(|it| Key::Identifier(kind, it));
-    let names = name.map(|name| Key::Name(kind, name));
+        .map(|it| LookupKey::Identifier(kind, it));
+    let names = name.map(|name| LookupKey::Name(kind, name));
     for key in identifiers
         .chain(names)
-        .chain(emails.into_iter().map(Key::Email))
+        .chain(emails.into_iter().map(LookupKey::Email))
     {
         let (here, there) = (one.find(cx, &key).await?, other.find(cx, &key).await?);
         let [here, there] =
             [&here, &there].map(|found| found.as_ref().map(|found| &found.meta().id));
         if here.is_none() || here != there {
             let by = match key {
-                Key::Identifier(..) => "an identifier",
-                Key::Name(..) => "its name",
+                LookupKey::Identifier(..) => "an identifier",
+                LookupKey::Name(..) => "its name",
                 _ => "an e-mail address",
             };
             return differs(format!("whom {by} finds differs"));
@@ -292,7 +295,7 @@ async fn sampled<A: Scan + ?Sized, B: Scan + ?Sized>(
     Ok(None)
 }
 
-async fn totals<A: Scan + ?Sized, B: Scan + ?Sized>(
+async fn totals<A: ScanRecords + ?Sized, B: ScanRecords + ?Sized>(
     one: &A,
     other: &B,
     cx: &Context,

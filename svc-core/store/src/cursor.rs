@@ -8,8 +8,8 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use subtle::ConstantTimeEq;
 use svc_core::{
-    filter::{Filter, Filterable},
-    page::{ListRequest, Next, PageRequest, RawPage},
+    filter::{Filter, FilterField},
+    page::{ListRequest, NextPage, PageRequest, RawPage},
 };
 
 use super::hex;
@@ -20,7 +20,7 @@ const NUMBER: usize = 8;
 
 /// Where a page begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Start {
+pub enum PageStart {
     /// After this row; 0 stands for the beginning.
     After(i64),
     /// At the member with so many members before it (COL-22): see
@@ -31,7 +31,7 @@ pub enum Start {
 /// How often a store reads a page again whose records and total are of different moments.
 pub const REREADS: u32 = 3;
 
-impl Start {
+impl PageStart {
     /// Whether a page that was read from here agrees with its own total: it has as many records as
     /// the total says, and a next page if there are more. Records and total of different moments
     /// may not. A page that a continuation leads to has no number that could contradict its total.
@@ -47,9 +47,9 @@ impl Start {
         let rest = found.total.saturating_sub(skipped);
         let size = u64::from(page.size);
         let has_next = match found.next {
-            Next::After(_) => true,
-            Next::End => false,
-            Next::ByNumber => rest > size,
+            NextPage::After(_) => true,
+            NextPage::End => false,
+            NextPage::ByNumber => rest > size,
         };
         u64::try_from(found.records.len()).is_ok_and(|records| records == rest.min(size))
             && has_next == (rest > size)
@@ -58,9 +58,9 @@ impl Start {
 
 /// Where a page of an ordered collection begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OrderedStart {
+pub enum OrderedPageStart {
     /// After this record of a walk that counted its records when it began.
-    After(Mark),
+    After(OrderedPosition),
     /// With so many records before it.
     At(u64),
 }
@@ -68,7 +68,7 @@ pub enum OrderedStart {
 /// A record in an ordered collection: by its date, then by its row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
-pub struct Mark {
+pub struct OrderedPosition {
     /// Its date in microseconds; 0 in the order of creation.
     pub time: i64,
     /// Its row.
@@ -77,7 +77,7 @@ pub struct Mark {
     pub total: u64,
 }
 
-impl Mark {
+impl OrderedPosition {
     /// A record, and how many there are.
     #[must_use]
     pub fn new(time: i64, row: i64, total: u64) -> Self {
@@ -87,7 +87,7 @@ impl Mark {
 
 /// What a cursor is made for: its tag and what it hides differ with it.
 #[derive(Clone, Copy)]
-pub(super) enum Purpose {
+pub(super) enum CursorKind {
     /// A row in a collection in the order of creation.
     Row,
     /// A mark in an ordered or filtered one.
@@ -96,7 +96,7 @@ pub(super) enum Purpose {
     Feed,
 }
 
-impl Purpose {
+impl CursorKind {
     const fn tag(self) -> u8 {
         match self {
             Self::Row => b't',
@@ -120,11 +120,11 @@ impl Purpose {
 /// single character was changed, it reads as nothing. The row id is hidden, so that nobody learns
 /// how many records other tenants have.
 #[derive(Clone)]
-pub struct Cursors {
+pub struct CursorCodec {
     mac: Hmac<Sha256>,
 }
 
-impl Cursors {
+impl CursorCodec {
     /// With the secret of a store, which it keeps as long as its data.
     #[must_use]
     pub fn new(secret: &[u8; 32]) -> Self {
@@ -141,15 +141,14 @@ impl Cursors {
     /// Where a page begins. A cursor that does not lead to this page of this collection is ignored:
     /// on another page it would show records under a wrong number.
     #[must_use]
-    pub fn start(&self, tenant: i64, collection: &[u8], page: &PageRequest) -> Start {
-        let after = page
-            .after
-            .as_deref()
-            .and_then(|text| self.read(Purpose::Row, tenant, &leading_to(collection, page), text));
+    pub fn start(&self, tenant: i64, collection: &[u8], page: &PageRequest) -> PageStart {
+        let after = page.after.as_deref().and_then(|text| {
+            self.read(CursorKind::Row, tenant, &leading_to(collection, page), text)
+        });
         match after {
-            Some([row]) => Start::After(row),
-            None if page.number <= 1 => Start::After(0),
-            None => Start::At(page.skipped()),
+            Some([row]) => PageStart::After(row),
+            None if page.number <= 1 => PageStart::After(0),
+            None => PageStart::At(page.skipped()),
         }
     }
 
@@ -161,10 +160,15 @@ impl Cursors {
         collection: &[u8],
         page: &PageRequest,
         last: Option<i64>,
-    ) -> Next {
+    ) -> NextPage {
         let next = PageRequest::new(page.number.saturating_add(1), page.size);
-        last.map_or(Next::End, |row| {
-            Next::After(self.write(Purpose::Row, tenant, &leading_to(collection, &next), [row]))
+        last.map_or(NextPage::End, |row| {
+            NextPage::After(self.write(
+                CursorKind::Row,
+                tenant,
+                &leading_to(collection, &next),
+                [row],
+            ))
         })
     }
 
@@ -176,19 +180,19 @@ impl Cursors {
         tenant: i64,
         collection: &[u8],
         request: &ListRequest,
-    ) -> OrderedStart {
+    ) -> OrderedPageStart {
         let page = &request.page;
         let read = page.after.as_deref().and_then(|text| {
             let place = ordered(collection, request, page.number);
-            self.read(Purpose::Mark, tenant, &place, text)
+            self.read(CursorKind::Mark, tenant, &place, text)
         });
         match read {
-            Some([time, row, total]) => OrderedStart::After(Mark::new(
+            Some([time, row, total]) => OrderedPageStart::After(OrderedPosition::new(
                 time,
                 row,
                 u64::try_from(total).unwrap_or_default(),
             )),
-            None => OrderedStart::At(page.skipped()),
+            None => OrderedPageStart::At(page.skipped()),
         }
     }
 
@@ -200,20 +204,20 @@ impl Cursors {
         tenant: i64,
         collection: &[u8],
         request: &ListRequest,
-        last: Option<Mark>,
-    ) -> Next {
-        let Some(Mark { time, row, total }) = last else {
-            return Next::End;
+        last: Option<OrderedPosition>,
+    ) -> NextPage {
+        let Some(OrderedPosition { time, row, total }) = last else {
+            return NextPage::End;
         };
         let place = ordered(collection, request, request.page.number.saturating_add(1));
         let total = i64::try_from(total).unwrap_or(i64::MAX);
-        Next::After(self.write(Purpose::Mark, tenant, &place, [time, row, total]))
+        NextPage::After(self.write(CursorKind::Mark, tenant, &place, [time, row, total]))
     }
 
     /// A cursor that hides some numbers: letters and digits only.
     pub(super) fn write<const N: usize>(
         &self,
-        purpose: Purpose,
+        purpose: CursorKind,
         tenant: i64,
         place: &[u8],
         numbers: [i64; N],
@@ -235,7 +239,7 @@ impl Cursors {
     /// store.
     pub(super) fn read<const N: usize>(
         &self,
-        purpose: Purpose,
+        purpose: CursorKind,
         tenant: i64,
         place: &[u8],
         text: &str,
@@ -257,12 +261,12 @@ impl Cursors {
         Some(numbers)
     }
 
-    fn tag(&self, purpose: Purpose, tenant: i64, place: &[u8], hidden: &[u8]) -> [u8; TAG] {
+    fn tag(&self, purpose: CursorKind, tenant: i64, place: &[u8], hidden: &[u8]) -> [u8; TAG] {
         first(&self.mac(purpose.tag(), tenant, place, hidden))
     }
 
     /// Enough for every number of a cursor.
-    fn hide(&self, purpose: Purpose, tenant: i64, place: &[u8], tag: [u8; TAG]) -> [u8; 32] {
+    fn hide(&self, purpose: CursorKind, tenant: i64, place: &[u8], tag: [u8; TAG]) -> [u8; 32] {
         self.mac(purpose.hide(), tenant, place, &tag)
     }
 
@@ -298,7 +302,7 @@ fn ordered(collection: &[u8], request: &ListRequest, number: u64) -> Vec<u8> {
         .as_bytes();
     let order = request
         .order
-        .map(Filterable::as_str)
+        .map(FilterField::as_str)
         .unwrap_or_default()
         .as_bytes();
     let length = |part: &[u8]| (part.len() as u64).to_be_bytes();
@@ -319,7 +323,7 @@ fn first<const N: usize>(bytes: &[u8]) -> [u8; N] {
     std::array::from_fn(|index| bytes.get(index).copied().unwrap_or_default())
 }
 
-impl fmt::Debug for Cursors {
+impl fmt::Debug for CursorCodec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Cursors")
     }
@@ -339,7 +343,7 @@ mod tests {
     fn the_mac_is_hmac() {
         let mut key = [0; 32];
         key[..4].copy_from_slice(b"Jefe");
-        let mac = Cursors::new(&key)
+        let mac = CursorCodec::new(&key)
             .mac
             .chain_update(b"what do ya want for nothing?")
             .finalize()
@@ -353,45 +357,46 @@ mod tests {
     /// UND-14, UND-19, COL-22: a cursor leads to its own page; anything else goes by the number.
     #[test]
     fn a_page_begins_where_the_one_before_ended() {
-        let cursors = Cursors::new(&SECRET);
+        let cursors = CursorCodec::new(&SECRET);
         let page = |number, size, after: Option<&str>| {
             let page = PageRequest::new(number, size);
             after.map_or(page.clone(), |after| page.after(after))
         };
-        let Next::After(after) = cursors.next(1, b"people", &page(2, 25, None), Some(77)) else {
+        let NextPage::After(after) = cursors.next(1, b"people", &page(2, 25, None), Some(77))
+        else {
             panic!("no cursor")
         };
         let start = |number, size, after: &str| {
             cursors.start(1, b"people", &page(number, size, Some(after)))
         };
-        assert_eq!(start(3, 25, &after), Start::After(77));
-        assert_eq!(start(4, 25, &after), Start::At(75));
-        assert_eq!(start(3, 10, &after), Start::At(20));
+        assert_eq!(start(3, 25, &after), PageStart::After(77));
+        assert_eq!(start(4, 25, &after), PageStart::At(75));
+        assert_eq!(start(3, 10, &after), PageStart::At(20));
         assert_eq!(
             cursors.start(2, b"people", &page(3, 25, Some(&after))),
-            Start::At(50)
+            PageStart::At(50)
         );
         assert_eq!(
             cursors.start(1, b"tags", &page(3, 25, Some(&after))),
-            Start::At(50)
+            PageStart::At(50)
         );
-        assert_eq!(start(1, 25, "damaged"), Start::After(0));
+        assert_eq!(start(1, 25, "damaged"), PageStart::After(0));
         assert_eq!(
             cursors.start(1, b"people", &page(1, 25, None)),
-            Start::After(0)
+            PageStart::After(0)
         );
         assert_eq!(
             cursors.next(1, b"people", &page(2, 25, None), None),
-            Next::End
+            NextPage::End
         );
     }
 
     #[test]
     fn neighbours_look_unrelated() {
-        let file = Cursors::new(&SECRET);
+        let file = CursorCodec::new(&SECRET);
         let (one, two) = (
-            file.write(Purpose::Row, 1, b"people", [1]),
-            file.write(Purpose::Row, 1, b"people", [2]),
+            file.write(CursorKind::Row, 1, b"people", [1]),
+            file.write(CursorKind::Row, 1, b"people", [2]),
         );
         let alike = one
             .bytes()
@@ -407,31 +412,31 @@ mod tests {
         /// UND-14: it reads back in its own collection, and nowhere else.
         #[test]
         fn bound_to_its_collection(tenant: i64, collection: Vec<u8>, row: i64, other: i64, elsewhere: Vec<u8>) {
-            let file = Cursors::new(&SECRET);
-            let text = file.write(Purpose::Row, tenant, &collection, [row]);
+            let file = CursorCodec::new(&SECRET);
+            let text = file.write(CursorKind::Row, tenant, &collection, [row]);
             prop_assert!(text.bytes().all(|byte| byte.is_ascii_alphanumeric()));
-            prop_assert_eq!(file.read(Purpose::Row, tenant, &collection, &text), Some([row]));
-            prop_assert_eq!(file.read::<1>(Purpose::Mark, tenant, &collection, &text), None);
-            prop_assert_eq!(Cursors::new(&[8; 32]).read::<1>(Purpose::Row, tenant, &collection, &text), None);
+            prop_assert_eq!(file.read(CursorKind::Row, tenant, &collection, &text), Some([row]));
+            prop_assert_eq!(file.read::<1>(CursorKind::Mark, tenant, &collection, &text), None);
+            prop_assert_eq!(CursorCodec::new(&[8; 32]).read::<1>(CursorKind::Row, tenant, &collection, &text), None);
             if other != tenant {
-                prop_assert_eq!(file.read::<1>(Purpose::Row, other, &collection, &text), None);
+                prop_assert_eq!(file.read::<1>(CursorKind::Row, other, &collection, &text), None);
             }
             if elsewhere != collection {
-                prop_assert_eq!(file.read::<1>(Purpose::Row, tenant, &elsewhere, &text), None);
+                prop_assert_eq!(file.read::<1>(CursorKind::Row, tenant, &elsewhere, &text), None);
             }
         }
 
         /// UND-14: one that was damaged reads as nothing.
         #[test]
         fn damage_is_seen(row: i64, place in 0_usize..40, text in "\\PC*", digit in "[0-9a-f]") {
-            let file = Cursors::new(&SECRET);
-            let whole = file.write(Purpose::Row, 1, b"people", [row]);
+            let file = CursorCodec::new(&SECRET);
+            let whole = file.write(CursorKind::Row, 1, b"people", [row]);
             let mut damaged = whole.clone();
             damaged.replace_range(place..=place, &digit);
             if damaged != whole {
-                prop_assert_eq!(file.read::<1>(Purpose::Row, 1, b"people", &damaged), None);
+                prop_assert_eq!(file.read::<1>(CursorKind::Row, 1, b"people", &damaged), None);
             }
-            prop_assert_eq!(file.read::<1>(Purpose::Row, 1, b"people", &text), None);
+            prop_assert_eq!(file.read::<1>(CursorKind::Row, 1, b"people", &text), None);
         }
     }
 }

@@ -3,67 +3,67 @@
 use std::collections::HashSet;
 
 use sha2::{Digest, Sha256};
-use svc_core::store::{Change, Set};
+use svc_core::store::{Change, RecordSet};
 use svc_core::{
     context::Tenant,
-    link::Address,
+    link::RecordAddress,
     model::Kind,
-    ops::{ChangedRecord, ChangesPage, ChangesRequest, Feed, FeedEntry, What},
+    ops::{ChangeKind, FeedEntry, FeedPage, FeedRequest, FeedResponse, RecordChange},
     value::{Id, Timestamp, short_digest},
 };
 
 use crate::{
-    cursor::{Cursors, Purpose},
+    cursor::{CursorCodec, CursorKind},
     hex,
 };
 
 /// What the feed tells of the changes of one call: each record that is created, deleted, or has
 /// another `modified_date`, once. A new one for each call.
 #[derive(Debug, Default)]
-pub struct Telling {
+pub struct FeedRecorder {
     told: HashSet<(Kind, Id)>,
 }
 
-impl Telling {
+impl FeedRecorder {
     /// What is told of a change; written before the change is made, because a deleted set is not
     /// there any more afterwards.
     ///
     /// Computed members, links that go with what they led to, and totals are no change of a record:
     /// its date stays (TYP-16).
-    pub fn tell<'c>(&mut self, change: &'c Change) -> Option<Told<'c>> {
+    pub fn tell<'c>(&mut self, change: &'c Change) -> Option<FeedChange<'c>> {
         let (what, record) = match change {
-            Change::Insert(insert) => (What::Created, insert.record.address()),
+            Change::Insert(insert) => (ChangeKind::Created, insert.record.address()),
             Change::Replace(replace) => {
                 let parent = replace.parent.clone();
                 (
-                    What::Changed,
-                    Address::new(replace.at.kind, replace.at.id.clone(), parent),
+                    ChangeKind::Changed,
+                    RecordAddress::new(replace.at.kind, replace.at.id.clone(), parent),
                 )
             }
-            Change::Delete(set) => return Some(Told::Gone(set)),
+            Change::Delete(set) => return Some(FeedChange::Gone(set)),
             _ => return None,
         };
         self.told
             .insert((record.kind, record.id.clone()))
-            .then_some(Told::One(what, record))
+            .then_some(FeedChange::One(what, record))
     }
 }
 
 /// What is told of one change.
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum Told<'c> {
+pub enum FeedChange<'c> {
     /// A record was created or changed.
-    One(What, Address),
+    One(ChangeKind, RecordAddress),
     /// Every record of a set is deleted.
-    Gone(&'c Set),
+    Gone(&'c RecordSet),
 }
 
 /// A place in a tenant's feed, with the moment of the entry there: so that a store that went back
 /// to an older state does not take a later place for its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 #[non_exhaustive]
-pub struct FeedPlace {
+pub struct FeedPosition {
     /// The number that was given under the tenant's lock; above 0.
     pub seq: i64,
     /// Tells entries of one number apart.
@@ -72,7 +72,7 @@ pub struct FeedPlace {
     pub at: i64,
 }
 
-impl FeedPlace {
+impl FeedPosition {
     /// Before everything.
     pub const START: Self = Self {
         seq: 0,
@@ -110,7 +110,7 @@ impl FeedPlace {
 /// which has expired here, from a text that is not a cursor.
 #[derive(Debug, Clone)]
 pub struct FeedCursors {
-    cursors: Cursors,
+    cursors: CursorCodec,
     feed_id: String,
 }
 
@@ -137,15 +137,15 @@ impl FeedCursors {
             .finalize();
         let feed_id = hex::encode(digest.get(..DIGITS / 2).unwrap_or_default());
         Self {
-            cursors: Cursors::new(secret),
+            cursors: CursorCodec::new(secret),
             feed_id,
         }
     }
 
-    fn encode(&self, tenant: &Tenant, place: FeedPlace, side: Side) -> String {
+    fn encode(&self, tenant: &Tenant, place: FeedPosition, side: Side) -> String {
         let numbers = [place.seq, place.row, place.at];
         let sealed = self.cursors.write(
-            Purpose::Feed,
+            CursorKind::Feed,
             side as i64,
             tenant.as_str().as_bytes(),
             numbers,
@@ -157,7 +157,7 @@ impl FeedCursors {
 
     /// The place that a cursor names and the side of it, or the response to a cursor that names
     /// none.
-    fn decode(&self, tenant: &Tenant, cursor: &str) -> Result<(FeedPlace, Side), Feed> {
+    fn decode(&self, tenant: &Tenant, cursor: &str) -> Result<(FeedPosition, Side), FeedResponse> {
         let split = cursor
             .len()
             .checked_sub(DIGITS)
@@ -167,22 +167,22 @@ impl FeedCursors {
             .map(|(content, _)| content);
         let (feed_id, sealed) = content
             .and_then(|content| content.split_at_checked(DIGITS))
-            .ok_or(Feed::Unknown)?;
+            .ok_or(FeedResponse::Unknown)?;
         if feed_id != self.feed_id {
-            return Err(Feed::Expired);
+            return Err(FeedResponse::Expired);
         }
         let read = |side: Side| {
             let numbers = self.cursors.read(
-                Purpose::Feed,
+                CursorKind::Feed,
                 side as i64,
                 tenant.as_str().as_bytes(),
                 sealed,
             );
-            numbers.map(|[seq, row, at]| (FeedPlace::new(seq, row, at), side))
+            numbers.map(|[seq, row, at]| (FeedPosition::new(seq, row, at), side))
         };
         read(Side::After)
             .or_else(|| read(Side::Before))
-            .ok_or(Feed::Unknown)
+            .ok_or(FeedResponse::Unknown)
     }
 }
 
@@ -200,26 +200,26 @@ const WINDOW: u32 = 1_000;
 #[derive(Debug)]
 pub struct FeedQuery<'a> {
     tenant: &'a Tenant,
-    request: &'a ChangesRequest,
+    request: &'a FeedRequest,
     cursors: &'a FeedCursors,
     /// Entries behind this place are asked for.
-    pub after: FeedPlace,
+    pub after: FeedPosition,
     /// The place that the cursor names.
-    pub named: FeedPlace,
+    pub named: FeedPosition,
     /// The most entries to read, whatever their kinds.
     pub limit: u32,
 }
 
 /// What a store has read for a page. `is_kept` has to be read with the entries or behind them.
 #[derive(Debug, Default)]
-pub struct FeedRead {
-    /// Whether [`FeedQuery::named`] is [`FeedPlace::START`] or the exact place of an entry that is
+pub struct FeedRows {
+    /// Whether [`FeedQuery::named`] is [`FeedPosition::START`] or the exact place of an entry that is
     /// kept.
     pub is_kept: bool,
     /// The newest place that there is behind the asked one.
-    pub last: Option<FeedPlace>,
+    pub last: Option<FeedPosition>,
     /// The entries behind the asked place, of all kinds, in their order.
-    pub entries: Vec<(FeedPlace, ChangedRecord)>,
+    pub entries: Vec<(FeedPosition, RecordChange)>,
 }
 
 impl<'a> FeedQuery<'a> {
@@ -230,11 +230,11 @@ impl<'a> FeedQuery<'a> {
     /// What is to be answered where there is no such place.
     pub fn new(
         tenant: &'a Tenant,
-        request: &'a ChangesRequest,
+        request: &'a FeedRequest,
         cursors: &'a FeedCursors,
-    ) -> Result<Self, Feed> {
+    ) -> Result<Self, FeedResponse> {
         let cursor = request.after.as_deref();
-        let start = (FeedPlace::START, Side::After);
+        let start = (FeedPosition::START, Side::After);
         let (named, side) = cursor.map_or(Ok(start), |cursor| cursors.decode(tenant, cursor))?;
         let after = if side == Side::Before {
             named.before()
@@ -259,9 +259,9 @@ impl<'a> FeedQuery<'a> {
 
     /// The page, of what was read.
     #[must_use]
-    pub fn page(&self, read: FeedRead) -> Feed {
+    pub fn page(&self, read: FeedRows) -> FeedResponse {
         if !read.is_kept {
-            return Feed::Expired;
+            return FeedResponse::Expired;
         }
         let (limit, size) = (
             self.limit.saturating_sub(1) as usize,
@@ -285,7 +285,7 @@ impl<'a> FeedQuery<'a> {
             }
             next = place;
         }
-        Feed::Page(ChangesPage::new(
+        FeedResponse::Page(FeedPage::new(
             entries,
             cursor(next, Side::After),
             cursor(newest, Side::After),
@@ -294,13 +294,13 @@ impl<'a> FeedQuery<'a> {
     }
 }
 
-/// An entry as a store keeps it: the number of [`What`], and a moment; `None` for what is no entry.
+/// An entry as a store keeps it: the number of [`ChangeKind`], and a moment; `None` for what is no entry.
 #[must_use]
-pub fn told(what: i64, at: i64, record: Address) -> Option<ChangedRecord> {
+pub fn told(what: i64, at: i64, record: RecordAddress) -> Option<RecordChange> {
     let what = usize::try_from(what)
         .ok()
-        .and_then(|what| What::ALL.get(what).copied())?;
-    Some(ChangedRecord::new(what, Timestamp::from_micros(at), record))
+        .and_then(|what| ChangeKind::ALL.get(what).copied())?;
+    Some(RecordChange::new(what, Timestamp::from_micros(at), record))
 }
 
 #[cfg(test)]
@@ -308,18 +308,22 @@ mod tests {
     use super::*;
     use svc_core::page::is_token;
 
-    fn place(seq: i64) -> FeedPlace {
-        FeedPlace::new(seq, 0, seq * 10)
+    fn place(seq: i64) -> FeedPosition {
+        FeedPosition::new(seq, 0, seq * 10)
     }
 
-    fn entry(seq: i64, kind: Kind) -> (FeedPlace, ChangedRecord) {
-        let record = Address::top(
+    fn entry(seq: i64, kind: Kind) -> (FeedPosition, RecordChange) {
+        let record = RecordAddress::top(
             kind,
             uuid::Uuid::from_u128(seq.unsigned_abs().into()).into(),
         );
         (
             place(seq),
-            ChangedRecord::new(What::Created, Timestamp::from_micros(seq * 10), record),
+            RecordChange::new(
+                ChangeKind::Created,
+                Timestamp::from_micros(seq * 10),
+                record,
+            ),
         )
     }
 
@@ -334,8 +338,14 @@ mod tests {
             own.decode(&one, &cursor).ok(),
             Some((place(7), Side::After))
         );
-        assert!(matches!(foreign.decode(&one, &cursor), Err(Feed::Expired)));
-        assert!(matches!(own.decode(&other, &cursor), Err(Feed::Unknown)));
+        assert!(matches!(
+            foreign.decode(&one, &cursor),
+            Err(FeedResponse::Expired)
+        ));
+        assert!(matches!(
+            own.decode(&other, &cursor),
+            Err(FeedResponse::Unknown)
+        ));
         for at in 0..cursor.len() {
             let other = if cursor.as_bytes()[at] == b'0' {
                 "1"
@@ -344,7 +354,7 @@ mod tests {
             };
             let damaged = format!("{}{other}{}", &cursor[..at], &cursor[at + 1..]);
             assert!(
-                matches!(own.decode(&one, &damaged), Err(Feed::Unknown)),
+                matches!(own.decode(&one, &damaged), Err(FeedResponse::Unknown)),
                 "{at}"
             );
         }
@@ -358,7 +368,7 @@ mod tests {
             &format!("{cursor}0"),
         ] {
             assert!(
-                matches!(own.decode(&one, wrong), Err(Feed::Unknown)),
+                matches!(own.decode(&one, wrong), Err(FeedResponse::Unknown)),
                 "{wrong}"
             );
         }
@@ -380,7 +390,7 @@ mod tests {
             let forged = format!("{}{other}{}", &content[..at], &content[at + 1..]);
             let forged = format!("{forged}{}", checksum(&tenant, &forged));
             assert!(
-                matches!(own.decode(&tenant, &forged), Err(Feed::Unknown)),
+                matches!(own.decode(&tenant, &forged), Err(FeedResponse::Unknown)),
                 "{at}"
             );
         }
@@ -419,16 +429,16 @@ mod tests {
             .collect();
         let (mut after, mut seen, mut pages) = (None, Vec::new(), 0);
         loop {
-            let request = ChangesRequest::new(after.clone(), vec![Kind::Tag], 7);
+            let request = FeedRequest::new(after.clone(), vec![Kind::Tag], 7);
             let query = FeedQuery::new(&tenant, &request, &cursors).ok().unwrap();
             let behind = all.iter().filter(|(place, _)| *place > query.after);
             let entries = behind.take(query.limit as usize).cloned().collect();
-            let read = FeedRead {
+            let read = FeedRows {
                 is_kept: true,
                 last: all.last().map(|(place, _)| *place),
                 entries,
             };
-            let Feed::Page(page) = query.page(read) else {
+            let FeedResponse::Page(page) = query.page(read) else {
                 panic!("no page")
             };
             seen.extend(
@@ -451,29 +461,29 @@ mod tests {
     #[test]
     fn syn_03_an_entry_has_one_cursor_on_every_page() {
         let (tenant, cursors) = (Tenant::new("one"), FeedCursors::new(&[5; 32]));
-        let at = |seq, row| FeedPlace::new(seq, row, 1);
-        let of = |place: FeedPlace| (place, entry(place.seq, Kind::Tag).1);
+        let at = |seq, row| FeedPosition::new(seq, row, 1);
+        let of = |place: FeedPosition| (place, entry(place.seq, Kind::Tag).1);
         let all: Vec<_> = [at(1, 0), at(1, 1), at(1, 2), at(4, 0)]
             .into_iter()
             .map(of)
             .collect();
         let page = |after: Option<String>, first: usize| {
-            let request = ChangesRequest::new(after, Kind::ALL.to_vec(), 10);
+            let request = FeedRequest::new(after, Kind::ALL.to_vec(), 10);
             let query = FeedQuery::new(&tenant, &request, &cursors).ok().unwrap();
             let kept = &all[first..];
-            let is_kept = query.named == FeedPlace::START
+            let is_kept = query.named == FeedPosition::START
                 || kept.iter().any(|(place, _)| *place == query.named);
             let entries = kept
                 .iter()
                 .filter(|(place, _)| *place > query.after)
                 .cloned()
                 .collect();
-            match query.page(FeedRead {
+            match query.page(FeedRows {
                 is_kept,
                 last: all.last().map(|(place, _)| *place),
                 entries,
             }) {
-                Feed::Page(page) => Some(page.entries),
+                FeedResponse::Page(page) => Some(page.entries),
                 _ => None,
             }
         };
@@ -497,10 +507,13 @@ mod tests {
     fn a_place_that_is_gone_has_expired() {
         let (tenant, request) = (
             Tenant::new("one"),
-            ChangesRequest::new(None, Kind::ALL.to_vec(), 10),
+            FeedRequest::new(None, Kind::ALL.to_vec(), 10),
         );
         let cursors = FeedCursors::new(&[5; 32]);
         let query = FeedQuery::new(&tenant, &request, &cursors).ok().unwrap();
-        assert!(matches!(query.page(FeedRead::default()), Feed::Expired));
+        assert!(matches!(
+            query.page(FeedRows::default()),
+            FeedResponse::Expired
+        ));
     }
 }

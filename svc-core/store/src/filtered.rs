@@ -1,20 +1,20 @@
 //! Pages of a collection that is filtered or ordered, from what a store has found (FLT-05 to
 //! FLT-08).
 
-use svc_core::store::Stored;
+use svc_core::store::StoredRecord;
 use svc_core::{
-    error::{Code, Error, Problem, Result},
-    filter::{FILTER, Filter, MOST_FOUND, Tree, matches},
-    page::{ListRequest, Next, RawPage},
+    error::{Error, ErrorCode, Problem, Result},
+    filter::{FILTER, Filter, FilterExpr, MOST_FOUND, matches},
+    page::{ListRequest, NextPage, RawPage},
 };
 
-use crate::cursor::{Cursors, Mark, OrderedStart};
+use crate::cursor::{CursorCodec, OrderedPageStart, OrderedPosition};
 
 /// A filtered or ordered collection of a tenant.
 #[derive(Debug, Clone, Copy)]
-pub struct Ordered<'a> {
+pub struct OrderedPages<'a> {
     /// The cursors of the store.
-    pub cursors: &'a Cursors,
+    pub cursors: &'a CursorCodec,
     /// The tenant's number.
     pub tenant: i64,
     /// The name of the collection.
@@ -23,7 +23,7 @@ pub struct Ordered<'a> {
     pub request: &'a ListRequest,
 }
 
-impl Ordered<'_> {
+impl OrderedPages<'_> {
     /// The page of the records that the points of a filter lead to, and of no others, whatever
     /// their order and however often each is among them. More than [`MOST_FOUND`] need not be
     /// looked up.
@@ -32,7 +32,7 @@ impl Ordered<'_> {
     ///
     /// Where that are too many, and where the fields of a stored record are to be compared and are
     /// not JSON.
-    pub fn of_points(&self, mut found: Vec<Stored>) -> Result<RawPage> {
+    pub fn of_points(&self, mut found: Vec<StoredRecord>) -> Result<RawPage> {
         found.sort_unstable_by_key(|stored| stored.row);
         found.dedup_by_key(|stored| stored.row);
         if found.len() > MOST_FOUND {
@@ -40,7 +40,7 @@ impl Ordered<'_> {
                 "{{property}} leads to more than {MOST_FOUND} records. Ask for less at once."
             );
             return Err(Error::invalid(Problem::new(
-                Code::FilterInvalid,
+                ErrorCode::FilterInvalid,
                 FILTER,
                 text,
             )));
@@ -64,11 +64,12 @@ impl Ordered<'_> {
         found.sort_by_key(|stored| self.request.time_of(&stored.record));
         let total = found.len() as u64;
         let begin = match self.start() {
-            OrderedStart::After(mark) => {
-                let place = |stored: &Stored| (self.request.time_of(&stored.record), stored.row);
+            OrderedPageStart::After(mark) => {
+                let place =
+                    |stored: &StoredRecord| (self.request.time_of(&stored.record), stored.row);
                 found.partition_point(|stored| place(stored) <= (mark.time, mark.row))
             }
-            OrderedStart::At(position) => usize::try_from(position).unwrap_or(usize::MAX),
+            OrderedPageStart::At(position) => usize::try_from(position).unwrap_or(usize::MAX),
         };
         found.drain(..begin.min(found.len()));
         Ok(self.of_range(found, total))
@@ -76,7 +77,7 @@ impl Ordered<'_> {
 
     /// Where the page begins.
     #[must_use]
-    pub fn start(&self) -> OrderedStart {
+    pub fn start(&self) -> OrderedPageStart {
         self.cursors
             .ordered_start(self.tenant, self.collection, self.request)
     }
@@ -84,12 +85,13 @@ impl Ordered<'_> {
     /// The page of a range: the records behind its start, one more than the page has where more
     /// follow.
     #[must_use]
-    pub fn of_range(&self, mut found: Vec<Stored>, total: u64) -> RawPage {
+    pub fn of_range(&self, mut found: Vec<StoredRecord>, total: u64) -> RawPage {
         let size = usize::try_from(self.request.page.size).unwrap_or(usize::MAX);
         let more = found.len() > size;
         found.truncate(size);
-        let mark =
-            |stored: &Stored| Mark::new(self.request.time_of(&stored.record), stored.row, total);
+        let mark = |stored: &StoredRecord| {
+            OrderedPosition::new(self.request.time_of(&stored.record), stored.row, total)
+        };
         let next = self.next(found.last().filter(|_| more).map(mark));
         RawPage::new(
             found.into_iter().map(|stored| stored.record).collect(),
@@ -98,7 +100,7 @@ impl Ordered<'_> {
         .with_next(next)
     }
 
-    fn next(&self, last: Option<Mark>) -> Next {
+    fn next(&self, last: Option<OrderedPosition>) -> NextPage {
         self.cursors
             .ordered_next(self.tenant, self.collection, self.request, last)
     }
@@ -106,10 +108,10 @@ impl Ordered<'_> {
 
 /// Whether each comparison of a tree that [points](svc_core::filter::Plan::Points) are looked up for
 /// is one of these points.
-fn is_of_points_alone(tree: &Tree) -> bool {
+fn is_of_points_alone(tree: &FilterExpr) -> bool {
     match tree {
-        Tree::Is(_) => true,
-        Tree::Any(trees) => trees.iter().all(is_of_points_alone),
-        Tree::All(_) => false,
+        FilterExpr::Is(_) => true,
+        FilterExpr::Any(trees) => trees.iter().all(is_of_points_alone),
+        FilterExpr::All(_) => false,
     }
 }

@@ -45,5 +45,5 @@ pub mod written;
 
 pub use load::at_fault;
 pub use table::KindTable;
-pub use tally::Tally;
+pub use tally::TenantDeltas;
 pub use tenant_name::new_tenant;

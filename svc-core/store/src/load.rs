@@ -1,12 +1,12 @@
 //! Which record of a load was refused.
 
 use svc_core::error::{Error, Problem};
-use svc_core::store::{Call, Work};
+use svc_core::store::{WriteOperation, WriteRequest};
 
 /// Names the record in what a call was refused for, where the call loads one: a load has many.
 #[must_use]
-pub fn at_fault(call: &Call, error: Error) -> Error {
-    let Work::Load(load) = &call.work else {
+pub fn at_fault(call: &WriteRequest, error: Error) -> Error {
+    let WriteOperation::Load(load) = &call.work else {
         return error;
     };
     let (kind, id) = (load.draft.kind.singular(), &load.id);

@@ -4,22 +4,22 @@ use sha2::{Digest, Sha256};
 use svc_core::{helper::normal_email, value::Identifier};
 
 /// What a text is looked up by: the first half of its SHA-256.
-pub type Hash = [u8; 16];
+pub type LookupHash = [u8; 16];
 
 /// What a foreign identifier is looked up by (UND-24).
 #[must_use]
-pub fn identifier(identifier: &Identifier) -> Hash {
+pub fn identifier(identifier: &Identifier) -> LookupHash {
     hash(identifier.as_str())
 }
 
 /// What an e-mail address is looked up by: compared without regard to the case of Latin letters
 /// (HLP-04).
 #[must_use]
-pub fn email(address: &str) -> Hash {
+pub fn email(address: &str) -> LookupHash {
     hash(&normal_email(address))
 }
 
-fn hash(text: &str) -> Hash {
+fn hash(text: &str) -> LookupHash {
     let digest: [u8; 32] = Sha256::digest(text.as_bytes()).into();
     digest.first_chunk().copied().unwrap_or_default()
 }

@@ -14,7 +14,7 @@ pub struct Migration {
     /// Its statements.
     pub sql: &'static str,
     /// Whether the records are brought to the rules of today behind it: see
-    /// [`Repair`](svc_core::rules::Repair).
+    /// [`RecordRepair`](svc_core::rules::RecordRepair).
     pub repairs: bool,
 }
 
@@ -53,7 +53,7 @@ impl Migration {
 
 /// Why tables cannot be brought up to date.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mismatch {
+pub enum MigrationError {
     /// A later version of the program has changed them: they are of this version.
     Newer(u32),
     /// The change of this number was not made as this program knows it.
@@ -68,14 +68,14 @@ pub enum Mismatch {
 pub fn missing<'a>(
     all: &'a [Migration],
     made: &[(u32, String)],
-) -> Result<&'a [Migration], Mismatch> {
+) -> Result<&'a [Migration], MigrationError> {
     let known = all.last().map_or(0, |migration| migration.number);
     if let Some((number, _)) = made.last().filter(|(number, _)| *number > known) {
-        return Err(Mismatch::Newer(*number));
+        return Err(MigrationError::Newer(*number));
     }
     for (migration, (number, checksum)) in all.iter().zip(made) {
         if migration.number != *number || migration.checksum() != *checksum {
-            return Err(Mismatch::Damaged(migration.number));
+            return Err(MigrationError::Damaged(migration.number));
         }
     }
     Ok(all.get(made.len()..).unwrap_or_default())
@@ -114,8 +114,11 @@ mod tests {
         assert_eq!(numbers(&[]), Ok(vec![1, 2]));
         assert_eq!(numbers(&made(&[1])), Ok(vec![2]));
         assert_eq!(numbers(&made(&[1, 2])), Ok(vec![]));
-        assert_eq!(numbers(&made(&[1, 2, 3])), Err(Mismatch::Newer(3)));
-        assert_eq!(numbers(&made(&[2])), Err(Mismatch::Damaged(1)));
-        assert_eq!(numbers(&[(1, "x".to_owned())]), Err(Mismatch::Damaged(1)));
+        assert_eq!(numbers(&made(&[1, 2, 3])), Err(MigrationError::Newer(3)));
+        assert_eq!(numbers(&made(&[2])), Err(MigrationError::Damaged(1)));
+        assert_eq!(
+            numbers(&[(1, "x".to_owned())]),
+            Err(MigrationError::Damaged(1))
+        );
     }
 }

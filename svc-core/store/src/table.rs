@@ -4,7 +4,7 @@
 use svc_core::{
     helper::HelperName,
     model::Kind,
-    schema::{Reference, Source},
+    schema::{ComputedSource, ReferenceSpec},
 };
 
 /// The table of a kind. Its names are constants and may go into the text of statements.
@@ -18,11 +18,11 @@ pub struct KindTable {
     /// The name of the table: that of the collection.
     pub name: &'static str,
     /// Columns that hold the id of another record.
-    pub columns: &'static [Reference],
+    pub columns: &'static [ReferenceSpec],
     /// The column of the container that a record is created under.
     pub parent: Option<usize>,
     /// The computed fields of the top level.
-    pub computed: Vec<(&'static str, Source)>,
+    pub computed: Vec<(&'static str, ComputedSource)>,
     /// The kind whose records this one counts, such as signatures for a petition.
     pub counts: Option<Kind>,
 }

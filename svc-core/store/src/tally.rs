@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use svc_core::store::{Collection, Overlay};
+use svc_core::store::{CollectionId, PendingChanges};
 use svc_core::{
     model::Kind,
     value::{Id, Timestamp},
@@ -11,18 +11,18 @@ use svc_core::{
 
 /// The clocks of tenants, and how many records their collections have won, within one transaction.
 #[derive(Debug, Default)]
-pub struct Tally(BTreeMap<i64, OfTenant>);
+pub struct TenantDeltas(BTreeMap<i64, TenantDelta>);
 
 #[derive(Debug, Default)]
-struct OfTenant {
+struct TenantDelta {
     /// The moment of the last turn that changed something.
     last: Option<Timestamp>,
     /// Nothing but counts.
-    won: Overlay,
+    won: PendingChanges,
 }
 
-impl Tally {
-    fn of(&mut self, tenant: i64) -> &mut OfTenant {
+impl TenantDeltas {
+    fn of(&mut self, tenant: i64) -> &mut TenantDelta {
         self.0.entry(tenant).or_default()
     }
 
@@ -53,13 +53,13 @@ impl Tally {
     }
 
     /// What the rulebook must know of a tenant while its counts are not written.
-    pub fn won(&mut self, tenant: i64) -> &Overlay {
+    pub fn won(&mut self, tenant: i64) -> &PendingChanges {
         &self.of(tenant).won
     }
 
     /// Hands over what the collections of each tenant have won, to be added to their totals, and
     /// begins anew.
-    pub fn take_counts(&mut self) -> impl Iterator<Item = (i64, Collection, i64)> {
+    pub fn take_counts(&mut self) -> impl Iterator<Item = (i64, CollectionId, i64)> {
         let counts = self
             .0
             .iter_mut()
@@ -76,7 +76,7 @@ mod tests {
     /// again not at all.
     #[test]
     fn tenants_are_counted_apart() {
-        let (mut tally, id) = (Tally::default(), Id::new("p").unwrap());
+        let (mut tally, id) = (TenantDeltas::default(), Id::new("p").unwrap());
         let petition = Some((Kind::Petition, &id));
         for (tenant, under, by) in [
             (2, None, 1),
@@ -100,7 +100,7 @@ mod tests {
     /// TYP-16: a tenant has its own clock.
     #[test]
     fn tenants_have_clocks_of_their_own() {
-        let mut tally = Tally::default();
+        let mut tally = TenantDeltas::default();
         tally.count(1, Kind::Tag, None, 1);
         tally.set_last(2, Timestamp::from_micros(7));
         assert_eq!(

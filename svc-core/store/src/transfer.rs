@@ -1,6 +1,6 @@
 //! Everything of a tenant as changes, in parts: what moves it from one store into another.
 //!
-//! Nothing is new to a store that applies them: an [`Insert`] for each record, with whatever finds
+//! Nothing is new to a store that applies them: an [`InsertRecord`] for each record, with whatever finds
 //! it, and behind it what the rulebook would have said of it. Within a kind the order stays, so
 //! that of several people with one address the oldest stays the oldest, and pages stay as they are.
 //! Records come after those that they lead to; only who changed a person may come after that
@@ -8,16 +8,19 @@
 
 use std::{fmt, str::FromStr, sync::LazyLock};
 
-use svc_core::store::{Answer, Answers, At, Change, Insert, Key, Pause, Question, Stored, Sum};
+use svc_core::store::{
+    Change, ChangeTarget, InsertRecord, Lookup, LookupKey, LookupResult, LookupSource, RuleError,
+    StoredRecord, Totals,
+};
 use svc_core::{
     error::{Error, Result},
     helper::distinct_emails,
     json::Json,
     link::ShareNames,
     model::Kind,
-    ops::Dispatch,
-    record::{Computed, RawRecord},
-    schema::{Field, Source},
+    ops::OutboxEntry,
+    record::{ComputedValue, RawRecord},
+    schema::{ComputedSource, FieldSpec},
     value::{Id, Timestamp},
 };
 
@@ -45,14 +48,14 @@ pub fn order() -> &'static [Kind] {
 
 /// Where an export goes on. As text it outlasts a restart: `people:17`, `outbox:3`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Position {
+pub struct ExportPosition {
     /// The records of a kind; behind all of them what is to be sent.
     kind: Option<Kind>,
     /// The last row that was exported.
     row: i64,
 }
 
-impl Position {
+impl ExportPosition {
     /// The beginning.
     #[must_use]
     pub fn start() -> Self {
@@ -92,7 +95,7 @@ impl Position {
     }
 }
 
-impl fmt::Display for Position {
+impl fmt::Display for ExportPosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
@@ -103,7 +106,7 @@ impl fmt::Display for Position {
     }
 }
 
-impl FromStr for Position {
+impl FromStr for ExportPosition {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
@@ -128,7 +131,7 @@ impl FromStr for Position {
 /// A part of an export. What belongs to a record is in the same part.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Batch {
+pub struct ExportBatch {
     /// To be applied in this order, all or none.
     pub changes: Vec<Change>,
     /// How many records it has.
@@ -137,10 +140,10 @@ pub struct Batch {
     /// somebody writes meanwhile, and then the parts do not fit each other.
     pub clock: Timestamp,
     /// Where the next part begins; `None` at the end.
-    pub next: Option<Position>,
+    pub next: Option<ExportPosition>,
 }
 
-impl Batch {
+impl ExportBatch {
     /// Nothing, read after the write of this moment.
     #[must_use]
     pub fn new(clock: Timestamp) -> Self {
@@ -158,22 +161,22 @@ impl Batch {
     ///
     /// # Errors
     ///
-    /// What the answers say; [`Pause::Failed`] for fields that cannot be read.
+    /// What the answers say; [`RuleError::Failed`] for fields that cannot be read.
     pub fn push(
         &mut self,
-        stored: &Stored,
+        stored: &StoredRecord,
         holders: Vec<(i64, Id)>,
-        answers: &mut dyn Answers,
-    ) -> Result<(), Pause> {
+        answers: &mut dyn LookupSource,
+    ) -> Result<(), RuleError> {
         let record = &stored.record;
         let (kind, id) = (record.kind(), record.meta().id.clone());
-        let at = || At::new(kind, id.clone(), Stored::NEW);
+        let at = || ChangeTarget::new(kind, id.clone(), StoredRecord::NEW);
         let (name, emails) = found_by(record)?;
         let identifiers = record.meta().identifiers.to_vec();
         // What it comes to follows from what is behind it.
         let mut new = record.clone();
         new.reset_computed();
-        let mut insert = Insert::new(new);
+        let mut insert = InsertRecord::new(new);
         insert.identifiers = identifiers;
         insert.name = name;
         insert.emails = emails;
@@ -183,13 +186,13 @@ impl Batch {
             .fields
             .fields
             .iter()
-            .filter_map(Field::source)
+            .filter_map(FieldSpec::source)
             .find_map(summed)
         {
-            let (of, key) = ((kind, id.clone()), Key::Id(kind, id.clone()));
-            if let Answer::Sum(sum) = answers.answer(&Question::Sum(key.clone()))?
+            let (of, key) = ((kind, id.clone()), LookupKey::Id(kind, id.clone()));
+            if let LookupResult::Sum(sum) = answers.answer(&Lookup::Sum(key.clone()))?
                 // 0.0 is sent with its digits.
-                && (sum != Sum::default() || sum.amount.to_string() != "0")
+                && (sum != Totals::default() || sum.amount.to_string() != "0")
             {
                 self.changes.push(Change::SetSum {
                     of: of.clone(),
@@ -197,7 +200,7 @@ impl Batch {
                     sum,
                 });
             }
-            if let Answer::Parts(parts) = answers.answer(&Question::Parts(key))? {
+            if let LookupResult::Parts(parts) = answers.answer(&Lookup::Parts(key))? {
                 let part = |(name, sum)| Change::SetPart {
                     of: of.clone(),
                     name,
@@ -207,12 +210,12 @@ impl Batch {
             }
         }
         let moment = |source| match record.computed_value(source) {
-            Some(Computed::Timestamp(moment)) => Some(*moment),
+            Some(ComputedValue::Timestamp(moment)) => Some(*moment),
             _ => None,
         };
         let (start, stop) = (
-            moment(Source::ScheduledStart),
-            moment(Source::ScheduledStop),
+            moment(ComputedSource::ScheduledStart),
+            moment(ComputedSource::ScheduledStop),
         );
         if start.or(stop).is_some() {
             self.changes.push(Change::SetSchedule {
@@ -232,15 +235,17 @@ impl Batch {
     }
 
     /// Adds something to send: it is tried from the beginning there.
-    pub fn push_outbox(&mut self, dispatch: Dispatch) {
+    pub fn push_outbox(&mut self, dispatch: OutboxEntry) {
         self.changes.push(Change::Outbox(Box::new(dispatch)));
     }
 }
 
 /// The kind whose sums are noted for this source.
-fn summed(source: Source) -> Option<Kind> {
+fn summed(source: ComputedSource) -> Option<Kind> {
     match source {
-        Source::Accepted(members) | Source::Number(members) | Source::Sum(members) => Some(members),
+        ComputedSource::Accepted(members)
+        | ComputedSource::Number(members)
+        | ComputedSource::Sum(members) => Some(members),
         _ => None,
     }
 }
@@ -292,17 +297,17 @@ mod tests {
 
     #[test]
     fn positions_lead_through_everything_and_outlast_a_restart() {
-        let (mut position, mut kinds) = (Some(Position::start()), Vec::new());
+        let (mut position, mut kinds) = (Some(ExportPosition::start()), Vec::new());
         while let Some(here) = position {
             let there = here.after(17);
-            assert_eq!(there.to_string().parse::<Position>().unwrap(), there);
+            assert_eq!(there.to_string().parse::<ExportPosition>().unwrap(), there);
             kinds.push(here.kind());
             position = there.behind();
         }
         let expected: Vec<_> = order().iter().copied().map(Some).chain([None]).collect();
         assert_eq!(kinds, expected);
         for text in ["", "people", "people:", "people:x", "unicorns:1"] {
-            assert!(text.parse::<Position>().is_err(), "{text}");
+            assert!(text.parse::<ExportPosition>().is_err(), "{text}");
         }
     }
 }

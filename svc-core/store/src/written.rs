@@ -8,9 +8,9 @@ use std::{
 
 /// The number of each tenant's last write that this process knows of.
 #[derive(Debug, Default)]
-pub struct Written(Mutex<HashMap<i64, i64>>);
+pub struct WriteWatermarks(Mutex<HashMap<i64, i64>>);
 
-impl Written {
+impl WriteWatermarks {
     /// Remembers the number that a tenant's data has after a write, or had when it was read.
     pub fn wrote(&self, tenant: i64, number: i64) {
         let mut written = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -32,7 +32,7 @@ mod tests {
 
     #[test]
     fn who_has_written_does_not_see_less() {
-        let written = Written::default();
+        let written = WriteWatermarks::default();
         assert!(written.is_recent(1, Some(0)) && !written.is_recent(1, None));
         written.wrote(1, 7);
         written.wrote(1, 5);

@@ -1,4 +1,4 @@
-//# error: cannot construct `Admitted<'_>` with struct literal syntax due to private fields
+//# error: cannot construct `AuthorizedRequest<'_>` with struct literal syntax due to private fields
 use svc_core::api::{Admitted, Reply};
 
 async fn answer() -> Reply {

@@ -1,8 +1,8 @@
-//# error: cannot construct `Offered` with struct literal syntax due to private fields
-use svc_core::{api::Offered, operation::OperationSpec};
+//# error: cannot construct `OfferedOperation` with struct literal syntax due to private fields
+use svc_core::{api::OfferedOperation, operation::OperationSpec};
 
-fn offered(spec: &'static OperationSpec) -> Offered {
-    Offered { spec }
+fn offered(spec: &'static OperationSpec) -> OfferedOperation {
+    OfferedOperation { spec }
 }
 
 fn main() {

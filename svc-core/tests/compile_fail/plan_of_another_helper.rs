@@ -1,5 +1,5 @@
 //# error: mismatched types
-//# says: expected `Plan<RecordSignature>`, found `Plan<RecordDonation>`
+//# says: expected `RunPlan<RecordSignature>`, found `RunPlan<RecordDonation>`
 use svc_core::helper::{Plan, RecordDonation, RecordSignature};
 use svc_core::{Context, Helper};
 

@@ -1,27 +1,31 @@
 //! Bodies of requests as drafts: what is read, and that everything wrong is named at once.
 
 use svc_core::{
-    Base, Problem,
+    BaseUrl, Problem,
     field_set::FieldSet,
     link::{ConventionalLayout, Dialect},
     model::{Event, FundraisingPage, Kind, Message, Person, Question},
     raw::RawDraft,
-    read::{Bodies, Caps, Json, Limits, Links},
+    read::{BodyReader, ContentLimits, Json, JsonLimits, LinkReader},
     value::Timestamp,
 };
 
 fn draft(kind: Kind, body: &str) -> (RawDraft, Vec<Problem>) {
-    let (base, dialect, limits) = (Base::default(), Dialect::default(), Limits::default());
-    let links = Links {
+    let (base, dialect, limits) = (
+        BaseUrl::default(),
+        Dialect::default(),
+        JsonLimits::default(),
+    );
+    let links = LinkReader {
         base: &base,
         layout: &ConventionalLayout,
         dialect: &dialect,
     };
-    let bodies = Bodies {
+    let bodies = BodyReader {
         links,
         namespace: "demo",
         limits: &limits,
-        caps: &Caps::STRANGERS,
+        caps: &ContentLimits::STRANGERS,
         now: Timestamp::from_micros(0),
     };
     let writable = match kind {
@@ -268,7 +272,7 @@ fn und_17_the_servers_own_identifier_does_not_count() {
             .collect();
         format!(r#"{{"identifiers":["demo:1",{}]}}"#, foreign.join(","))
     };
-    let most = Caps::STRANGERS.most("identifiers");
+    let most = ContentLimits::STRANGERS.most("identifiers");
     // A create with an own identifier is refused for that alone.
     assert_eq!(
         properties(&draft(Kind::Person, &body(most)).1),

@@ -9,12 +9,12 @@ use std::time::Duration;
 
 use http::{HeaderMap, HeaderValue, Method};
 use serde_json::{Value, json};
-use svc_core::api::{Reply, Request, Timer, WaitLimits};
+use svc_core::api::{Request, Response, Timer, WaitLimits};
 use svc_core::auth::{Authenticator, Caller, Credentials, Identity, Rights};
-use svc_core::error::Code;
-use svc_core::ops::Listening;
+use svc_core::error::ErrorCode;
+use svc_core::ops::Subscription;
 use svc_core::value::Timestamp;
-use svc_core::{Api, Changes, ChangesRequest, Context, Feed, Tenant, Vendor};
+use svc_core::{Api, ChangeFeed, Context, FeedRequest, FeedResponse, Tenant, Vendor};
 use svc_store::memory::MemoryStore;
 
 fn api(store: &MemoryStore) -> Api {
@@ -233,7 +233,7 @@ async fn syn_06_a_key_that_may_read_no_kind_is_forbidden() {
         let reply = waiting(&api, key(), &Hand::new(true), "changes?per_page=1").await;
         assert_eq!(
             (reply.status.as_u16(), reply.code),
-            (403, Some(Code::KeyNotAllowed)),
+            (403, Some(ErrorCode::KeyNotAllowed)),
             "{right}"
         );
         assert_eq!(
@@ -344,7 +344,7 @@ impl Timer for Hand {
     }
 }
 
-async fn waiting(api: &Api, who: Identity, timer: &Hand, address: &str) -> Reply {
+async fn waiting(api: &Api, who: Identity, timer: &Hand, address: &str) -> Response {
     let (path, query) = address.split_once('?').unwrap();
     let headers = HeaderMap::from_iter([(
         http::HeaderName::from_static("prefer"),
@@ -419,7 +419,7 @@ async fn syn_11_a_time_that_is_over_ends_the_wait() {
 }
 
 /// Polls a request once; whether it waits.
-async fn is_waiting(request: &mut Pin<Box<impl Future<Output = Reply>>>) -> bool {
+async fn is_waiting(request: &mut Pin<Box<impl Future<Output = Response>>>) -> bool {
     poll_fn(|cx| Poll::Ready(request.as_mut().poll(cx).is_pending())).await
 }
 
@@ -455,7 +455,7 @@ async fn syn_13_waits_are_bounded() {
         refused.code,
         refused.header("retry-after"),
     );
-    assert_eq!(known, (429, Some(Code::TooManyRequests), Some("5")));
+    assert_eq!(known, (429, Some(ErrorCode::TooManyRequests), Some("5")));
     assert_eq!(
         events(&api, key("one", "a"), "changes", None).await.status,
         429
@@ -497,13 +497,13 @@ struct Counted {
 }
 
 #[async_trait::async_trait]
-impl Changes for Counted {
-    async fn changes(&self, cx: &Context, request: &ChangesRequest) -> svc_core::Result<Feed> {
+impl ChangeFeed for Counted {
+    async fn changes(&self, cx: &Context, request: &FeedRequest) -> svc_core::Result<FeedResponse> {
         self.reads.fetch_add(1, Ordering::Relaxed);
         self.store.changes(cx, request).await
     }
 
-    async fn listen(&self, cx: &Context) -> svc_core::Result<Listening> {
+    async fn listen(&self, cx: &Context) -> svc_core::Result<Subscription> {
         self.store.listen(cx).await
     }
 }
@@ -612,7 +612,7 @@ async fn all<T>(mut left: Vec<Pin<Box<impl Future<Output = T>>>>) -> Vec<T> {
     outputs
 }
 
-async fn events(api: &Api, who: Identity, address: &str, last: Option<&str>) -> Reply {
+async fn events(api: &Api, who: Identity, address: &str, last: Option<&str>) -> Response {
     let (path, query) = address
         .split_once('?')
         .map_or((address, None), |(path, query)| (path, Some(query)));
@@ -691,7 +691,7 @@ async fn syn_12_a_stream_goes_on_telling() {
         [("created".to_owned(), "person".to_owned())]
     );
     assert!(!page.unwrap().to_string().contains("Ada"));
-    assert!(*hand.longest.lock().unwrap() <= svc_core::api::Following::SILENCE);
+    assert!(*hand.longest.lock().unwrap() <= svc_core::api::EventStream::SILENCE);
     // Who comes back is told what follows the event that it had, whatever its address says.
     let again = events(&api, one(), "changes?per_page=2", Some(&third)).await;
     assert_eq!(event(&again.body).0, fourth);

@@ -3,7 +3,8 @@
 
 use serde_json::{Value, json};
 use svc_core::{
-    Code, Error, Problem, api::ResponseStyle, auth::Caller, helper::Strangers, model::Kind,
+    Error, ErrorCode, Problem, api::ResponseStyle, auth::Caller, helper::AnonymousPolicy,
+    model::Kind,
 };
 
 use crate::support::server::{Answered, Server};
@@ -85,7 +86,7 @@ fn hlp_11_a_signature_and_its_person_in_one_call() {
 fn err_31_an_error_that_the_vendor_knows_is_a_problem_of_its_record() {
     let full = |_: &(dyn std::error::Error + 'static)| {
         Some(Error::invalid(Problem::general(
-            Code::CapacityExceeded,
+            ErrorCode::CapacityExceeded,
             "The table is full.",
         )))
     };
@@ -249,7 +250,7 @@ fn hlp_10_an_action_that_cannot_be_stored_leaves_the_person() {
     let helper = signing(&server);
     server.store.refuse(
         Kind::Signature,
-        Problem::new(Code::FieldInvalid, "comments", "Not this."),
+        Problem::new(ErrorCode::FieldInvalid, "comments", "Not this."),
     );
     let body = r#"{"comments":"c","add_tags":["no"],"person":{"email_addresses":[{"address":"a@example.org"}]}}"#;
     let answer = server.post(&helper, body);
@@ -288,7 +289,7 @@ fn hlp_10_a_person_that_cannot_be_stored_stores_nothing() {
     server.store.refuse(
         Kind::Person,
         Problem::new(
-            Code::IdentifierInUse,
+            ErrorCode::IdentifierInUse,
             "identifiers[0]",
             "`identifiers[0]` is taken.",
         ),
@@ -575,7 +576,7 @@ fn hlp_04_the_merge_through_the_helper() {
         known,
         "HLP-04 without a key"
     );
-    let server = Server::with(|api| api.strangers(Strangers::new().fill_empty()));
+    let server = Server::with(|api| api.strangers(AnonymousPolicy::new().fill_empty()));
     let filled = json!({"given_name": "Ada", "source": "web", "email_addresses": mail("a@x.org"), "languages_spoken": ["en"]});
     assert_eq!(
         merged(&server, Caller::anonymous(), &known, &posted),
@@ -590,7 +591,7 @@ fn hlp_04_the_merge_through_the_helper() {
 fn hlp_10_a_composed_helper_undoes_nothing_of_other_calls() {
     let object = |text: &str| match svc_core::read::Json::read(
         text.as_bytes(),
-        &svc_core::read::Limits::default(),
+        &svc_core::read::JsonLimits::default(),
     ) {
         Ok(svc_core::read::Json::Object(object)) => object,
         other => panic!("{other:?}"),
@@ -670,7 +671,7 @@ fn hlp_12_of_equal_calls_at_once_the_second_finds_the_person_of_the_first() {
 
 #[test]
 fn hlp_04_a_stranger_who_is_never_matched_is_somebody_new() {
-    let server = Server::with(|api| api.strangers(Strangers::new().never_match()));
+    let server = Server::with(|api| api.strangers(AnonymousPolicy::new().never_match()));
     let helper = signing(&server);
     let body = r#"{"person":{"email_addresses":[{"address":"a@x.org"}]}}"#;
     server.post(&helper, body);

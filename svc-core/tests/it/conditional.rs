@@ -15,8 +15,8 @@ use http::{
 };
 use serde_json::{Value, json};
 use svc_core::{
-    Base, Revision, Tenant,
-    api::{IfMatch, Reply, Request},
+    BaseUrl, RevisionSource, Tenant,
+    api::{IfMatchPolicy, Request, Response},
     auth::{Caller, Identity, Rights},
     value::Timestamp,
 };
@@ -40,12 +40,12 @@ impl Deref for Asked {
 
 impl Asked {
     /// Operations of a vendor's own.
-    fn vendor(if_match: IfMatch) -> Self {
+    fn vendor(if_match: IfMatchPolicy) -> Self {
         Self(Server::with(|api| api.conditional_requests(if_match)).api)
     }
 
     /// A store that runs the rulebook.
-    fn store(if_match: IfMatch) -> Self {
+    fn store(if_match: IfMatchPolicy) -> Self {
         let store = MemoryStore::new();
         Self(
             builder()
@@ -56,14 +56,14 @@ impl Asked {
         )
     }
 
-    fn both(if_match: IfMatch) -> [(&'static str, Self); 2] {
+    fn both(if_match: IfMatchPolicy) -> [(&'static str, Self); 2] {
         [
             ("a vendor's operations", Self::vendor(if_match)),
             ("a store", Self::store(if_match)),
         ]
     }
 
-    fn send_as(&self, caller: Caller, base: &Base, request: Request<'_>) -> Reply {
+    fn send_as(&self, caller: Caller, base: &BaseUrl, request: Request<'_>) -> Response {
         let now = request
             .received
             .unwrap_or_else(|| Timestamp::parse("2026-01-05T09:00:00.5Z").unwrap());
@@ -83,7 +83,7 @@ impl Asked {
         path: &str,
         body: &Value,
         conditions: &[(HeaderName, &str)],
-    ) -> Reply {
+    ) -> Response {
         let headers = conditions
             .iter()
             .map(|(name, value)| (name.clone(), HeaderValue::from_str(value).unwrap()));
@@ -105,7 +105,7 @@ impl Asked {
         self.send_as(Caller::with_rights(Rights::all()), base, request)
     }
 
-    fn get(&self, path: &str) -> Reply {
+    fn get(&self, path: &str) -> Response {
         self.send(&Method::GET, path, &Value::Null, &[])
     }
 
@@ -116,19 +116,19 @@ impl Asked {
     }
 }
 
-fn tag(reply: &Reply) -> String {
+fn tag(reply: &Response) -> String {
     reply
         .header("etag")
         .unwrap_or_else(|| panic!("no tag: {reply:?}"))
         .to_owned()
 }
 
-fn json_of(reply: &Reply) -> Value {
+fn json_of(reply: &Response) -> Value {
     serde_json::from_slice(&reply.body).unwrap_or_default()
 }
 
-fn code(reply: &Reply) -> Option<&'static str> {
-    reply.code.map(svc_core::Code::as_str)
+fn code(reply: &Response) -> Option<&'static str> {
+    reply.code.map(svc_core::ErrorCode::as_str)
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn etg_01_nothing_has_a_tag_unless_it_is_registered() {
 
 #[test]
 fn etg_02_and_05_what_is_known_is_not_sent_again() {
-    for (which, server) in Asked::both(IfMatch::Optional) {
+    for (which, server) in Asked::both(IfMatchPolicy::Optional) {
         let person = server.made("people", &json!({"given_name": "Ada"}));
         for path in [
             "",
@@ -217,11 +217,11 @@ fn etg_02_and_05_what_is_known_is_not_sent_again() {
 
 #[test]
 fn etg_04_representations_that_differ_have_different_tags() {
-    let server = Asked::store(IfMatch::Optional);
+    let server = Asked::store(IfMatchPolicy::Optional);
     let petition = server.made("petitions", &json!({"title": "Trees"}));
-    let other = Base::new("https://other.example.org/").unwrap();
+    let other = BaseUrl::new("https://other.example.org/").unwrap();
     let path = petition.strip_prefix(server.base().as_str()).unwrap();
-    let at = |base: &Base| {
+    let at = |base: &BaseUrl| {
         server.send_as(
             Caller::with_rights(Rights::all()),
             base,
@@ -265,7 +265,7 @@ fn etg_04_representations_that_differ_have_different_tags() {
 #[test]
 fn etg_04_a_tag_depends_on_no_process() {
     let [one, two] = [(); 2].map(|()| {
-        let server = Server::with(|api| api.conditional_requests(IfMatch::Optional));
+        let server = Server::with(|api| api.conditional_requests(IfMatchPolicy::Optional));
         server.made("people", r#"{"given_name":"Ada"}"#);
         Asked(server.api)
     });
@@ -274,7 +274,7 @@ fn etg_04_a_tag_depends_on_no_process() {
 
 #[test]
 fn etg_07_and_08_a_change_is_of_what_is_known() {
-    for (which, server) in Asked::both(IfMatch::Optional) {
+    for (which, server) in Asked::both(IfMatchPolicy::Optional) {
         let person = server.made("people", &json!({"given_name": "first"}));
         let put = |name: &str, named: &str| {
             server.send(
@@ -366,7 +366,7 @@ fn etg_07_and_08_a_change_is_of_what_is_known() {
 /// section 8.8.2.2).
 #[test]
 fn etg_11_a_date_is_no_condition_less_than_a_second_after_the_change() {
-    for (which, server) in Asked::both(IfMatch::Optional) {
+    for (which, server) in Asked::both(IfMatchPolicy::Optional) {
         let person = server.made("people", &json!({"given_name": "first"}));
         let path = person.strip_prefix(server.base().as_str()).unwrap();
         for (method, status) in [
@@ -404,7 +404,9 @@ fn etg_11_a_date_is_no_condition_less_than_a_second_after_the_change() {
 #[test]
 fn etg_07_a_vendors_change_meets_only_what_was_compared() {
     let memory = Memory::default();
-    let server = Server::over(memory, |api| api.conditional_requests(IfMatch::Optional));
+    let server = Server::over(memory, |api| {
+        api.conditional_requests(IfMatchPolicy::Optional)
+    });
     let person = server.made("people", r#"{"given_name":"first"}"#);
     let mut meanwhile = svc_core::read::Object::new();
     meanwhile.insert("given_name", "meanwhile");
@@ -432,7 +434,7 @@ fn etg_07_a_vendors_change_meets_only_what_was_compared() {
 
 #[test]
 fn etg_08_warnings_are_no_part_of_the_record() {
-    for (which, server) in Asked::both(IfMatch::Optional) {
+    for (which, server) in Asked::both(IfMatchPolicy::Optional) {
         let person = server.made("people", &json!({}));
         let put = server.send(&Method::PUT, &person, &json!({"given_nam": "A"}), &[]);
         assert!(json_of(&put)["ext:warnings"].is_array(), "{which}: {put:?}");
@@ -443,7 +445,7 @@ fn etg_08_warnings_are_no_part_of_the_record() {
 /// What a key may not read is in no tag that it gets, and it can still change what it knows.
 #[test]
 fn etg_08_a_caller_compares_what_it_may_see() {
-    let server = Asked::store(IfMatch::Optional);
+    let server = Asked::store(IfMatchPolicy::Optional);
     let rights = || ["people.create", "people.update"].map(|right| right.parse().unwrap());
     let blind = || Caller::with_rights(Rights::only(rights()));
     let send = |method: &Method, path: &str, body: &Value, headers: &HeaderMap| {
@@ -475,7 +477,7 @@ fn etg_08_a_caller_compares_what_it_may_see() {
 
 #[test]
 fn etg_09_a_change_needs_a_condition_where_that_is_registered() {
-    for (which, server) in Asked::both(IfMatch::Required) {
+    for (which, server) in Asked::both(IfMatchPolicy::Required) {
         let person = server.made("people", &json!({"given_name": "first"}));
         for method in [Method::PUT, Method::DELETE] {
             let reply = server.send(&method, &person, &json!({}), &[]);
@@ -507,7 +509,7 @@ fn etg_09_a_change_needs_a_condition_where_that_is_registered() {
 struct Count(Arc<AtomicU64>);
 
 #[async_trait::async_trait]
-impl Revision for Count {
+impl RevisionSource for Count {
     async fn revision(&self, _: &Tenant, _: std::time::Instant) -> Option<u64> {
         Some(self.0.load(Ordering::Relaxed))
     }
@@ -521,7 +523,7 @@ fn etg_05_a_revision_stands_for_what_would_be_read() {
         let count = Count::default();
         let server = Server::with(|api| {
             api.response_cache(count.clone())
-                .conditional_requests(IfMatch::Optional)
+                .conditional_requests(IfMatchPolicy::Optional)
         });
         let person = server.made("people", r#"{"given_name":"A"}"#);
         let asked = Asked(server.api.clone());

@@ -4,10 +4,10 @@ use svc_core::{
     Context, Tenant,
     auth::Caller,
     draft::Draft,
-    link::Address,
+    link::RecordAddress,
     model::{Kind, Person, Tag},
     raw::RawPatch,
-    store::{Call, Load, Outcome, Store, Work},
+    store::{ImportedRecord, Store, WriteOperation, WriteOutcome, WriteRequest},
     value::{Id, Timestamp},
 };
 use svc_store::memory::MemoryStore;
@@ -19,10 +19,15 @@ async fn cru_19_dates_of_a_record_from_the_future_increase() {
     let begin = Timestamp::from_micros(1_000_000);
     let store = MemoryStore::new().now(move || begin);
     let cx = Context::new(Tenant::new("one"), Caller::anonymous(), begin);
-    let write = async |work| store.write(&cx, Call::new(&cx, work)).await.unwrap();
+    let write = async |work| {
+        store
+            .write(&cx, WriteRequest::new(&cx, work))
+            .await
+            .unwrap()
+    };
     let id = Id::from(7);
     let tag = Draft::new(&Tag::default().name("a tag")).into_raw();
-    write(Work::Load(Box::new(Load::new(
+    write(WriteOperation::Load(Box::new(ImportedRecord::new(
         id.clone(),
         Timestamp::from_micros(1_000_004),
         tag,
@@ -31,13 +36,20 @@ async fn cru_19_dates_of_a_record_from_the_future_increase() {
     let mut dates = vec![1_000_004];
     for number in 0..12 {
         if number % 4 > 0 {
-            write(Work::Create(Draft::new(&Person::default()).into_raw())).await;
+            write(WriteOperation::Create(
+                Draft::new(&Person::default()).into_raw(),
+            ))
+            .await;
             continue;
         }
         let named = Draft::new(&Tag::default().name(format!("name {number}"))).into_raw();
         let patch = RawPatch::new(Kind::Tag, named.fields);
-        let changed = write(Work::Update(Address::top(Kind::Tag, id.clone()), patch)).await;
-        let Outcome::Updated(Some(record)) = changed else {
+        let changed = write(WriteOperation::Update(
+            RecordAddress::top(Kind::Tag, id.clone()),
+            patch,
+        ))
+        .await;
+        let WriteOutcome::Updated(Some(record)) = changed else {
             panic!("the tag is there")
         };
         dates.push(record.meta().modified.micros());

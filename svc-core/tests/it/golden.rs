@@ -9,7 +9,7 @@ use svc_core::{
     fields,
     helper::RecordSignature,
     model::{Person, Petition, Signature},
-    read::{Json, Limits},
+    read::{Json, JsonLimits},
     writable,
 };
 
@@ -54,7 +54,7 @@ fn pretty(json: &Json, indent: usize, out: &mut String) {
 fn golden(name: &str, answer: &Answered) {
     let mut text = format!("{}\n", answer.status);
     pretty(
-        &Json::read(answer.text.as_bytes(), &Limits::default()).expect("JSON"),
+        &Json::read(answer.text.as_bytes(), &JsonLimits::default()).expect("JSON"),
         0,
         &mut text,
     );

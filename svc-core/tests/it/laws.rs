@@ -3,29 +3,30 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use svc_core::link::Address;
+use svc_core::link::RecordAddress;
 use svc_core::model::Kind;
 use svc_core::raw::{RawPage, RawRecord};
-use svc_core::store::{Call, Key, Outcome, Store};
-use svc_core::{Changes, ChangesRequest, Context, Feed, ListRequest, Tenant};
+use svc_core::store::{LookupKey, Store, WriteOutcome, WriteRequest};
+use svc_core::{ChangeFeed, Context, FeedRequest, FeedResponse, ListRequest, Tenant};
 use svc_store::laws::{
-    Broken, Laws, NumberedPages, check, check_feed, check_feed_among_writers, check_filters,
-    check_outgoing, check_rulebook, check_webhooks,
+    ContractViolation, NumberedPages, StoreTests, check, check_feed, check_feed_among_writers,
+    check_filters, check_outgoing, check_rulebook, check_webhooks,
 };
 use svc_store::memory::MemoryStore;
 
 /// Compared with another one of its kind: undo, clock, together; and that equal histories are equal
 /// at all.
 #[tokio::test]
-async fn the_store_in_memory_keeps_the_laws() -> Result<(), Broken> {
+async fn the_store_in_memory_keeps_the_laws() -> Result<(), ContractViolation> {
     check(async || (MemoryStore::new(), ["one", "two"].map(Tenant::new))).await
 }
 
 /// UND-38: a membership that is loaded a second time is not a new one. Ten thousand histories had
 /// met it once, in this one.
 #[tokio::test]
-async fn und_38_a_membership_that_is_there_is_not_new_when_it_is_loaded() -> Result<(), Broken> {
-    let histories = Laws::new().seed(4462).histories(1);
+async fn und_38_a_membership_that_is_there_is_not_new_when_it_is_loaded()
+-> Result<(), ContractViolation> {
+    let histories = StoreTests::new().seed(4462).histories(1);
     histories
         .check(async || (MemoryStore::new(), ["one", "two"].map(Tenant::new)))
         .await
@@ -33,18 +34,19 @@ async fn und_38_a_membership_that_is_there_is_not_new_when_it_is_loaded() -> Res
 
 /// HOOK-12, HOOK-14: the store in memory keeps webhooks as it must.
 #[tokio::test]
-async fn hook_14_webhooks_are_kept() -> Result<(), Broken> {
+async fn hook_14_webhooks_are_kept() -> Result<(), ContractViolation> {
     check_webhooks(&MemoryStore::new(), ["one", "two"].map(Tenant::new)).await
 }
 
 #[tokio::test]
-async fn the_rulebook_is_repeatable_and_keeps_the_order_of_calls() -> Result<(), Broken> {
+async fn the_rulebook_is_repeatable_and_keeps_the_order_of_calls() -> Result<(), ContractViolation>
+{
     check_rulebook(300).await
 }
 
 /// HAF-11, SCH-01, SCH-04, UND-26: compared with another one of its kind.
 #[tokio::test]
-async fn haf_11_what_is_to_be_sent_is_equal_for_equal_calls() -> Result<(), Broken> {
+async fn haf_11_what_is_to_be_sent_is_equal_for_equal_calls() -> Result<(), ContractViolation> {
     check_outgoing(
         &Arc::new(MemoryStore::new()),
         ["one", "two"].map(Tenant::new),
@@ -55,7 +57,7 @@ async fn haf_11_what_is_to_be_sent_is_equal_for_equal_calls() -> Result<(), Brok
 
 /// SYN-02, SYN-04: who follows the feed has what is there.
 #[tokio::test]
-async fn syn_02_the_feed_of_the_store_in_memory_is_complete() -> Result<(), Broken> {
+async fn syn_02_the_feed_of_the_store_in_memory_is_complete() -> Result<(), ContractViolation> {
     check_feed(async || (MemoryStore::new(), ["one", "two"].map(Tenant::new))).await
 }
 
@@ -69,7 +71,7 @@ fn calls() -> usize {
 
 /// SYN-02, SYN-04: nothing is missed of what writers do at the same time.
 #[tokio::test]
-async fn syn_04_a_poller_among_writers_misses_nothing() -> Result<(), Broken> {
+async fn syn_04_a_poller_among_writers_misses_nothing() -> Result<(), ContractViolation> {
     check_feed_among_writers(&[MemoryStore::new()], &Tenant::new("one"), calls()).await
 }
 
@@ -78,10 +80,10 @@ async fn syn_04_a_poller_among_writers_misses_nothing() -> Result<(), Broken> {
 struct Forgetful(MemoryStore);
 
 #[async_trait]
-impl Changes for Forgetful {
-    async fn changes(&self, cx: &Context, request: &ChangesRequest) -> svc_core::Result<Feed> {
+impl ChangeFeed for Forgetful {
+    async fn changes(&self, cx: &Context, request: &FeedRequest) -> svc_core::Result<FeedResponse> {
         let mut feed = self.0.changes(cx, request).await?;
-        if let Feed::Page(page) = &mut feed
+        if let FeedResponse::Page(page) = &mut feed
             && page.entries.len() > 1
         {
             page.entries.pop();
@@ -101,15 +103,15 @@ impl Store for Forgetful {
         self.0.list(cx, kind, request).await
     }
 
-    async fn get(&self, cx: &Context, at: &Address) -> svc_core::Result<Option<RawRecord>> {
+    async fn get(&self, cx: &Context, at: &RecordAddress) -> svc_core::Result<Option<RawRecord>> {
         Store::get(&self.0, cx, at).await
     }
 
-    async fn find(&self, cx: &Context, key: &Key) -> svc_core::Result<Option<RawRecord>> {
+    async fn find(&self, cx: &Context, key: &LookupKey) -> svc_core::Result<Option<RawRecord>> {
         self.0.find(cx, key).await
     }
 
-    async fn write(&self, cx: &Context, call: Call) -> svc_core::Result<Outcome> {
+    async fn write(&self, cx: &Context, call: WriteRequest) -> svc_core::Result<WriteOutcome> {
         self.0.write(cx, call).await
     }
 }
@@ -126,12 +128,12 @@ async fn a_feed_that_forgets_breaks_the_law() {
 /// FLT-01, FLT-02, FLT-05, FLT-08, FLT-09: 5 000 filters and orders, on pages that are walked over
 /// and jumped to.
 #[tokio::test]
-async fn flt_01_filters_show_what_each_record_says() -> Result<(), Broken> {
+async fn flt_01_filters_show_what_each_record_says() -> Result<(), ContractViolation> {
     check_filters(&MemoryStore::new(), ["one", "two"].map(Tenant::new), 5_000).await
 }
 
 /// COL-23, COL-28: a page by number agrees with its own total, whatever is written meanwhile.
-async fn pages_agree(pages: usize) -> Result<(), Broken> {
+async fn pages_agree(pages: usize) -> Result<(), ContractViolation> {
     let (store, tenant) = (MemoryStore::new(), Tenant::new("one"));
     let pages_by_number = Arc::new(NumberedPages::new(store, tenant));
     let writer = Arc::clone(&pages_by_number);
@@ -141,12 +143,12 @@ async fn pages_agree(pages: usize) -> Result<(), Broken> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn col_23_pages_by_number_agree_with_their_totals() -> Result<(), Broken> {
+async fn col_23_pages_by_number_agree_with_their_totals() -> Result<(), ContractViolation> {
     pages_agree(1_000).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "30 000 pages: .ci/full pages"]
-async fn col_23_many_pages_by_number_agree_with_their_totals() -> Result<(), Broken> {
+async fn col_23_many_pages_by_number_agree_with_their_totals() -> Result<(), ContractViolation> {
     pages_agree(30_000).await
 }

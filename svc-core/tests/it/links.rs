@@ -306,7 +306,7 @@ fn hal_09_a_backend_names_links_without_knowing_the_prefix() {
     server.store.refuse(
         Kind::Tag,
         Problem::new(
-            svc_core::Code::LinkNotFound,
+            svc_core::ErrorCode::LinkNotFound,
             "_links.creator",
             "It leads nowhere.",
         ),

@@ -2,9 +2,11 @@
 
 use proptest::prelude::*;
 use svc_core::{
-    helper::{MatchKey, Merge, PersonMatching, StockMatching, emails, merge_person, normal_email},
+    helper::{
+        DefaultMatching, MatchKey, MergePolicy, PersonMatching, emails, merge_person, normal_email,
+    },
     model::Kind,
-    read::{Json, Limits, Object},
+    read::{Json, JsonLimits, Object},
     value::Identifier,
 };
 
@@ -14,13 +16,13 @@ use crate::support::{
 };
 
 fn object(text: &str) -> Object {
-    Json::read(text.as_bytes(), &Limits::default())
+    Json::read(text.as_bytes(), &JsonLimits::default())
         .expect("JSON")
         .into_object()
         .expect("an object")
 }
 
-fn merged(known: &str, posted: &str, merge: Merge) -> String {
+fn merged(known: &str, posted: &str, merge: MergePolicy) -> String {
     let mut known = object(known);
     merge_person(&mut known, &object(posted), merge);
     Json::Object(known).to_string()
@@ -30,16 +32,16 @@ fn merged(known: &str, posted: &str, merge: Merge) -> String {
 fn assert_merge(known: &str, posted: &str, with_key: &str, filled: &str) {
     let compact = |text: &str| Json::Object(object(text)).to_string();
     assert_eq!(
-        merged(known, posted, Merge::Replace),
+        merged(known, posted, MergePolicy::Replace),
         compact(with_key),
         "HLP-04: {known} with {posted}"
     );
     assert_eq!(
-        merged(known, posted, Merge::Fill),
+        merged(known, posted, MergePolicy::Fill),
         compact(filled),
         "HLP-04: {known} with {posted} without a key"
     );
-    for nothing in [Merge::Keep, Merge::Apart] {
+    for nothing in [MergePolicy::Keep, MergePolicy::Apart] {
         assert_eq!(
             merged(known, posted, nothing),
             compact(known),
@@ -88,7 +90,7 @@ fn hlp_04_an_identity_of_a_stranger_does_not_overwrite_the_gender() {
     ] {
         let posted = format!(r#"{{"gender_identity":"{posted}"}}"#);
         assert_eq!(
-            merged(known, &posted, Merge::Fill),
+            merged(known, &posted, MergePolicy::Fill),
             after,
             "HLP-04: {known} with {posted} without a key"
         );
@@ -228,7 +230,7 @@ fn hlp_04_what_a_person_is_looked_up_by() {
         "HLP-04: the primary one first"
     );
     let identifiers = ["s:1", "s:2"].map(|text| Identifier::parse(text).unwrap());
-    let keys = StockMatching.keys(&identifiers, &person);
+    let keys = DefaultMatching.keys(&identifiers, &person);
     let expected = [
         MatchKey::Identifier(identifiers[0].clone()),
         MatchKey::Identifier(identifiers[1].clone()),
@@ -236,7 +238,7 @@ fn hlp_04_what_a_person_is_looked_up_by() {
     assert_eq!(keys[..2], expected, "HLP-04: identifiers first");
     assert_eq!(keys[2], MatchKey::Email("a@x.org".to_owned()), "HLP-04");
     assert_eq!(
-        StockMatching.keys(&[], &object(r#"{"given_name":"A"}"#)),
+        DefaultMatching.keys(&[], &object(r#"{"given_name":"A"}"#)),
         [],
         "HLP-04: a name is no key"
     );
@@ -267,7 +269,7 @@ proptest! {
     fn hlp_04_laws_of_merging(known in any::<u64>(), posted in any::<u64>()) {
         let known = generate::body(&mut Dice::new(known), Kind::Person);
         let posted = generate::body(&mut Dice::new(posted), Kind::Person);
-        for merge in [Merge::Replace, Merge::Keep, Merge::Fill] {
+        for merge in [MergePolicy::Replace, MergePolicy::Keep, MergePolicy::Fill] {
             let mut once = known.clone();
             merge_person(&mut once, &posted, merge);
             for list in ["email_addresses", "phone_numbers", "postal_addresses"] {
@@ -278,12 +280,12 @@ proptest! {
             prop_assert_eq!(&same, &known, "HLP-04: nothing changes nothing");
             let mut twice = once.clone();
             merge_person(&mut twice, &posted, merge);
-            if merge != Merge::Replace {
+            if merge != MergePolicy::Replace {
                 prop_assert_eq!(&twice, &once, "HLP-04: a repeat is nothing new");
             }
             for (name, value) in &known {
                 prop_assert!(once.contains(name), "HLP-04: nothing goes away: {name}");
-                if merge != Merge::Replace && !value.is_blank() && name != "postal_addresses" {
+                if merge != MergePolicy::Replace && !value.is_blank() && name != "postal_addresses" {
                     prop_assert_eq!(once.get(name), Some(value), "HLP-04: a stranger overwrites nothing");
                 }
             }

@@ -7,12 +7,12 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use serde_json::{Value, json};
 use svc_core::{
     ApiBuilder,
-    api::{Behaviour, Exposure, capabilities},
+    api::{Behaviour, ResourceConfig, capabilities},
     auth::{Caller, Rights},
     field, fields,
     helper::{PersonSignup, RecordAttendance},
     model::{Attendance, Event, Kind, Person, Petition, attendance, event, person, petition},
-    schema::Narrowing,
+    schema::Constraints,
     value::Amount,
     writable,
 };
@@ -22,7 +22,7 @@ use crate::support::{
     server::{Answered, Server, builder},
 };
 
-fn people(x: Exposure<Person, Memory>) -> Exposure<Person, Memory> {
+fn people(x: ResourceConfig<Person, Memory>) -> ResourceConfig<Person, Memory> {
     x.list()
         .get()
         .create()
@@ -40,7 +40,7 @@ fn people(x: Exposure<Person, Memory>) -> Exposure<Person, Memory> {
         .longest(field!(person::email_addresses::address), 20)
 }
 
-fn attendances(x: Exposure<Attendance, Memory>) -> Exposure<Attendance, Memory> {
+fn attendances(x: ResourceConfig<Attendance, Memory>) -> ResourceConfig<Attendance, Memory> {
     x.under::<Event>()
         .get()
         .create()
@@ -55,7 +55,7 @@ fn attendances(x: Exposure<Attendance, Memory>) -> Exposure<Attendance, Memory> 
         )
 }
 
-fn events(x: Exposure<Event, Memory>) -> Exposure<Event, Memory> {
+fn events(x: ResourceConfig<Event, Memory>) -> ResourceConfig<Event, Memory> {
     x.list()
         .get()
         .create()
@@ -404,7 +404,7 @@ fn cap_05_the_capability_document_says_all_of_it() {
 /// CAP-04: what a program learns when it starts is declared and enforced as what the compiler knew.
 #[test]
 fn cap_04_a_program_hands_over_what_it_learns_when_it_starts() {
-    let mut tables = Narrowing::default();
+    let mut tables = Constraints::default();
     tables.at(&["summary"]).required = true;
     tables.at(&["title"]).longest = Some(5);
     tables.at(&["capacity"]).most = Some(Amount::from(1000));
@@ -459,7 +459,7 @@ fn cap_04_a_program_hands_over_what_it_learns_when_it_starts() {
 #[test]
 fn cap_04_every_contradiction_is_told_at_once() {
     let store = Arc::new(Memory::default());
-    let mut tables = Narrowing::default();
+    let mut tables = Constraints::default();
     tables.at(&["nmae"]).required = true;
     tables.at(&["title", "text"]).required = true;
     tables
@@ -467,7 +467,7 @@ fn cap_04_every_contradiction_is_told_at_once() {
         .leave_out();
     tables.at(&["total_signatures"]).least = Some(Amount::from(5));
     tables.at(&["total_signatures"]).most = Some(Amount::from(4));
-    let mut tags = Narrowing::default();
+    let mut tags = Constraints::default();
     tags.at(&["name"]).required = true;
     let api = builder()
         .resource::<Petition, _>(&store, |x| {
@@ -511,7 +511,7 @@ fn cap_04_every_contradiction_is_told_at_once() {
 #[test]
 fn cap_04_a_set_of_all_members_narrows_nothing() {
     let store = Arc::new(Memory::default());
-    let all = |x: Exposure<Person, Memory>| {
+    let all = |x: ResourceConfig<Person, Memory>| {
         x.get().writable(
             writable!(person::{email_addresses::{primary, address, address_type, status}}),
         )

@@ -5,13 +5,16 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use serde_json::json;
 use svc_core::{
-    ApiBuilder, Code, Context, Error, Get, Helper, Problem, Record, Result,
-    api::{Atomicity, Behaviour, Exposure, OwnRelations},
+    ApiBuilder, Context, Error, ErrorCode, Get, Helper, Problem, Record, Result,
+    api::{Atomicity, Behaviour, ResourceConfig, VendorRelations},
     fields,
-    helper::{EntryStatus, FunctionName, Outcome, Plan, RecordSignature, Schedule, Scheduling},
-    link::Address,
+    helper::{
+        EntryStatus, FunctionName, HelperOutcome, HelperRequest, RecordSignature, Schedule,
+        ScheduleChange,
+    },
+    link::RecordAddress,
     model::{Kind, Message, Person, Petition, Resource, Signature, Tag, petition},
-    record::{Computed, Meta},
+    record::{ComputedValue, Meta},
     value::{Id, Timestamp},
     writable,
 };
@@ -43,8 +46,8 @@ impl Helper<RecordSignature> for Native {
     async fn run(
         &self,
         cx: &Context,
-        plan: Plan<RecordSignature>,
-    ) -> Result<Outcome<RecordSignature>> {
+        plan: HelperRequest<RecordSignature>,
+    ) -> Result<HelperOutcome<RecordSignature>> {
         let action = plan
             .action()
             .ok_or_else(|| Error::unexpected("an action"))?
@@ -56,7 +59,7 @@ impl Helper<RecordSignature> for Native {
             action.comments
         ));
         let problem = Problem::new(
-            Code::IdentifierInUse,
+            ErrorCode::IdentifierInUse,
             "identifiers[1]",
             "{property} is taken.",
         );
@@ -65,24 +68,29 @@ impl Helper<RecordSignature> for Native {
         } else {
             EntryStatus::Created
         };
-        Ok(Outcome::without_person().action(Record::<Signature>::new(meta(cx), action), status))
+        Ok(HelperOutcome::without_person()
+            .action(Record::<Signature>::new(meta(cx), action), status))
     }
 }
 
 #[async_trait]
 impl Helper<Schedule> for Native {
-    async fn run(&self, cx: &Context, plan: Plan<Schedule>) -> Result<Outcome<Schedule>> {
+    async fn run(
+        &self,
+        cx: &Context,
+        plan: HelperRequest<Schedule>,
+    ) -> Result<HelperOutcome<Schedule>> {
         self.note(match plan.schedule() {
-            Some(Scheduling::Set { start, stop }) => format!("{start} {stop:?}"),
-            Some(Scheduling::Cancel) => {
+            Some(ScheduleChange::Set { start, stop }) => format!("{start} {stop:?}"),
+            Some(ScheduleChange::Cancel) => {
                 return Err(Error::invalid(Problem::general(
-                    Code::MessageNotScheduled,
+                    ErrorCode::MessageNotScheduled,
                     "It is not scheduled.",
                 )));
             }
             _ => "nothing".to_owned(),
         });
-        Ok(Outcome::without_person().action(
+        Ok(HelperOutcome::without_person().action(
             Record::new(meta(cx), Message::default()),
             EntryStatus::Existing,
         ))
@@ -249,14 +257,14 @@ fn err_38_functions_that_were_not_named_are_reported_whatever_the_runner_does() 
 #[test]
 fn ent_27_a_vendor_has_relations_of_its_own() {
     let store = Arc::new(Memory::default());
-    let own = OwnRelations::new("https://crm.example.org/relations/").link(
+    let own = VendorRelations::new("https://crm.example.org/relations/").link(
         "shop",
         "https://crm.example.org/shop",
         "Shop",
     );
     let of_tag = Arc::new(OfTag);
     let api = builder()
-        .resource::<Tag, _>(&of_tag, Exposure::get)
+        .resource::<Tag, _>(&of_tag, ResourceConfig::get)
         .own_relations(own);
     let server = Server {
         api: api.build().unwrap(),
@@ -292,7 +300,7 @@ struct OfTag;
 
 #[async_trait]
 impl Get<Tag> for OfTag {
-    async fn get(&self, cx: &Context, _: &Address) -> Result<Option<Record<Tag>>> {
+    async fn get(&self, cx: &Context, _: &RecordAddress) -> Result<Option<Record<Tag>>> {
         let tag = Record::new(Meta::new(7.into(), cx.now), Tag::default());
         Ok(Some(
             tag.own_link("card", "https://crm.example.org/cards/7")
@@ -304,8 +312,9 @@ impl Get<Tag> for OfTag {
 #[test]
 fn a_link_that_is_not_kept_is_not_declared() {
     let store = Arc::new(Memory::default());
-    let people = |api: ApiBuilder| api.resource::<Person, _>(&store, Exposure::get);
-    let offer = |x: Exposure<Petition, _>| x.get().create().without_link(petition::link::creator);
+    let people = |api: ApiBuilder| api.resource::<Person, _>(&store, ResourceConfig::get);
+    let offer =
+        |x: ResourceConfig<Petition, _>| x.get().create().without_link(petition::link::creator);
     let api = people(builder())
         .resource::<Petition, _>(&store, offer)
         .build()
@@ -411,8 +420,8 @@ fn a_computed_value_is_sent_once() {
     let petition = Petition::default().total_signatures(7).title("T");
     let now = Timestamp::from_micros(0);
     let record = Record::new(Meta::new(Id::new("p").unwrap(), now), petition)
-        .computed(petition::key::total_signatures, Computed::Count(8))
-        .computed(petition::key::total_signatures, Computed::Count(9));
+        .computed(petition::key::total_signatures, ComputedValue::Count(8))
+        .computed(petition::key::total_signatures, ComputedValue::Count(9));
     let fields = record
         .into_raw()
         .fields_object(&svc_core::link::ShareNames::default());

@@ -2,12 +2,12 @@
 
 use http::{HeaderMap, HeaderValue, Method};
 use svc_core::{
-    Code, Tenant,
-    api::{Reply, Request, ResponseStyle, operations},
+    ErrorCode, Tenant,
+    api::{Request, Response, ResponseStyle, operations},
     auth::{Caller, Identity, Rights},
-    link::{Address, Scope, Target},
+    link::{RecordAddress, Scope, Target},
     model::Kind,
-    operation::{Need, Output},
+    operation::{RequiredRight, ResponseBodyKind},
     value::Id,
 };
 
@@ -24,7 +24,7 @@ fn bearer(rights: Rights) -> Identity {
     Identity::Known(Tenant::new("one"), Caller::with_rights(rights))
 }
 
-fn answer(server: &Server, identity: Identity, method: &Method, path: &str) -> Reply {
+fn answer(server: &Server, identity: Identity, method: &Method, path: &str) -> Response {
     block_on(
         server
             .api
@@ -48,7 +48,7 @@ fn und_35_each_method_of_a_shape_is_one_operation() {
         let is_write = spec.method != Method::GET;
         assert!(!spec.takes_body() || is_write, "UND-39 {}", spec.name);
         assert!(
-            !is_write || spec.need != Need::Nothing,
+            !is_write || spec.need != RequiredRight::Nothing,
             "AUT-07 {}",
             spec.name
         );
@@ -72,7 +72,7 @@ fn cru_13_and_cru_14_the_styles_differ_in_create_and_delete_only() {
         );
         let usual = spec.success(ResponseStyle::Table);
         assert_eq!(
-            usual.output == Output::Nothing,
+            usual.output == ResponseBodyKind::Nothing,
             usual.status == 204,
             "{}",
             spec.name
@@ -162,14 +162,14 @@ fn aut_03_who_asks_is_told_by_one_key() {
         (Identity::Invalid, Identity::Invalid),
         "UND-34"
     );
-    assert_eq!(Code::KeyInvalid.status(), 401);
+    assert_eq!(ErrorCode::KeyInvalid.status(), 401);
 }
 
 /// RES-submission-07: an operation has a name of its own on each target, also where answers are
 /// created in two places.
 #[test]
 fn every_operation_has_a_name_of_its_own() {
-    let id = |kind, parent: Address| {
+    let id = |kind, parent: RecordAddress| {
         let target = Target::Collection {
             kind,
             scope: Scope::Under(parent),
@@ -181,18 +181,21 @@ fn every_operation_has_a_name_of_its_own() {
     };
     let number = || Id::from(1);
     assert_eq!(
-        id(Kind::Answer, Address::top(Kind::Question, number())),
+        id(Kind::Answer, RecordAddress::top(Kind::Question, number())),
         "create_answer"
     );
     assert_eq!(
         id(
             Kind::Answer,
-            Address::under(Kind::Submission, number(), number())
+            RecordAddress::under(Kind::Submission, number(), number())
         ),
         "create_answer_of_submission"
     );
     assert_eq!(
-        id(Kind::Signature, Address::top(Kind::Petition, number())),
+        id(
+            Kind::Signature,
+            RecordAddress::top(Kind::Petition, number())
+        ),
         "create_signature"
     );
 }

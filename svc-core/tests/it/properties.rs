@@ -2,14 +2,14 @@
 
 use proptest::prelude::*;
 use svc_core::{
-    Base, Context, Create, Draft, Problem, Tenant,
+    BaseUrl, Context, Create, Draft, Problem, Tenant,
     auth::{Caller, Rights},
     each_kind,
     field_set::FieldBits,
-    link::{Address, ConventionalLayout, Dialect, Layout, Scope, ShareNames, Target},
+    link::{ConventionalLayout, Dialect, Layout, RecordAddress, Scope, ShareNames, Target},
     model::{Kind, Resource},
     raw::RawDraft,
-    read::{Bodies, Caps, Json, Limits, Links, Object},
+    read::{BodyReader, ContentLimits, Json, JsonLimits, LinkReader, Object},
     value::{Amount, Id, Timestamp},
 };
 
@@ -20,19 +20,19 @@ use crate::support::{
     server::Server,
 };
 
-fn with_bodies<T>(dialect: &Dialect, read: impl FnOnce(&Bodies<'_>) -> T) -> T {
-    let (base, limits) = (Base::default(), Limits::default());
-    let links = Links {
+fn with_bodies<T>(dialect: &Dialect, read: impl FnOnce(&BodyReader<'_>) -> T) -> T {
+    let (base, limits) = (BaseUrl::default(), JsonLimits::default());
+    let links = LinkReader {
         base: &base,
         layout: &ConventionalLayout,
         dialect,
     };
     let now = Timestamp::parse("2026-01-05T09:00:00Z").expect("a timestamp");
-    read(&Bodies {
+    read(&BodyReader {
         links,
         namespace: "crm",
         limits: &limits,
-        caps: &Caps::default(),
+        caps: &ContentLimits::default(),
         now,
     })
 }
@@ -87,7 +87,7 @@ fn sorted(json: &Json) -> Json {
 }
 
 /// Creates a record of a kind right in the backend.
-fn create(server: &Server, draft: RawDraft) -> Address {
+fn create(server: &Server, draft: RawDraft) -> RecordAddress {
     macro_rules! create {
         (($server:ident, $draft:ident) $($kind:ident)+) => {
             match $draft.kind {
@@ -105,7 +105,7 @@ fn create(server: &Server, draft: RawDraft) -> Address {
 }
 
 /// A record of a kind with these fields, under a container of its own.
-fn create_with_container(server: &Server, kind: Kind, fields: Object) -> Address {
+fn create_with_container(server: &Server, kind: Kind, fields: Object) -> RecordAddress {
     let mut draft = RawDraft::empty(kind).with_fields(fields);
     if let (Some(parent), Some(container)) = (kind.schema().parent, kind.schema().parent_kind()) {
         draft
@@ -132,7 +132,7 @@ fn all_faults_are_named(dialect: &Dialect, kind: Kind, seed: u64) -> Result<(), 
             "ERR-25, ERR-26: {problem:?}"
         );
     }
-    let at = Address::top(kind, Id::new("x").expect("an id"));
+    let at = RecordAddress::top(kind, Id::new("x").expect("an id"));
     let (_, problems) = with_bodies(dialect, |bodies| {
         bodies.patch(&at, FieldBits::ALL, &faulty.body)
     });
@@ -168,7 +168,8 @@ fn round_trip(server: &Server, kind: Kind, seed: u64) -> Result<(), TestCaseErro
     let answer = server.get(&href);
     prop_assert_eq!(answer.status, 200, "COL-03 {}", answer.text);
     prop_assert_eq!(answer.link("self"), Some(href.as_str()), "HAL-16");
-    let Ok(Json::Object(sent_back)) = Json::read(answer.text.as_bytes(), &Limits::default()) else {
+    let Ok(Json::Object(sent_back)) = Json::read(answer.text.as_bytes(), &JsonLimits::default())
+    else {
         return Err(TestCaseError::fail("not an object"));
     };
     // A client that sends a whole representation back changes nothing: the server's own identifier
@@ -241,7 +242,7 @@ proptest! {
             return Ok(());
         }
         let href = server.api.href(server.api.base(), &Target::Record(at));
-        let read = |text: &str| Json::read(text.as_bytes(), &Limits::default()).expect("JSON").into_object().expect("an object");
+        let read = |text: &str| Json::read(text.as_bytes(), &JsonLimits::default()).expect("JSON").into_object().expect("an object");
         let old = read(&server.get(&href).text);
 
         // Some fields anew, some emptied with `null` (CRU-17), the rest left out (CRU-15).
@@ -249,7 +250,7 @@ proptest! {
         let mut patch = generate::object(&mut dice, kind.schema().fields);
         patch.retain(|_, _| dice.once_in(2));
         for field in kind.schema().fields.fields.iter().filter(|field| !field.is_computed()) {
-            if field.mode != svc_core::schema::Mode::Required && dice.once_in(4) {
+            if field.mode != svc_core::schema::FieldMode::Required && dice.once_in(4) {
                 patch.insert(field.name, Json::Null);
             }
         }
@@ -320,7 +321,7 @@ proptest! {
     #[test]
     fn col_19_the_layout_reads_what_it_writes(kind in any_kind(), id in "[A-Za-z0-9_-]{1,64}", parent in "[A-Za-z0-9_-]{1,64}") {
         let (Some(id), Some(parent)) = (Id::new(&id), Id::new(&parent)) else { return Ok(()) };
-        let address = Address::new(kind, id, kind.schema().home.map(|_| parent));
+        let address = RecordAddress::new(kind, id, kind.schema().home.map(|_| parent));
         let mut targets = vec![Target::Record(address.clone())];
         for link in kind.schema().links {
             match link.target {

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use http::Method;
 use svc_core::{
     Api, Vendor,
-    api::{Atomicity, EntryLinks, Exposure, PatchMethod, Sizes},
+    api::{ApiLimits, Atomicity, EntryLinks, PatchMethod, ResourceConfig},
     auth::{Operation, Right},
     fields,
     helper::{HelperName, PersonSignup, RecordSignature, Schedule},
-    link::{Address, ConventionalLayout, Dialect, Layout, Scope, Target},
+    link::{ConventionalLayout, Dialect, Layout, RecordAddress, Scope, Target},
     model::{Kind, Person, Petition, Signature},
-    operation::Key,
+    operation::KeyRequirement,
     value::Id,
     writable,
 };
@@ -26,7 +26,7 @@ fn problems(api: svc_core::ApiBuilder) -> Vec<String> {
 }
 
 fn record(kind: Kind) -> Target {
-    Target::Record(Address::new(
+    Target::Record(RecordAddress::new(
         kind,
         Id::new("x").unwrap(),
         kind.schema().home.and(Id::new("y")),
@@ -86,7 +86,7 @@ fn cap_04_only_what_is_registered_exists() {
     );
     assert_eq!(
         (head.key(), head.spec().takes_body()),
-        (Key::Needed, false),
+        (KeyRequirement::Needed, false),
         "UND-28"
     );
 }
@@ -162,11 +162,11 @@ fn build_reports_every_contradiction_at_once() {
     let store = Arc::new(Memory::default());
     let found = problems(
         Api::builder(Vendor::new("a", "b").namespace("no good"))
-            .sizes(Sizes::default().page(200))
+            .sizes(ApiLimits::default().page(200))
             .dialect(Dialect::default().version_field_name("motd"))
             .layout(Nowhere)
-            .resource::<Petition, _>(&store, Exposure::list)
-            .resource::<Petition, _>(&store, Exposure::list)
+            .resource::<Petition, _>(&store, ResourceConfig::list)
+            .resource::<Petition, _>(&store, ResourceConfig::list)
             .resource::<Signature, _>(&store, |x| x.under::<Petition>().list())
             .resource::<svc_core::model::Question, _>(&store, |x| {
                 x.create().writable(writable!(question::{ name }))
@@ -251,7 +251,7 @@ fn cap_10_helpers_only_wherever_the_call_stands() {
             assert_eq!(allowed(&api, &all(kind)), "OPTIONS", "CAP-10 {kind:?}");
             assert_eq!(allowed(&api, &record(kind)), "OPTIONS", "CAP-10 {kind:?}");
         }
-        let petition = Address::top(Kind::Petition, Id::new("x").unwrap());
+        let petition = RecordAddress::top(Kind::Petition, Id::new("x").unwrap());
         let helper = Target::Helper {
             helper: HelperName::RecordSignature,
             container: Some(petition),
@@ -454,7 +454,7 @@ fn aut_06_anonymous_calls_are_a_switch() {
         helper: HelperName::PersonSignup,
         container: None,
     };
-    let petition = Address::top(Kind::Petition, Id::new("x").unwrap());
+    let petition = RecordAddress::top(Kind::Petition, Id::new("x").unwrap());
     let sign = Target::Helper {
         helper: HelperName::RecordSignature,
         container: Some(petition),
@@ -466,14 +466,14 @@ fn aut_06_anonymous_calls_are_a_switch() {
     };
     assert_eq!(
         (key(&api, &sign), key(&api, &signup)),
-        (Some(Key::Optional), Some(Key::Needed)),
+        (Some(KeyRequirement::Optional), Some(KeyRequirement::Needed)),
         "AUT-06, AUT-07"
     );
     let off = Api::builder(Vendor::new("a", "b"))
         .base_url("http://localhost/")
         .authenticator(Door);
     let off = everything(off, &store).build().unwrap();
-    assert_eq!(key(&off, &sign), Some(Key::Needed), "AUT-06");
+    assert_eq!(key(&off, &sign), Some(KeyRequirement::Needed), "AUT-06");
 }
 
 #[test]

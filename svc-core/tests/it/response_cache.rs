@@ -7,7 +7,7 @@ use std::sync::{
 
 use http::Method;
 use svc_core::{
-    Api, Base, Revision, Tenant,
+    Api, BaseUrl, RevisionSource, Tenant,
     api::Request,
     auth::{Caller, Identity, Rights},
     link::Target,
@@ -23,7 +23,7 @@ struct Count(Arc<AtomicU64>);
 const UNKNOWN: u64 = u64::MAX;
 
 #[async_trait::async_trait]
-impl Revision for Count {
+impl RevisionSource for Count {
     async fn revision(&self, _: &Tenant, _: std::time::Instant) -> Option<u64> {
         Some(self.0.load(Ordering::Relaxed)).filter(|count| *count != UNKNOWN)
     }
@@ -132,7 +132,7 @@ fn col_02_tenants_and_bases_are_kept_apart() {
     let asked = |tenant: &str, base: &str| {
         let identity = Identity::Known(Tenant::new(tenant), Caller::with_rights(Rights::all()));
         let request =
-            Request::new(&Method::GET, people.clone()).with_base(Base::new(base).unwrap());
+            Request::new(&Method::GET, people.clone()).with_base(BaseUrl::new(base).unwrap());
         let reply = runtime.block_on(server.api.answer(identity, request));
         let body: serde_json::Value = serde_json::from_slice(&reply.body).unwrap();
         (
@@ -186,7 +186,7 @@ fn ent_01_documents_are_kept_for_each_base() {
     let asked_of = |api: &Api, target: &Target, base: &str, query: Option<&str>| {
         let identity = Identity::Known(Tenant::new("one"), Caller::with_rights(Rights::all()));
         let request = Request::new(&Method::GET, target.clone())
-            .with_base(Base::new(base).unwrap())
+            .with_base(BaseUrl::new(base).unwrap())
             .with_query(query);
         runtime.block_on(api.answer(identity, request)).body
     };

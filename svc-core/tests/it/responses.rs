@@ -5,12 +5,12 @@ use std::time::Duration;
 use http::Method;
 use serde_json::{Value, json};
 use svc_core::{
-    Code, Error, Problem,
-    api::{ErrorBodies, ResponseStyle, Sizes},
+    Error, ErrorCode, Problem,
+    api::{ApiLimits, ErrorBodies, ResponseStyle},
     auth::Caller,
     link::Target,
     model::Kind,
-    read::Caps,
+    read::ContentLimits,
 };
 
 use crate::support::server::Server;
@@ -100,7 +100,7 @@ fn err_11_a_read_of_nothing_has_no_body_unless_error_bodies_are_everywhere() {
         404,
         "UND-39"
     );
-    let bare = server.api.failure(None, Code::KeyInvalid, "no");
+    let bare = server.api.failure(None, ErrorCode::KeyInvalid, "no");
     assert_eq!((bare.status.as_u16(), bare.body.len()), (401, 0), "AUT-05");
     let server = Server::with(|api| api.error_bodies(ErrorBodies::Everywhere));
     assert_eq!(
@@ -111,7 +111,7 @@ fn err_11_a_read_of_nothing_has_no_body_unless_error_bodies_are_everywhere() {
     assert!(
         !server
             .api
-            .failure(None, Code::KeyNotAllowed, "no")
+            .failure(None, ErrorCode::KeyNotAllowed, "no")
             .body
             .is_empty(),
         "AUT-05"
@@ -147,7 +147,7 @@ fn col_19_a_wrong_parent_is_404() {
 
 #[test]
 fn col_20_to_32_pages() {
-    let server = Server::with(|api| api.sizes(Sizes::default().page(2).max_page(3)));
+    let server = Server::with(|api| api.sizes(ApiLimits::default().page(2).max_page(3)));
     for number in 0..5 {
         server.made("people", &format!(r#"{{"given_name":"{number}"}}"#));
     }
@@ -345,12 +345,12 @@ fn und_17_a_record_and_a_call_hold_so_much() {
 /// may stay so (F4).
 #[test]
 fn und_17_no_record_grows_beyond_its_size() {
-    let caps = Caps::default()
+    let caps = ContentLimits::default()
         .entries(3)
         .identifiers(3)
         .custom_fields(3)
         .record(2_000);
-    let server = Server::with(|api| api.sizes(Sizes::default().caps(caps)));
+    let server = Server::with(|api| api.sizes(ApiLimits::default().caps(caps)));
     let signup =
         |person: &str| server.post("people/person_signup", &format!(r#"{{"person":{person}}}"#));
     let of = |rest: &str| format!(r#"{{"email_addresses":[{{"address":"a@x.org"}}],{rest}}}"#);
@@ -472,8 +472,8 @@ fn res_person_21_a_birthdate_is_a_day_that_there_is() {
 
 #[test]
 fn err_39_an_answer_lists_a_thousand_problems_at_most() {
-    let caps = Caps::default().entries(100_000);
-    let server = Server::with(|api| api.sizes(Sizes::default().caps(caps)));
+    let caps = ContentLimits::default().entries(100_000);
+    let server = Server::with(|api| api.sizes(ApiLimits::default().caps(caps)));
     let many = "7,".repeat(30_000);
     let body =
         format!(r#"{{"email_addresses":[{many}7],"phone_numbers":[{many}7],"gender":"no"}}"#);
@@ -667,7 +667,7 @@ fn err_21_an_error_names_what_was_addressed() {
     );
     let reply = server
         .api
-        .failure(None, Code::ResourceNotFound, "nothing here");
+        .failure(None, ErrorCode::ResourceNotFound, "nothing here");
     assert!(
         String::from_utf8_lossy(&reply.body).contains(r#""resource":"svc:error""#),
         "ERR-21"
@@ -717,7 +717,7 @@ fn a_backends_hint_reaches_the_client() {
     let server = table();
     server.store.refuse(
         Kind::Tag,
-        Problem::new(Code::NameInUse, "name", "In use.").hint("another"),
+        Problem::new(ErrorCode::NameInUse, "name", "In use.").hint("another"),
     );
     let answer = server.post("tags", r#"{"name":"a"}"#);
     assert_eq!(

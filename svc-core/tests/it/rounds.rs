@@ -8,14 +8,18 @@ use svc_core::Result;
 use svc_core::auth::Caller;
 use svc_core::context::{Context, Tenant};
 use svc_core::helper::{
-    Functions, HelperName, Merge, Named, QuestionRef, ResponseInput, Scheduling, StockMatching,
+    ActionFunctions, AnswerInput, DefaultMatching, GroupRef, HelperName, MergePolicy, QuestionRef,
+    ScheduleChange,
 };
-use svc_core::link::{Address, ShareNames};
+use svc_core::link::{RecordAddress, ShareNames};
 use svc_core::model::Kind;
-use svc_core::raw::{RawDraft, RawPatch, RawPlan};
+use svc_core::raw::{RawDraft, RawHelperRequest, RawPatch};
 use svc_core::read::{Json, Object};
 use svc_core::rules::{Decision, decide, first_questions};
-use svc_core::store::{Call, Change, Fetched, Ids, Insert, Outcome, Overlay, Pause, Turn, Work};
+use svc_core::store::{
+    Change, IdSequence, InsertRecord, LookupCache, PendingChanges, RuleError, TransactionContext,
+    WriteOperation, WriteOutcome, WriteRequest,
+};
 use svc_core::value::{Id, Identifier, Timestamp};
 use svc_store::memory::MemoryStore;
 
@@ -37,14 +41,17 @@ impl Remote {
         }
     }
 
-    fn decide(&self, call: &Call) -> Result<Decision> {
+    fn decide(&self, call: &WriteRequest) -> Result<Decision> {
         let (ids, names, time) = (
-            Ids::default(),
+            IdSequence::default(),
             ShareNames::default(),
             self.store.next_turn(&self.tenant),
         );
-        let turn = Turn::new(time, &ids, &names, &StockMatching);
-        let (mut fetched, mut wanted) = (Fetched::default(), first_questions(call, &StockMatching));
+        let turn = TransactionContext::new(time, &ids, &names, &DefaultMatching);
+        let (mut fetched, mut wanted) = (
+            LookupCache::default(),
+            first_questions(call, &DefaultMatching),
+        );
         self.rounds.set(0);
         self.asked.set(0);
         loop {
@@ -55,12 +62,12 @@ impl Remote {
             for (question, answer) in self.store.fetch(&self.tenant, &wanted) {
                 fetched.insert(question, answer);
             }
-            match decide(call, &turn, &mut fetched, &Overlay::default()) {
-                Err(Pause::Missing(more)) => {
+            match decide(call, &turn, &mut fetched, &PendingChanges::default()) {
+                Err(RuleError::Missing(more)) => {
                     assert!(self.rounds.get() < 20, "{more:?}");
                     wanted = more;
                 }
-                Err(Pause::Failed(error)) => return Err(error),
+                Err(RuleError::Failed(error)) => return Err(error),
                 Err(other) => panic!("{other}"),
                 Ok(decision) => return Ok(decision),
             }
@@ -68,7 +75,7 @@ impl Remote {
     }
 
     /// The outcome of a call that may take so many rounds.
-    fn call(&self, work: Work, rounds: usize) -> Result<Outcome> {
+    fn call(&self, work: WriteOperation, rounds: usize) -> Result<WriteOutcome> {
         let what = format!("{work:?}");
         let call = call(&self.tenant, work);
         let time = self.store.next_turn(&self.tenant);
@@ -85,9 +92,14 @@ impl Remote {
         Ok(outcome)
     }
 
-    fn make(&self, kind: Kind, fields: &Value, links: &[(&'static str, &Address)]) -> Address {
-        match self.call(Work::Create(draft(kind, fields, links)), 1) {
-            Ok(Outcome::Created { record, .. }) => record.address(),
+    fn make(
+        &self,
+        kind: Kind,
+        fields: &Value,
+        links: &[(&'static str, &RecordAddress)],
+    ) -> RecordAddress {
+        match self.call(WriteOperation::Create(draft(kind, fields, links)), 1) {
+            Ok(WriteOutcome::Created { record, .. }) => record.address(),
             other => panic!("{kind:?}: {other:?}"),
         }
     }
@@ -101,8 +113,8 @@ fn object(json: &Value) -> Object {
 }
 
 /// A call of nobody, when time began.
-fn call(tenant: &Tenant, work: Work) -> Call {
-    Call::new(
+fn call(tenant: &Tenant, work: WriteOperation) -> WriteRequest {
+    WriteRequest::new(
         &Context::new(
             tenant.clone(),
             Caller::anonymous(),
@@ -112,7 +124,7 @@ fn call(tenant: &Tenant, work: Work) -> Call {
     )
 }
 
-fn draft(kind: Kind, fields: &Value, links: &[(&'static str, &Address)]) -> RawDraft {
+fn draft(kind: Kind, fields: &Value, links: &[(&'static str, &RecordAddress)]) -> RawDraft {
     let mut draft = RawDraft::empty(kind).with_fields(object(fields));
     if let Some(Json::Array(identifiers)) = draft.fields.remove("identifiers") {
         draft.identifiers = identifiers
@@ -132,17 +144,17 @@ fn draft(kind: Kind, fields: &Value, links: &[(&'static str, &Address)]) -> RawD
 /// What there is before.
 struct World {
     remote: Remote,
-    ada: Address,
-    event: Address,
-    tickets: Address,
-    petition: Address,
-    form: Address,
-    page: Address,
-    campaign: Address,
-    message: Address,
-    tag: Address,
-    list: Address,
-    question: Address,
+    ada: RecordAddress,
+    event: RecordAddress,
+    tickets: RecordAddress,
+    petition: RecordAddress,
+    form: RecordAddress,
+    page: RecordAddress,
+    campaign: RecordAddress,
+    message: RecordAddress,
+    tag: RecordAddress,
+    list: RecordAddress,
+    question: RecordAddress,
 }
 
 fn world() -> World {
@@ -177,20 +189,20 @@ fn world() -> World {
 
 impl World {
     /// Tags, lists and answers in every spelling.
-    fn functions(&self) -> Functions {
+    fn functions(&self) -> ActionFunctions {
         let answer =
-            |question, path: &str| ResponseInput::new(question, vec!["a".into()], path.into());
+            |question, path: &str| AnswerInput::new(question, vec!["a".into()], path.into());
         let identifier = Identifier::parse("q:1").unwrap();
-        let mut functions = Functions::default();
+        let mut functions = ActionFunctions::default();
         functions.tags = vec![
-            Named::Name("t".into()),
-            Named::Address(Some(self.tag.id.clone())),
-            Named::Name("none".into()),
+            GroupRef::Name("t".into()),
+            GroupRef::Address(Some(self.tag.id.clone())),
+            GroupRef::Name("none".into()),
         ];
         functions.lists = vec![
-            Named::Name("l".into()),
-            Named::Address(Some(self.list.id.clone())),
-            Named::Address(None),
+            GroupRef::Name("l".into()),
+            GroupRef::Address(Some(self.list.id.clone())),
+            GroupRef::Address(None),
         ];
         functions.responses = vec![
             answer(QuestionRef::Id(self.question.id.clone()), "0"),
@@ -200,8 +212,8 @@ impl World {
         functions
     }
 
-    fn plan(&self, helper: HelperName, container: Option<&Address>) -> RawPlan {
-        let mut plan = RawPlan::empty(helper);
+    fn plan(&self, helper: HelperName, container: Option<&RecordAddress>) -> RawHelperRequest {
+        let mut plan = RawHelperRequest::empty(helper);
         plan.container = container.cloned();
         plan.functions = self.functions();
         plan
@@ -280,11 +292,11 @@ fn a_helper_takes_one_fetch() {
                 }
                 if place == 4 && helper.may_be_anonymous() {
                     plan.anonymous = true;
-                    plan.merge = Merge::Keep;
+                    plan.merge = MergePolicy::Keep;
                 }
                 plan.atomic = place == 2;
-                match world.remote.call(Work::Help(Box::new(plan)), 1) {
-                    Ok(Outcome::Helped(_)) => {}
+                match world.remote.call(WriteOperation::Help(Box::new(plan)), 1) {
+                    Ok(WriteOutcome::Helped(_)) => {}
                     Err(error) if place == 2 && error.is_invalid() => {}
                     other => panic!("{helper:?} {place}: {other:?}"),
                 }
@@ -298,26 +310,33 @@ fn a_helper_takes_one_fetch() {
 fn a_schedule_takes_one_fetch() {
     let world = world();
     let (start, late) = (Timestamp::from_micros(1), Timestamp::from_micros(2));
-    let nobody = Address::top(Kind::Message, Id::from(7));
+    let nobody = RecordAddress::top(Kind::Message, Id::from(7));
     let bodies = [
-        (Scheduling::Cancel, &world.message, false),
-        (Scheduling::Set { start, stop: None }, &world.message, true),
+        (ScheduleChange::Cancel, &world.message, false),
         (
-            Scheduling::Set {
+            ScheduleChange::Set { start, stop: None },
+            &world.message,
+            true,
+        ),
+        (
+            ScheduleChange::Set {
                 start,
                 stop: Some(late),
             },
             &world.message,
             true,
         ),
-        (Scheduling::Cancel, &world.message, true),
-        (Scheduling::Cancel, &nobody, false),
+        (ScheduleChange::Cancel, &world.message, true),
+        (ScheduleChange::Cancel, &nobody, false),
     ];
     for (schedule, message, is_done) in bodies {
         let mut plan = world.plan(HelperName::Schedule, Some(message));
-        (plan.schedule, plan.functions) = (Some(schedule), Functions::default());
+        (plan.schedule, plan.functions) = (Some(schedule), ActionFunctions::default());
         assert_eq!(
-            world.remote.call(Work::Help(Box::new(plan)), 1).is_ok(),
+            world
+                .remote
+                .call(WriteOperation::Help(Box::new(plan)), 1)
+                .is_ok(),
             is_done,
             "{schedule:?}"
         );
@@ -378,14 +397,16 @@ fn a_create_takes_one_fetch_an_update_one_and_a_delete_three() {
             &[("form", &world.form), ("person", ada)],
         ),
     ];
-    let update = |at: &Address, fields: Value, identifiers: Option<&[&str]>| {
+    let update = |at: &RecordAddress, fields: Value, identifiers: Option<&[&str]>| {
         let identifiers =
             identifiers.map(|them| them.iter().filter_map(|it| Identifier::parse(it)).collect());
         let mut patch = RawPatch::new(at.kind, object(&fields));
         patch.identifiers = identifiers;
-        let outcome = world.remote.call(Work::Update(at.clone(), patch), 1);
+        let outcome = world
+            .remote
+            .call(WriteOperation::Update(at.clone(), patch), 1);
         assert!(
-            matches!(outcome, Ok(Outcome::Updated(Some(_)))),
+            matches!(outcome, Ok(WriteOutcome::Updated(Some(_)))),
             "{:?}: {outcome:?}",
             at.kind
         );
@@ -411,9 +432,9 @@ fn a_create_takes_one_fetch_an_update_one_and_a_delete_three() {
     update(&world.page, json!({"currency": "USD"}), None);
     update(&world.tag, json!({"name": "u"}), None);
     update(&world.list, json!({"origin_system": "x"}), None);
-    let nobody = Address::top(Kind::Person, Id::from(7));
-    let delete = |at: &Address| world.remote.call(Work::Delete(at.clone()), 3);
-    assert!(matches!(delete(&nobody), Ok(Outcome::Deleted(false))));
+    let nobody = RecordAddress::top(Kind::Person, Id::from(7));
+    let delete = |at: &RecordAddress| world.remote.call(WriteOperation::Delete(at.clone()), 3);
+    assert!(matches!(delete(&nobody), Ok(WriteOutcome::Deleted(false))));
     assert!(
         matches!(delete(&world.petition), Err(error) if error.is_invalid()),
         "UND-26"
@@ -427,7 +448,10 @@ fn a_create_takes_one_fetch_an_update_one_and_a_delete_three() {
         &world.tag,
         &world.message,
     ]) {
-        assert!(matches!(delete(at), Ok(Outcome::Deleted(true))), "{at:?}");
+        assert!(
+            matches!(delete(at), Ok(WriteOutcome::Deleted(true))),
+            "{at:?}"
+        );
     }
 }
 
@@ -441,8 +465,8 @@ fn a_tag_with_100_000_taggings_goes_in_a_few_changes() {
         &json!({}),
         &[("tag", &world.tag), ("person", &world.ada)],
     );
-    let Some((_, svc_core::store::Answer::Record(Some(one)))) = store
-        .fetch(tenant, &[svc_core::store::Question::Record((&one).into())])
+    let Some((_, svc_core::store::LookupResult::Record(Some(one)))) = store
+        .fetch(tenant, &[svc_core::store::Lookup::Record((&one).into())])
         .pop()
     else {
         panic!("a tagging")
@@ -457,13 +481,13 @@ fn a_tag_with_100_000_taggings_goes_in_a_few_changes() {
                 one.record.stored_fields().to_vec(),
             );
             record.add_link("tag", world.tag.clone().into());
-            Change::Insert(Box::new(Insert::new(record)))
+            Change::Insert(Box::new(InsertRecord::new(record)))
         })
         .collect();
     store
         .commit(tenant, store.next_turn(tenant), &taggings)
         .unwrap();
-    let call = call(tenant, Work::Delete(world.tag.clone()));
+    let call = call(tenant, WriteOperation::Delete(world.tag.clone()));
     let decision = world.remote.decide(&call).unwrap();
     let asked = (world.remote.rounds.get(), world.remote.asked.get());
     assert!(asked.0 <= 3 && asked.1 <= 10, "{asked:?}");
@@ -473,12 +497,12 @@ fn a_tag_with_100_000_taggings_goes_in_a_few_changes() {
         .unwrap();
     let left = store.fetch(
         tenant,
-        &[svc_core::store::Question::Find(
+        &[svc_core::store::Lookup::Find(
             (&one.record.address()).into(),
         )],
     );
     assert!(matches!(
         left.as_slice(),
-        [(_, svc_core::store::Answer::Found(None))]
+        [(_, svc_core::store::LookupResult::Found(None))]
     ));
 }

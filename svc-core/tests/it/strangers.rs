@@ -1,7 +1,7 @@
 //! What a call without a key neither does nor learns (HLP-04, HLP-07, UND-24).
 
 use serde_json::{Value, json};
-use svc_core::helper::Strangers;
+use svc_core::helper::AnonymousPolicy;
 
 use crate::support::server::{Answered, Server};
 
@@ -154,7 +154,7 @@ fn und_24_a_strangers_action_is_answered_alike_whatever_is_there() {
 #[test]
 fn haf_01_a_server_says_what_strangers_may_use() {
     let body = |tag: &str| json!({"person": {"given_name": "A"}, "add_tags": [tag]}).to_string();
-    let with = |strangers: Strangers| {
+    let with = |strangers: AnonymousPolicy| {
         let server = Server::with(|api| api.strangers(strangers));
         let helper = signing(&server);
         for name in ["open", "closed"] {
@@ -162,7 +162,7 @@ fn haf_01_a_server_says_what_strangers_may_use() {
         }
         (server, helper)
     };
-    let (server, helper) = with(Strangers::new().only_tags(["open"]));
+    let (server, helper) = with(AnonymousPolicy::new().only_tags(["open"]));
     assert_eq!(
         server.post_unknown(&helper, &body("open")).status,
         200,
@@ -180,7 +180,7 @@ fn haf_01_a_server_says_what_strangers_may_use() {
         200,
         "HAF-02: with a key"
     );
-    let (server, helper) = with(Strangers::new().without_functions());
+    let (server, helper) = with(AnonymousPolicy::new().without_functions());
     let refused = told(server.post_unknown(&helper, &body("open")));
     assert!(
         refused
@@ -203,11 +203,11 @@ fn haf_14_triggers_without_a_key_need_a_store_that_limits_them() {
     use svc_core::{
         Api, Context, ListRequest, Result, Tenant, Vendor,
         auth::FixedKeys,
-        link::Address,
+        link::RecordAddress,
         model::Kind,
-        ops::{Delivered, Dispatch},
+        ops::{DeliveryOutcome, OutboxEntry},
         raw::{RawPage, RawRecord},
-        store::{Call, Key, Outcome, Outgoing, Store},
+        store::{LookupKey, Outbox, Store, WriteOutcome, WriteRequest},
     };
     use svc_store::memory::MemoryStore;
 
@@ -220,45 +220,45 @@ fn haf_14_triggers_without_a_key_need_a_store_that_limits_them() {
             self.0.list(cx, kind, request).await
         }
 
-        async fn get(&self, cx: &Context, at: &Address) -> Result<Option<RawRecord>> {
+        async fn get(&self, cx: &Context, at: &RecordAddress) -> Result<Option<RawRecord>> {
             self.0.get(cx, at).await
         }
 
-        async fn find(&self, cx: &Context, key: &Key) -> Result<Option<RawRecord>> {
+        async fn find(&self, cx: &Context, key: &LookupKey) -> Result<Option<RawRecord>> {
             self.0.find(cx, key).await
         }
 
-        async fn write(&self, cx: &Context, call: Call) -> Result<Outcome> {
+        async fn write(&self, cx: &Context, call: WriteRequest) -> Result<WriteOutcome> {
             self.0.write(cx, call).await
         }
 
-        fn outgoing(self: Arc<Self>) -> Option<Arc<dyn Outgoing>> {
+        fn outgoing(self: Arc<Self>) -> Option<Arc<dyn Outbox>> {
             Arc::clone(&self.0).outgoing()
         }
     }
 
-    fn built<S: Store>(store: S, strangers: Strangers) -> std::result::Result<Api, String> {
+    fn built<S: Store>(store: S, strangers: AnonymousPolicy) -> std::result::Result<Api, String> {
         let api = Api::builder(Vendor::new("Acme", "CRM"))
             .base_url("http://localhost/")
             .strangers(strangers);
         let api = api.authenticator(FixedKeys::new()).store(&Arc::new(store));
         let built = api
-            .deliver(|_: &Tenant, _: &Dispatch| Ok(Delivered::Done))
+            .deliver(|_: &Tenant, _: &OutboxEntry| Ok(DeliveryOutcome::Done))
             .build();
         built.map_err(|error| error.to_string())
     }
 
     let forgetful = || Forgetful(Arc::new(MemoryStore::new()));
-    assert!(built(MemoryStore::new(), Strangers::new().with_triggers()).is_ok());
-    assert!(built(forgetful(), Strangers::new()).is_ok());
+    assert!(built(MemoryStore::new(), AnonymousPolicy::new().with_triggers()).is_ok());
+    assert!(built(forgetful(), AnonymousPolicy::new()).is_ok());
     assert!(
         built(
             forgetful(),
-            Strangers::new().with_triggers().without_functions()
+            AnonymousPolicy::new().with_triggers().without_functions()
         )
         .is_ok(),
         "nothing is triggered"
     );
-    let refused = built(forgetful(), Strangers::new().with_triggers()).unwrap_err();
+    let refused = built(forgetful(), AnonymousPolicy::new().with_triggers()).unwrap_err();
     assert!(refused.contains(".with_triggers()"), "{refused}");
 }

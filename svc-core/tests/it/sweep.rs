@@ -9,7 +9,7 @@ use svc_core::{
     Api, Tenant, Vendor,
     api::Request,
     auth::{Caller, FixedKeys, Identity, Rights},
-    store::{Answer, Question},
+    store::{Lookup, LookupResult},
     value::Timestamp,
 };
 use svc_store::memory::MemoryStore;
@@ -79,8 +79,8 @@ async fn idm_06_old_responses_go_with_requests_of_any_tenant() {
         200
     );
     let stored = || {
-        let answers = store.fetch(&one, &[Question::Kept("anybody k".into())]);
-        matches!(answers.first(), Some((_, Answer::Kept(Some(_)))))
+        let answers = store.fetch(&one, &[Lookup::Kept("anybody k".into())]);
+        matches!(answers.first(), Some((_, LookupResult::Kept(Some(_)))))
     };
     assert!(stored());
     let read = async || {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use http::Method;
 use serde_json::json;
 use svc_core::{
-    Code, Error, LockKey, Problem, Tenant, api::Atomicity, helper::MatchKey, model::Kind,
-    ops::Savepoint, value::Identifier,
+    Error, ErrorCode, LockKey, Problem, Tenant, api::Atomicity, helper::MatchKey, model::Kind,
+    ops::SavepointAction, value::Identifier,
 };
 
 use crate::{
@@ -54,7 +54,11 @@ fn err_34_a_helper_call_is_committed_once() {
         assert_eq!(signed.status, 200, "HLP-06: {}", signed.text);
         assert_eq!(
             server.store.ended(),
-            [Savepoint::Set.sql(), Savepoint::Release.sql(), "committed"],
+            [
+                SavepointAction::Set.sql(),
+                SavepointAction::Release.sql(),
+                "committed"
+            ],
             "ERR-34"
         );
         assert_eq!(people_and_signatures(&server), (1, 1), "HLP-11");
@@ -82,9 +86,10 @@ fn err_04_each_write_is_one_transaction_and_no_read_is() {
         "CRU-15: {}",
         changed.text
     );
-    server
-        .store
-        .refuse(Kind::Tag, Problem::new(Code::NameInUse, "name", "Taken."));
+    server.store.refuse(
+        Kind::Tag,
+        Problem::new(ErrorCode::NameInUse, "name", "Taken."),
+    );
     for (method, to) in [(Method::POST, "tags"), (Method::PUT, tag.as_str())] {
         let refused = server.send(&method, to, r#"{"name":"u"}"#);
         assert_eq!(
@@ -113,7 +118,7 @@ fn err_29_nothing_stays_of_an_entry_that_fails_alone() {
     server.store.ended();
     server.store.refuse_after(
         Kind::Tagging,
-        Problem::general(Code::FieldInvalid, "Not this one."),
+        Problem::general(ErrorCode::FieldInvalid, "Not this one."),
     );
     let answer = server.post(
         &helper,
@@ -130,7 +135,7 @@ fn err_29_nothing_stays_of_an_entry_that_fails_alone() {
             refused,
         ],
     );
-    let [set, undo] = [Savepoint::Set.sql(), Savepoint::Undo.sql()];
+    let [set, undo] = [SavepointAction::Set.sql(), SavepointAction::Undo.sql()];
     assert_eq!(
         server.store.ended(),
         [set, undo, set, undo, "committed"],
@@ -254,7 +259,7 @@ fn und_36_a_call_that_others_undid_runs_again_a_few_times() {
 
 #[test]
 fn err_34_hlp_10_a_refused_action_leaves_nobody() {
-    let refusal = || Problem::new(Code::FieldInvalid, "comments", "Not this.");
+    let refusal = || Problem::new(ErrorCode::FieldInvalid, "comments", "Not this.");
     for atomic in [true, false] {
         let server = in_transactions(atomic);
         let helper = signing(&server);

@@ -7,11 +7,11 @@ use http::{Method, StatusCode};
 use serde_json::Value;
 use svc_core::{
     Api, Vendor,
-    api::{Reply, Request},
+    api::{Request, Response},
     auth::{Caller, FixedKeys, Identity, Operation, Right, Rights, Tenant},
     link::Target,
     model::Kind,
-    ops::Webhooks,
+    ops::WebhookStore,
     value::Timestamp,
     webhook::{MOST_WEBHOOKS, Webhook, disable_webhooks},
 };
@@ -28,7 +28,7 @@ fn api(store: &Arc<MemoryStore>) -> Api {
         .unwrap()
 }
 
-async fn ask(api: &Api, rights: Rights, method: Method, target: Target, body: &str) -> Reply {
+async fn ask(api: &Api, rights: Rights, method: Method, target: Target, body: &str) -> Response {
     let identity = Identity::Known(Tenant::new("acme"), Caller::with_rights(rights));
     api.answer(
         identity,
@@ -124,7 +124,8 @@ async fn all_that_is_wrong_is_told_at_once() {
         "{}",
         String::from_utf8_lossy(&again.body)
     );
-    let url = |reply: &Reply| serde_json::from_slice::<Value>(&reply.body).unwrap()["url"].clone();
+    let url =
+        |reply: &Response| serde_json::from_slice::<Value>(&reply.body).unwrap()["url"].clone();
     assert_eq!(url(&again), url(&read));
     assert_eq!(
         ask(&api, Rights::all(), Method::POST, Target::Webhooks, "")
@@ -185,7 +186,7 @@ async fn ask_as(
     method: Method,
     target: Target,
     body: &str,
-) -> Reply {
+) -> Response {
     let identity = Identity::Known(
         Tenant::new("acme"),
         Caller::with_rights(rights.clone()).named(key),
@@ -197,7 +198,7 @@ async fn ask_as(
     .await
 }
 
-fn json(reply: &Reply) -> Value {
+fn json(reply: &Response) -> Value {
     serde_json::from_slice(&reply.body).unwrap_or_default()
 }
 

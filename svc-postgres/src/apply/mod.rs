@@ -5,20 +5,23 @@ mod records;
 
 use std::collections::{BTreeMap, HashMap};
 
-use records::{Inserts, Updates, place};
+use records::{RowInserts, RowUpdates, place};
 use svc_core::{
     model::Kind,
-    ops::Dispatch,
-    store::{At, Change, Insert, Kept, Replace, Set, Stored, Sum},
+    ops::OutboxEntry,
+    store::{
+        Change, ChangeTarget, InsertRecord, RecordSet, ReplaceRecord, StoredRecord, StoredResponse,
+        Totals,
+    },
     value::{Id, Timestamp},
 };
-use svc_store::{feed::Told, lookup};
+use svc_store::{feed::FeedChange, lookup};
 use uuid::Uuid;
 
 use crate::{
     error::{Result, StoreError},
     layout::{ALL, layout},
-    pipeline::{Query, Value, columns, of_tenant, values},
+    pipeline::{SqlQuery, SqlValue, columns, of_tenant, values},
     rows::{code, known},
     sets::Removal,
     texts::Texts,
@@ -28,7 +31,7 @@ use crate::{
 const NOBODY: Uuid = Uuid::nil();
 
 /// The changes of a turn that are not written yet.
-pub(crate) struct Apply<'a> {
+pub(crate) struct ChangeApplier<'a> {
     texts: &'a Texts,
     schema: &'a str,
     tenant: i64,
@@ -36,39 +39,39 @@ pub(crate) struct Apply<'a> {
     seq: i64,
     /// Numbers of records that this turn has made.
     made: HashMap<(Kind, Id), i64>,
-    inserts: Inserts,
-    updates: Updates,
+    inserts: RowInserts,
+    updates: RowUpdates,
     /// Whom each identifier and address that was touched leads to in the end.
     identifiers: BTreeMap<(i16, Uuid), Option<i64>>,
     emails: BTreeMap<(Uuid, i64), bool>,
     /// What each collection wins: members, kind and id of the owner.
-    counts: BTreeMap<(i16, i16, Uuid), Won>,
-    sums: BTreeMap<(i16, i16, Uuid), Sum>,
-    parts: BTreeMap<(Uuid, String), Sum>,
+    counts: BTreeMap<(i16, i16, Uuid), CollectionDelta>,
+    sums: BTreeMap<(i16, i16, Uuid), Totals>,
+    parts: BTreeMap<(Uuid, String), Totals>,
     /// Person, attendance and ticket.
     holders: Vec<(Uuid, i64, i64)>,
     /// Key, person, moment and answer.
     kept: Vec<(String, Uuid, i64, Option<Vec<u8>>)>,
-    outbox: Vec<Outgoing>,
+    outbox: Vec<OutboxRow>,
     /// Whether something is to be sent.
     pub(crate) sends: bool,
-    told: Vec<Entry>,
+    told: Vec<FeedRow>,
     /// The id of a record that is removed, what is removed with it, and when. It is written after
     /// all steps.
     removal: Option<(Uuid, Removal, Timestamp)>,
     /// What has its place in an order.
-    steps: Vec<(String, Vec<Value>)>,
+    steps: Vec<(String, Vec<SqlValue>)>,
 }
 
 /// What a collection wins, and whether a jump into it begins anew: see `jumps`.
 #[derive(Default)]
-struct Won {
+struct CollectionDelta {
     records: i64,
     is_moved: bool,
 }
 
 /// An entry of the change feed.
-struct Entry {
+struct FeedRow {
     seq: i64,
     step: i64,
     kind: i16,
@@ -79,7 +82,7 @@ struct Entry {
 }
 
 /// Something to send.
-struct Outgoing {
+struct OutboxRow {
     seq: i64,
     person: Option<Uuid>,
     message: Option<Uuid>,
@@ -87,7 +90,7 @@ struct Outgoing {
     body: String,
 }
 
-impl<'a> Apply<'a> {
+impl<'a> ChangeApplier<'a> {
     pub(crate) fn new(texts: &'a Texts, schema: &'a str, tenant: i64, seq: i64) -> Self {
         Self {
             texts,
@@ -95,8 +98,8 @@ impl<'a> Apply<'a> {
             tenant,
             seq,
             made: HashMap::new(),
-            inserts: Inserts::default(),
-            updates: Updates::default(),
+            inserts: RowInserts::default(),
+            updates: RowUpdates::default(),
             identifiers: BTreeMap::new(),
             emails: BTreeMap::new(),
             counts: BTreeMap::new(),
@@ -113,12 +116,12 @@ impl<'a> Apply<'a> {
     }
 
     /// Tells of a change that is taken up next.
-    pub(crate) fn tell(&mut self, told: &Told<'_>, time: Timestamp) -> Result<()> {
+    pub(crate) fn tell(&mut self, told: &FeedChange<'_>, time: Timestamp) -> Result<()> {
         match told {
-            Told::One(what, record) => {
+            FeedChange::One(what, record) => {
                 self.remove();
                 let seq = self.next();
-                self.told.push(Entry {
+                self.told.push(FeedRow {
                     seq,
                     step: 0,
                     kind: code(record.kind),
@@ -128,7 +131,7 @@ impl<'a> Apply<'a> {
                     at: time.micros(),
                 });
             }
-            Told::Gone(set) => *self.removal(set)?.1 = time,
+            FeedChange::Gone(set) => *self.removal(set)?.1 = time,
             other => {
                 return Err(StoreError::unexpected(format!(
                     "this store cannot tell {other:?}"
@@ -204,7 +207,7 @@ impl<'a> Apply<'a> {
 
     /// Hands over what is to be written, in its order, and the number that the ledger has from then
     /// on.
-    pub(crate) fn take(&mut self) -> (i64, Vec<(String, Vec<Value>)>) {
+    pub(crate) fn take(&mut self) -> (i64, Vec<(String, Vec<SqlValue>)>) {
         self.remove();
         // Each transaction has a number of its own, also one that makes no record.
         let seq = self.next();
@@ -212,7 +215,7 @@ impl<'a> Apply<'a> {
         (seq, std::mem::take(&mut self.steps))
     }
 
-    fn step(&mut self, text: &str, values: Vec<Value>) {
+    fn step(&mut self, text: &str, values: Vec<SqlValue>) {
         self.steps.push((text.to_owned(), values));
     }
 
@@ -222,8 +225,8 @@ impl<'a> Apply<'a> {
     }
 
     /// The number of the record that a change is about.
-    fn row(&self, at: &At) -> Result<i64> {
-        if at.row != Stored::NEW {
+    fn row(&self, at: &ChangeTarget) -> Result<i64> {
+        if at.row != StoredRecord::NEW {
             return Ok(at.row);
         }
         let made = self.made.get(&(at.kind, at.id.clone()));
@@ -231,7 +234,11 @@ impl<'a> Apply<'a> {
             .ok_or_else(|| StoreError::unexpected("a change of a record that was not made"))
     }
 
-    fn edit(&mut self, at: &At, edit: impl FnOnce(&mut records::Update)) -> Result<()> {
+    fn edit(
+        &mut self,
+        at: &ChangeTarget,
+        edit: impl FnOnce(&mut records::RowUpdate),
+    ) -> Result<()> {
         let row = self.row(at)?;
         edit(self.updates.of(code(at.kind), row));
         Ok(())
@@ -257,7 +264,7 @@ impl<'a> Apply<'a> {
         Ok(())
     }
 
-    fn insert(&mut self, insert: &Insert) -> Result<()> {
+    fn insert(&mut self, insert: &InsertRecord) -> Result<()> {
         let (record, row) = (&insert.record, self.next());
         let kind = record.kind();
         self.inserts.push(insert, row)?;
@@ -283,7 +290,7 @@ impl<'a> Apply<'a> {
         Ok(())
     }
 
-    fn replace(&mut self, replace: &Replace) -> Result<()> {
+    fn replace(&mut self, replace: &ReplaceRecord) -> Result<()> {
         let (row, kind) = (self.row(&replace.at)?, code(replace.at.kind));
         let update = self.updates.of(kind, row);
         update.modified = Some(replace.modified.micros());
@@ -312,7 +319,13 @@ impl<'a> Apply<'a> {
         Ok(())
     }
 
-    fn set_link(&mut self, at: &At, link: &str, from: Option<&Id>, to: Option<&Id>) -> Result<()> {
+    fn set_link(
+        &mut self,
+        at: &ChangeTarget,
+        link: &str,
+        from: Option<&Id>,
+        to: Option<&Id>,
+    ) -> Result<()> {
         let (reference, column) = layout(at.kind).column(link).ok_or_else(no_link)?;
         let to_id = to.map(known).transpose()?;
         self.edit(at, |row| row.link(place(column), to_id))?;
@@ -328,7 +341,7 @@ impl<'a> Apply<'a> {
 
     /// The removal that a set is part of: sets that begin with the same record and follow each
     /// other share one.
-    fn removal(&mut self, set: &Set) -> Result<(&mut Removal, &mut Timestamp)> {
+    fn removal(&mut self, set: &RecordSet) -> Result<(&mut Removal, &mut Timestamp)> {
         Ok(self.removal_with(bottom(set)?))
     }
 
@@ -375,7 +388,7 @@ impl<'a> Apply<'a> {
         }
     }
 
-    fn keep(&mut self, kept: &Kept) -> Result<()> {
+    fn keep(&mut self, kept: &StoredResponse) -> Result<()> {
         if self.kept.is_empty() {
             self.step(
                 &self.texts.expire_kept,
@@ -391,10 +404,10 @@ impl<'a> Apply<'a> {
         Ok(())
     }
 
-    fn outbox(&mut self, dispatch: &Dispatch) -> Result<()> {
+    fn outbox(&mut self, dispatch: &OutboxEntry) -> Result<()> {
         let seq = self.next();
         self.sends = true;
-        self.outbox.push(Outgoing {
+        self.outbox.push(OutboxRow {
             seq,
             person: dispatch.person().map(known).transpose()?,
             message: dispatch.message().map(known).transpose()?,
@@ -406,7 +419,7 @@ impl<'a> Apply<'a> {
 }
 
 /// The statements that write what was collected: one a table.
-impl Apply<'_> {
+impl ChangeApplier<'_> {
     fn settle(&mut self) {
         let (texts, tenant) = (self.texts, self.tenant);
         let (inserts, updates) = (
@@ -486,7 +499,7 @@ impl Apply<'_> {
         &mut self,
         text: &str,
         mut rows: Vec<T>,
-        values: impl FnOnce(&mut Vec<T>) -> Vec<Value>,
+        values: impl FnOnce(&mut Vec<T>) -> Vec<SqlValue>,
     ) {
         if !rows.is_empty() {
             self.step(text, of_tenant(self.tenant, [values(&mut rows)]));
@@ -502,10 +515,10 @@ fn parted<T>(all: impl Iterator<Item = (bool, T)>) -> (Vec<T>, Vec<T>) {
 }
 
 /// The record that a set begins with.
-fn bottom(set: &Set) -> Result<Uuid> {
+fn bottom(set: &RecordSet) -> Result<Uuid> {
     match set {
-        Set::One(at, _) => known(&at.id),
-        Set::Under(_, _, inner) => bottom(inner),
+        RecordSet::One(at, _) => known(&at.id),
+        RecordSet::Under(_, _, inner) => bottom(inner),
     }
 }
 
@@ -514,7 +527,7 @@ fn no_link() -> StoreError {
 }
 
 /// The statements as they are run.
-pub(crate) fn queries<'a>(all: Vec<(String, Vec<Value>)>) -> impl Iterator<Item = Query<'a>> {
+pub(crate) fn queries<'a>(all: Vec<(String, Vec<SqlValue>)>) -> impl Iterator<Item = SqlQuery<'a>> {
     all.into_iter()
-        .map(|(text, values)| Query::new(text, values))
+        .map(|(text, values)| SqlQuery::new(text, values))
 }

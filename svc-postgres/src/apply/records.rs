@@ -2,41 +2,41 @@
 
 use std::collections::BTreeMap;
 
-use svc_core::store::Insert;
+use svc_core::store::InsertRecord;
 use uuid::Uuid;
 
 use crate::{
     error::Result,
     layout::{SLOTS, layout},
-    pipeline::{Value, columns, of_tenant},
+    pipeline::{SqlValue, columns, of_tenant},
     rows::known,
 };
 
 /// A new record.
-struct New {
+struct NewRow {
     kind: i16,
     id: Uuid,
     seq: i64,
     created: i64,
     modified: i64,
-    links: Links,
+    links: LinkColumns,
     name: Option<String>,
     identifiers: String,
     body: Vec<u8>,
 }
 
 /// Where the places of a record lead, `modified_by` last.
-type Links = [Option<Uuid>; 5];
+type LinkColumns = [Option<Uuid>; 5];
 
 /// New records.
 #[derive(Default)]
-pub(super) struct Inserts(Vec<New>);
+pub(super) struct RowInserts(Vec<NewRow>);
 
-impl Inserts {
-    pub(super) fn push(&mut self, insert: &Insert, seq: i64) -> Result<()> {
+impl RowInserts {
+    pub(super) fn push(&mut self, insert: &InsertRecord, seq: i64) -> Result<()> {
         let record = &insert.record;
         let (meta, layout) = (record.meta(), layout(record.kind()));
-        let mut links = Links::default();
+        let mut links = LinkColumns::default();
         for (reference, column) in layout.columns() {
             let to = record
                 .link(reference.name)
@@ -46,7 +46,7 @@ impl Inserts {
                 *link = to;
             }
         }
-        self.0.push(New {
+        self.0.push(NewRow {
             kind: layout.code,
             id: known(&meta.id)?,
             seq,
@@ -61,7 +61,7 @@ impl Inserts {
     }
 
     /// The values of `insert_records`; `None` when there are none.
-    pub(super) fn values(self, tenant: i64) -> Option<Vec<Value>> {
+    pub(super) fn values(self, tenant: i64) -> Option<Vec<SqlValue>> {
         let mut rows = self.0;
         if rows.is_empty() {
             return None;
@@ -75,7 +75,7 @@ impl Inserts {
     }
 }
 
-/// The place of a column among [`Links`].
+/// The place of a column among [`LinkColumns`].
 pub(super) fn place(column: &str) -> usize {
     SLOTS
         .iter()
@@ -83,7 +83,7 @@ pub(super) fn place(column: &str) -> usize {
         .unwrap_or(SLOTS.len())
 }
 
-fn linked(rows: &(impl Iterator<Item = Links> + Clone)) -> Vec<Value> {
+fn linked(rows: &(impl Iterator<Item = LinkColumns> + Clone)) -> Vec<SqlValue> {
     let column = |place| {
         rows.clone()
             .map(|links| links.get(place).copied().flatten())
@@ -96,10 +96,10 @@ fn linked(rows: &(impl Iterator<Item = Links> + Clone)) -> Vec<Value> {
 
 /// What becomes of a record; what is `None` stays as it is, but for what `flags` says.
 #[derive(Default)]
-pub(super) struct Update {
+pub(super) struct RowUpdate {
     flags: i32,
     pub(super) modified: Option<i64>,
-    links: Links,
+    links: LinkColumns,
     name: Option<String>,
     pub(super) identifiers: Option<String>,
     pub(super) body: Option<Vec<u8>>,
@@ -107,12 +107,12 @@ pub(super) struct Update {
     stop: Option<i64>,
 }
 
-/// The bits of what may become empty, as `update_records` reads them: the places of [`Links`]
+/// The bits of what may become empty, as `update_records` reads them: the places of [`LinkColumns`]
 /// first.
 const NAME: i32 = 32;
 const SCHEDULE: i32 = 64;
 
-impl Update {
+impl RowUpdate {
     /// Leads a place elsewhere, or nowhere.
     pub(super) fn link(&mut self, place: usize, to: Option<Uuid>) {
         if let Some(link) = self.links.get_mut(place) {
@@ -135,16 +135,16 @@ impl Update {
 
 /// Changed records, each once, by kind and number.
 #[derive(Default)]
-pub(super) struct Updates(BTreeMap<(i16, i64), Update>);
+pub(super) struct RowUpdates(BTreeMap<(i16, i64), RowUpdate>);
 
-impl Updates {
+impl RowUpdates {
     /// What has become of a record so far.
-    pub(super) fn of(&mut self, kind: i16, row: i64) -> &mut Update {
+    pub(super) fn of(&mut self, kind: i16, row: i64) -> &mut RowUpdate {
         self.0.entry((kind, row)).or_default()
     }
 
     /// The values of `update_records`; `None` when there are none.
-    pub(super) fn values(self, tenant: i64) -> Option<Vec<Value>> {
+    pub(super) fn values(self, tenant: i64) -> Option<Vec<SqlValue>> {
         if self.0.is_empty() {
             return None;
         }
@@ -166,7 +166,7 @@ mod tests {
     /// The bits are those that `update_records` names.
     #[test]
     fn flags_say_what_may_become_empty() {
-        let mut update = Update::default();
+        let mut update = RowUpdate::default();
         assert_eq!(update.flags, 0);
         update.name(None);
         update.schedule(None, Some(1));

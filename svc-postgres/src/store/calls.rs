@@ -6,29 +6,32 @@ use async_trait::async_trait;
 use svc_core::{
     Context, ListRequest, Result, Tenant,
     auth::Caller,
-    filter::Filterable,
+    filter::FilterField,
     helper::PersonMatching,
-    link::Address,
+    link::RecordAddress,
     model::Kind,
-    ops::{Changes, ChangesRequest, Feed, Listening},
+    ops::{ChangeFeed, FeedRequest, FeedResponse, Subscription},
     raw::{RawPage, RawRecord},
-    store::{self, Answer, Call, Key, Load, Outcome, Outgoing, Work},
+    store::{
+        self, ImportedRecord, LookupKey, LookupResult, Outbox, WriteOperation, WriteOutcome,
+        WriteRequest,
+    },
     value::Timestamp,
 };
 use svc_store::feed::FeedQuery;
 
-use super::Store;
+use super::PostgresStore;
 use crate::{
     error,
-    fetch::Fetch,
-    pipeline::{Query, values},
+    fetch::LookupBatch,
+    pipeline::{SqlQuery, values},
 };
 
 /// Tenants of which stored responses are deleted in one sweep, at most.
 const SWEPT: i64 = 16;
 
 #[async_trait]
-impl store::Store for Store {
+impl store::Store for PostgresStore {
     async fn list(&self, cx: &Context, kind: Kind, request: &ListRequest) -> Result<RawPage> {
         let tenant = self.tenant(&cx.tenant).await?;
         Ok(self
@@ -42,20 +45,20 @@ impl store::Store for Store {
             .await?)
     }
 
-    fn filterable(&self, kind: Kind) -> Vec<Filterable> {
-        Filterable::of(kind).collect()
+    fn filterable(&self, kind: Kind) -> Vec<FilterField> {
+        FilterField::of(kind).collect()
     }
 
-    async fn get(&self, cx: &Context, at: &Address) -> Result<Option<RawRecord>> {
-        let record = self.record(cx, &Key::from(at)).await?;
+    async fn get(&self, cx: &Context, at: &RecordAddress) -> Result<Option<RawRecord>> {
+        let record = self.record(cx, &LookupKey::from(at)).await?;
         Ok(record.filter(|record| at.admits_parent(record.parent())))
     }
 
-    async fn find(&self, cx: &Context, key: &Key) -> Result<Option<RawRecord>> {
+    async fn find(&self, cx: &Context, key: &LookupKey) -> Result<Option<RawRecord>> {
         Ok(self.record(cx, key).await?)
     }
 
-    async fn write(&self, cx: &Context, call: Call) -> Result<Outcome> {
+    async fn write(&self, cx: &Context, call: WriteRequest) -> Result<WriteOutcome> {
         let tenant = self.tenant(&cx.tenant).await?;
         Ok(self
             .inner
@@ -74,24 +77,24 @@ impl store::Store for Store {
 
     async fn sweep(&self, before: Timestamp) -> Result<bool> {
         let (database, before) = (self.database(), before.micros());
-        let found = Query::new(&*database.texts.tenants_to_sweep, values![before, SWEPT]);
+        let found = SqlQuery::new(&*database.texts.tenants_to_sweep, values![before, SWEPT]);
         let tenants = database.ask(None, found).await?;
         for row in &tenants {
             let tenant: i64 = row.try_get(0).map_err(error::StoreError::from)?;
-            let expired = Query::new(&*database.texts.expire_kept, values![tenant, before]);
+            let expired = SqlQuery::new(&*database.texts.expire_kept, values![tenant, before]);
             database.ask(Some(tenant), expired).await?;
         }
         Ok(!tenants.is_empty())
     }
 
-    fn outgoing(self: Arc<Self>) -> Option<Arc<dyn Outgoing>> {
+    fn outgoing(self: Arc<Self>) -> Option<Arc<dyn Outbox>> {
         Some(self)
     }
 }
 
 #[async_trait]
-impl Changes for Store {
-    async fn changes(&self, cx: &Context, request: &ChangesRequest) -> Result<Feed> {
+impl ChangeFeed for PostgresStore {
+    async fn changes(&self, cx: &Context, request: &FeedRequest) -> Result<FeedResponse> {
         let query = match FeedQuery::new(&cx.tenant, request, &self.inner.feed_cursors) {
             Ok(query) => query,
             Err(refused) => return Ok(refused),
@@ -100,7 +103,7 @@ impl Changes for Store {
         Ok(query.page(self.database().feed(tenant, &query).await?))
     }
 
-    async fn listen(&self, cx: &Context) -> Result<Listening> {
+    async fn listen(&self, cx: &Context) -> Result<Subscription> {
         Ok(self
             .database()
             .bells
@@ -109,10 +112,10 @@ impl Changes for Store {
     }
 }
 
-impl Store {
-    async fn record(&self, cx: &Context, key: &Key) -> error::Result<Option<RawRecord>> {
+impl PostgresStore {
+    async fn record(&self, cx: &Context, key: &LookupKey) -> error::Result<Option<RawRecord>> {
         let tenant = self.tenant(&cx.tenant).await?;
-        let mut fetch = Fetch::one(&self.database().texts, tenant, key.clone());
+        let mut fetch = LookupBatch::one(&self.database().texts, tenant, key.clone());
         let queries = fetch.take_queries();
         if queries.is_empty() {
             // An id that no record here can have (UND-41).
@@ -120,7 +123,7 @@ impl Store {
         }
         let given = self.database().read(tenant, queries).await?;
         match fetch.answers(&given)?.into_iter().next() {
-            Some((_, Answer::Record(stored))) => Ok(stored.map(|stored| stored.record)),
+            Some((_, LookupResult::Record(stored))) => Ok(stored.map(|stored| stored.record)),
             _ => Ok(None),
         }
     }
@@ -135,14 +138,14 @@ impl Store {
     ///
     /// An [invalid request](svc_core::ErrorKind::Invalid) with what a create would answer, and
     /// trouble with the database; nothing of the call is then stored.
-    pub async fn seed(&self, tenant: &Tenant, rows: Vec<Load>) -> Result<()> {
+    pub async fn seed(&self, tenant: &Tenant, rows: Vec<ImportedRecord>) -> Result<()> {
         if rows.is_empty() {
             return Ok(());
         }
         let cx = Context::new(tenant.clone(), Caller::anonymous(), self.now());
-        let calls: Vec<Call> = rows
+        let calls: Vec<WriteRequest> = rows
             .into_iter()
-            .map(|row| Call::new(&cx, Work::Load(Box::new(row))))
+            .map(|row| WriteRequest::new(&cx, WriteOperation::Load(Box::new(row))))
             .collect();
         let number = self.tenant(tenant).await?;
         self.inner.turns.write(number, calls, None).await?;

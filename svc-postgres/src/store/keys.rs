@@ -8,17 +8,17 @@ use svc_core::{
     webhook::disable_webhooks,
 };
 use svc_store::keys::{
-    IssuedKey, KeyError, KeyInfo, KeyOptions, KeyWebhooks, NewKey, Revocation, TokenHash,
+    CreatedKey, KeyError, KeyInfo, KeyOptions, KeyWebhooks, Revocation, StoredKey, TokenHash,
 };
 use tokio_postgres::Row;
 
-use super::Store;
+use super::PostgresStore;
 use crate::{
     error::{self, StoreError},
-    pipeline::{Query, values},
+    pipeline::{SqlQuery, values},
 };
 
-impl Store {
+impl PostgresStore {
     /// Issues a random key (UND-15).
     ///
     /// # Errors
@@ -28,8 +28,8 @@ impl Store {
         &self,
         tenant: &Tenant,
         options: KeyOptions,
-    ) -> Result<NewKey, KeyError> {
-        let (key, told) = IssuedKey::random(tenant, options, self.now())?;
+    ) -> Result<CreatedKey, KeyError> {
+        let (key, told) = StoredKey::random(tenant, options, self.now())?;
         self.add_key(key).await?;
         Ok(told)
     }
@@ -46,11 +46,11 @@ impl Store {
         token: &str,
         options: KeyOptions,
     ) -> Result<KeyInfo, KeyError> {
-        self.add_key(IssuedKey::with_token(tenant, token, options, self.now())?)
+        self.add_key(StoredKey::with_token(tenant, token, options, self.now())?)
             .await
     }
 
-    async fn add_key(&self, key: IssuedKey) -> Result<KeyInfo, KeyError> {
+    async fn add_key(&self, key: StoredKey) -> Result<KeyInfo, KeyError> {
         let existing = self.insert_key(&key).await?;
         existing.map_or_else(
             || Ok(key.info.clone()),
@@ -59,7 +59,7 @@ impl Store {
     }
 
     /// Stores a key; the one that has its token already, where there is one.
-    pub(super) async fn insert_key(&self, key: &IssuedKey) -> Result<Option<KeyInfo>, KeyError> {
+    pub(super) async fn insert_key(&self, key: &StoredKey) -> Result<Option<KeyInfo>, KeyError> {
         let (info, hash) = (&key.info, &key.hash);
         let Some(tenant) = self
             .number(&info.tenant)
@@ -86,7 +86,7 @@ impl Store {
         ];
         let added = self
             .database()
-            .ask(None, Query::new(&*self.database().texts.add_key, values))
+            .ask(None, SqlQuery::new(&*self.database().texts.add_key, values))
             .await;
         self.inner.keys.1.end();
         if !added.map_err(svc_core::Error::from)?.is_empty() {
@@ -111,14 +111,14 @@ impl Store {
         let values = values![tenant.map(|tenant| tenant.as_str().to_owned())];
         let rows = self
             .database()
-            .ask(None, Query::new(&*self.database().texts.keys, values))
+            .ask(None, SqlQuery::new(&*self.database().texts.keys, values))
             .await?;
         Ok(rows.iter().map(info).collect::<error::Result<_>>()?)
     }
 
     /// Revokes a key and disables its webhooks, unless they are to be kept. When this has returned,
     /// no process accepts the key, except for the time of
-    /// [`Options::key_cache`](crate::Options::key_cache).
+    /// [`ServerArgs::key_cache`](crate::PostgresOptions::key_cache).
     ///
     /// # Errors
     ///
@@ -128,7 +128,7 @@ impl Store {
     /// Requirements: UND-15, HOOK-16.
     pub async fn revoke_key(&self, id: &str, webhooks: KeyWebhooks) -> Result<Revocation> {
         let now = self.now();
-        let query = Query::new(
+        let query = SqlQuery::new(
             &*self.database().texts.revoke_key,
             values![id.to_owned(), now.micros()],
         );
@@ -153,7 +153,7 @@ impl Store {
 
     /// The key with this hash, revoked or not.
     async fn key(&self, hash: &TokenHash) -> error::Result<Option<KeyInfo>> {
-        let query = Query::new(&*self.database().texts.key, values![hash.prefix()]);
+        let query = SqlQuery::new(&*self.database().texts.key, values![hash.prefix()]);
         for row in &self.database().ask(None, query).await? {
             if hash.is(row.try_get(10)?) {
                 return info(row).map(Some);
@@ -165,7 +165,7 @@ impl Store {
 
 /// A store knows its own keys: the key of a request gives tenant and rights (AUT-01 to AUT-04).
 #[async_trait]
-impl Authenticator for Store {
+impl Authenticator for PostgresStore {
     async fn authenticate(&self, credentials: Credentials<'_>) -> Result<Option<(Tenant, Caller)>> {
         let Some(token) = credentials.key else {
             return Ok(None);

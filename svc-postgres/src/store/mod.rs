@@ -16,48 +16,50 @@ use std::{
     time::Duration,
 };
 
-use svc_core::{Result, Revision, Tenant, api::ApiBuilder, link::ShareNames, value::Timestamp};
+use svc_core::{
+    Result, RevisionSource, Tenant, api::ApiBuilder, link::ShareNames, value::Timestamp,
+};
 use svc_store::{
-    cursor::Cursors,
+    cursor::CursorCodec,
     feed::FeedCursors,
-    keys::{KeyCache, KeyEpochs},
+    keys::{KeyCache, KeyCacheEpochs},
 };
 
 use crate::{
-    database::Database,
+    database::DatabaseHandle,
     error::{ConnectError, StoreError},
-    jumps::Jumps,
+    jumps::PageJumps,
     lease::Lookout,
     migrate,
-    options::Options,
-    pipeline::{Query, values},
-    stats::Stats,
-    turns::Turns,
+    options::PostgresOptions,
+    pipeline::{SqlQuery, values},
+    stats::PostgresStats,
+    turns::WriteQueue,
 };
 
 /// People, petitions and everything else in PostgreSQL. Cheap to clone; clones share the
 /// connections.
 #[derive(Clone)]
-pub struct Store {
-    inner: Arc<Inner>,
+pub struct PostgresStore {
+    inner: Arc<PostgresInner>,
 }
 
 /// What the clones of a store share.
-struct Inner {
-    database: Arc<Database>,
-    turns: Arc<Turns>,
+struct PostgresInner {
+    database: Arc<DatabaseHandle>,
+    turns: Arc<WriteQueue>,
     /// Look for outbox entries and webhooks that are due.
     outbox: Arc<Lookout>,
     webhooks: Lookout,
-    jumps: Jumps,
-    cursors: Cursors,
+    jumps: PageJumps,
+    cursors: CursorCodec,
     feed_cursors: FeedCursors,
-    /// What was read of keys not long ago: see [`Options::key_cache`].
-    keys: (KeyCache, KeyEpochs),
+    /// What was read of keys not long ago: see [`PostgresOptions::key_cache`].
+    keys: (KeyCache, KeyCacheEpochs),
     tenants: Mutex<HashMap<Tenant, i64>>,
 }
 
-impl Store {
+impl PostgresStore {
     /// Connects, makes the tables where there are none, and brings them up to date (UND-42).
     /// Several processes may do so at once.
     ///
@@ -65,20 +67,20 @@ impl Store {
     ///
     /// One clear line: the database cannot be reached, its tables are newer, damaged, or of other
     /// share names.
-    pub async fn connect(options: Options) -> Result<Self, ConnectError> {
+    pub async fn connect(options: PostgresOptions) -> Result<Self, ConnectError> {
         migrate::migrate(&options).await?;
-        let keys = (KeyCache::default(), KeyEpochs::new(options.key_cache));
-        let database = Arc::new(Database::new(options));
+        let keys = (KeyCache::default(), KeyCacheEpochs::new(options.key_cache));
+        let database = Arc::new(DatabaseHandle::new(options));
         let (cursors, feed_cursors) = opening::cursors(&database).await?;
         opening::check_share_names(&database).await?;
         let (outbox, webhooks) = (Arc::new(Lookout::new("outbox")), Lookout::new("webhooks"));
-        let turns = Arc::new(Turns::new(Arc::clone(&database), Arc::clone(&outbox)));
-        let inner = Inner {
+        let turns = Arc::new(WriteQueue::new(Arc::clone(&database), Arc::clone(&outbox)));
+        let inner = PostgresInner {
             database,
             turns,
             outbox,
             webhooks,
-            jumps: Jumps::default(),
+            jumps: PageJumps::default(),
             cursors,
             feed_cursors,
             keys,
@@ -89,24 +91,24 @@ impl Store {
         })
     }
 
-    /// Whether the schema has tables of this crate: what [`Store::connect`] would find. Nothing is
+    /// Whether the schema has tables of this crate: what [`PostgresStore::connect`] would find. Nothing is
     /// made.
     ///
     /// # Errors
     ///
     /// The database cannot be reached, or the schema has no name that can be one.
-    pub async fn is_there(options: &Options) -> Result<bool, ConnectError> {
+    pub async fn is_there(options: &PostgresOptions) -> Result<bool, ConnectError> {
         migrate::is_there(options).await
     }
 
     /// Removes everything: the tables with all that is in them, of every tenant. Nobody may be
-    /// connected with a [`Store`].
+    /// connected with a [`PostgresStore`].
     ///
     /// # Errors
     ///
     /// [`ConnectError::NotOurs`] for a schema without tables of this crate; whatever the database
     /// reports, and nothing is removed then.
-    pub async fn remove(options: &Options) -> Result<(), ConnectError> {
+    pub async fn remove(options: &PostgresOptions) -> Result<(), ConnectError> {
         migrate::remove(options).await
     }
 
@@ -116,7 +118,7 @@ impl Store {
     /// # Errors
     ///
     /// [`ConnectError::Schema`].
-    pub fn tables_on_citus(options: &Options) -> Result<String, ConnectError> {
+    pub fn tables_on_citus(options: &PostgresOptions) -> Result<String, ConnectError> {
         migrate::on_citus(options)
     }
 
@@ -133,8 +135,8 @@ impl Store {
     /// ```no_run
     /// use svc_core::api::{Api, Vendor};
     /// # async fn start() -> Result<(), Box<dyn std::error::Error>> {
-    /// let options = svc_postgres::Options::new("postgres://svc@localhost/crm")?;
-    /// let store = svc_postgres::Store::connect(options).await?;
+    /// let options = svc_postgres::PostgresOptions::new("postgres://svc@localhost/crm")?;
+    /// let store = svc_postgres::PostgresStore::connect(options).await?;
     /// let api = store
     ///     .register_all(Api::builder(Vendor::new("Acme", "Acme CRM")))
     ///     .authenticator(store.clone())
@@ -150,10 +152,10 @@ impl Store {
 
     /// What the store has done and has to do. It may be called often: it asks nobody.
     #[must_use]
-    pub fn stats(&self) -> Stats {
+    pub fn stats(&self) -> PostgresStats {
         let database = self.database();
         let (connections_busy, connections_idle, connections_wanted) = database.pool.load();
-        Stats {
+        PostgresStats {
             writes_waiting: self.inner.turns.waiting(),
             commits: database.commits.so_far(),
             connections_busy,
@@ -171,14 +173,17 @@ impl Store {
     pub async fn mark(&self, name: &str, value: &str) -> Result<()> {
         let values = values![mark(name), value.as_bytes().to_vec()];
         self.database()
-            .ask(None, Query::new(&*self.database().texts.set_meta, values))
+            .ask(
+                None,
+                SqlQuery::new(&*self.database().texts.set_meta, values),
+            )
             .await?;
         Ok(())
     }
 
     /// Takes or renews a lease for a time: what a program must do in one process of the database at
     /// a time, such as filling it. `false` if another process has the lease. A lease ends with
-    /// [`Store::end_lease`], or when its time is over.
+    /// [`PostgresStore::end_lease`], or when its time is over.
     ///
     /// # Errors
     ///
@@ -209,7 +214,7 @@ impl Store {
             .database()
             .ask(
                 None,
-                Query::new(&*self.database().texts.meta, values![mark(name)]),
+                SqlQuery::new(&*self.database().texts.meta, values![mark(name)]),
             )
             .await?;
         let Some(row) = rows.first() else {
@@ -219,7 +224,7 @@ impl Store {
         Ok(Some(String::from_utf8_lossy(&value).into_owned()))
     }
 
-    fn database(&self) -> &Arc<Database> {
+    fn database(&self) -> &Arc<DatabaseHandle> {
         &self.inner.database
     }
 
@@ -236,10 +241,10 @@ fn mark(name: &str) -> String {
 /// The number that the tenant's ledger has: it goes up with every transaction that changes
 /// something, of any process.
 #[async_trait::async_trait]
-impl Revision for Store {
+impl RevisionSource for PostgresStore {
     async fn revision(&self, tenant: &Tenant, _: std::time::Instant) -> Option<u64> {
         let number = self.number(tenant).await.ok()??;
-        let seq = Query::new(&*self.database().texts.seq, values![number]);
+        let seq = SqlQuery::new(&*self.database().texts.seq, values![number]);
         let rows = self.database().ask(Some(number), seq).await.ok()?;
         let seq = rows.first()?.try_get(0).ok()?;
         // Whoever keeps an answer as one of this number must not get an older one from a replica.
@@ -254,7 +259,7 @@ impl Revision for Store {
     }
 }
 
-impl fmt::Debug for Store {
+impl fmt::Debug for PostgresStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Store")
             .field("schema", &self.database().options.schema)

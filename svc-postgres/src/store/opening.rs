@@ -1,27 +1,29 @@
 //! What a database remembers of the store that was opened on it first.
 
 use svc_core::link::ShareNames;
-use svc_store::{cursor::Cursors, feed::FeedCursors};
+use svc_store::{cursor::CursorCodec, feed::FeedCursors};
 
 use crate::{
-    database::Database,
+    database::DatabaseHandle,
     error::{ConnectError, StoreError},
-    pipeline::{Query, values},
+    pipeline::{SqlQuery, values},
 };
 
 /// The cursors of the collections and of the change feed, with the secret that the database keeps.
-pub(super) async fn cursors(database: &Database) -> Result<(Cursors, FeedCursors), ConnectError> {
+pub(super) async fn cursors(
+    database: &DatabaseHandle,
+) -> Result<(CursorCodec, FeedCursors), ConnectError> {
     let mut drawn = [0; 32];
     getrandom::fill(&mut drawn).map_err(|error| ConnectError::Other(error.to_string()))?;
     let secret = remembered(database, "secret", &drawn).await?;
     let secret: [u8; 32] = secret
         .try_into()
         .map_err(|_| ConnectError::Other("the secret of the cursors is damaged".to_owned()))?;
-    Ok((Cursors::new(&secret), FeedCursors::new(&secret)))
+    Ok((CursorCodec::new(&secret), FeedCursors::new(&secret)))
 }
 
 /// Refuses other names of the share objects than those that were fixed here.
-pub(super) async fn check_share_names(database: &Database) -> Result<(), ConnectError> {
+pub(super) async fn check_share_names(database: &DatabaseHandle) -> Result<(), ConnectError> {
     let names = &database.options.share_names;
     let a = remembered(database, "network_a", names.network_a().as_bytes()).await?;
     let b = remembered(database, "network_b", names.network_b().as_bytes()).await?;
@@ -33,11 +35,11 @@ pub(super) async fn check_share_names(database: &Database) -> Result<(), Connect
 
 /// What is remembered under a name; the first to come says what that is.
 async fn remembered(
-    database: &Database,
+    database: &DatabaseHandle,
     name: &str,
     first: &[u8],
 ) -> Result<Vec<u8>, ConnectError> {
-    let make = Query::new(
+    let make = SqlQuery::new(
         &*database.texts.make_meta,
         values![name.to_owned(), first.to_vec()],
     );
@@ -45,7 +47,7 @@ async fn remembered(
     let rows = database
         .ask(
             None,
-            Query::new(&*database.texts.meta, values![name.to_owned()]),
+            SqlQuery::new(&*database.texts.meta, values![name.to_owned()]),
         )
         .await?;
     let value = rows

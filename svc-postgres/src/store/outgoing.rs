@@ -5,39 +5,39 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 use svc_core::{
     Result, Tenant,
-    ops::Listening,
-    store::{Claim, Claimed, Outgoing},
+    ops::Subscription,
+    store::{ClaimedEntries, Outbox, OutboxClaim},
     value::Timestamp,
 };
 use tokio_postgres::Row;
 
-use super::Store;
+use super::PostgresStore;
 use crate::{
     error,
     lease::{Look, next_look},
-    pipeline::{Query, values},
+    pipeline::{SqlQuery, values},
 };
 
 #[async_trait]
-impl Outgoing for Store {
+impl Outbox for PostgresStore {
     /// Found over all tenants without a lock, and claimed tenant by tenant: a row that another
     /// process has claimed meanwhile is not due any more.
-    async fn due(&self, now: Timestamp, until: Timestamp, most: u32) -> Result<Claimed> {
+    async fn due(&self, now: Timestamp, until: Timestamp, most: u32) -> Result<ClaimedEntries> {
         let (texts, lookout) = (&self.database().texts, &self.inner.outbox);
         match lookout.may_look(self.database(), now).await? {
             Look::Now => {}
             Look::Later => {
-                return Ok(Claimed::new(
+                return Ok(ClaimedEntries::new(
                     Vec::new(),
                     next_look(self.database().topology, now, None),
                 ));
             }
-            Look::Elsewhere => return Ok(Claimed::new(Vec::new(), None)),
+            Look::Elsewhere => return Ok(ClaimedEntries::new(Vec::new(), None)),
         }
         let found = values![now.micros(), i64::from(most)];
         let rows = self
             .database()
-            .ask(None, Query::new(&*texts.outbox_due, found))
+            .ask(None, SqlQuery::new(&*texts.outbox_due, found))
             .await?;
         let mut found = BTreeMap::<(i64, String), Vec<i64>>::new();
         for row in &rows {
@@ -49,7 +49,7 @@ impl Outgoing for Store {
             let values = values![number, seqs, now.micros(), until.micros()];
             let rows = self
                 .database()
-                .ask(Some(number), Query::new(&*texts.outbox_claim, values))
+                .ask(Some(number), SqlQuery::new(&*texts.outbox_claim, values))
                 .await?;
             for row in &rows {
                 claims.extend(claim(Tenant::new(&*name), row)?);
@@ -57,21 +57,21 @@ impl Outgoing for Store {
         }
         let next = self
             .database()
-            .ask(None, Query::new(&*texts.outbox_next, Vec::new()))
+            .ask(None, SqlQuery::new(&*texts.outbox_next, Vec::new()))
             .await?;
         let next = next.first().map(first).transpose()?.flatten();
         if rows.is_empty() {
             lookout.found_nothing(now, next).await;
         }
-        Ok(Claimed::new(
+        Ok(ClaimedEntries::new(
             claims,
             next_look(self.database().topology, now, next),
         ))
     }
 
-    async fn done(&self, claim: &Claim) -> Result<()> {
+    async fn done(&self, claim: &OutboxClaim) -> Result<()> {
         let number = self.tenant(&claim.tenant).await?;
-        let done = Query::new(
+        let done = SqlQuery::new(
             &*self.database().texts.outbox_done,
             values![number, claim.row],
         );
@@ -79,19 +79,19 @@ impl Outgoing for Store {
         Ok(())
     }
 
-    async fn again(&self, claim: &Claim, at: Timestamp) -> Result<()> {
+    async fn again(&self, claim: &OutboxClaim, at: Timestamp) -> Result<()> {
         let number = self.tenant(&claim.tenant).await?;
         let values = values![number, claim.row, i64::from(claim.attempts), at.micros()];
         self.database()
             .ask(
                 Some(number),
-                Query::new(&*self.database().texts.outbox_again, values),
+                SqlQuery::new(&*self.database().texts.outbox_again, values),
             )
             .await?;
         Ok(())
     }
 
-    fn listen(&self) -> Listening {
+    fn listen(&self) -> Subscription {
         self.database().outgoing.listen(())
     }
 }
@@ -101,8 +101,8 @@ fn due(row: &Row) -> error::Result<(i64, i64, String)> {
     Ok((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?))
 }
 
-fn claim(tenant: Tenant, row: &Row) -> error::Result<Option<Claim>> {
-    Ok(Claim::stored(
+fn claim(tenant: Tenant, row: &Row) -> error::Result<Option<OutboxClaim>> {
+    Ok(OutboxClaim::stored(
         tenant,
         row.try_get(0)?,
         row.try_get(1)?,

@@ -1,17 +1,17 @@
 //! What another store has exported, taken over as it is: no rule is asked.
 
 use async_trait::async_trait;
-use svc_core::{Result, Tenant, model::Kind, store::Stored};
+use svc_core::{Result, Tenant, model::Kind, store::StoredRecord};
 use svc_store::{
-    compare::Scan,
-    keys::{IssuedKey, KeyError, KeyWebhooks},
-    transfer::Batch,
+    compare::ScanRecords,
+    keys::{KeyError, KeyWebhooks, StoredKey},
+    transfer::ExportBatch,
 };
 
-use super::Store;
+use super::PostgresStore;
 use crate::{
     error,
-    pipeline::{Query, values},
+    pipeline::{SqlQuery, values},
     rows::{self, code},
     turn::restore::remembered,
 };
@@ -19,7 +19,7 @@ use crate::{
 /// The mark that says how far a copy is, with the tenant's name behind it.
 const COPY: &str = "restored.";
 
-impl Store {
+impl PostgresStore {
     /// Writes a part of what another store has exported, all or nothing of it, with a mark that
     /// says how far the copy is: whoever was interrupted goes on behind it. Later writes get later
     /// dates than anything that was brought, and than its `clock`.
@@ -33,7 +33,7 @@ impl Store {
     pub async fn restore(
         &self,
         tenant: &Tenant,
-        part: &Batch,
+        part: &ExportBatch,
         marks: (Option<&str>, &str),
     ) -> Result<()> {
         let name = super::mark(&format!("{COPY}{}", tenant.as_str()));
@@ -77,7 +77,7 @@ impl Store {
             "outbox",
         ] {
             let text = format!("ANALYZE {}.{table}", self.database().options.schema);
-            self.database().ask(None, Query::control(text)).await?;
+            self.database().ask(None, SqlQuery::control(text)).await?;
         }
         Ok(())
     }
@@ -89,7 +89,7 @@ impl Store {
     ///
     /// [`KeyError::TokenTaken`] where another key has the same token; trouble with the database, or
     /// an unknown tenant.
-    pub async fn restore_key(&self, key: &IssuedKey) -> Result<(), KeyError> {
+    pub async fn restore_key(&self, key: &StoredKey) -> Result<(), KeyError> {
         let Some(known) = self.insert_key(key).await? else {
             return Ok(());
         };
@@ -105,24 +105,24 @@ impl Store {
 }
 
 #[async_trait]
-impl Scan for Store {
+impl ScanRecords for PostgresStore {
     async fn scan(
         &self,
         tenant: &Tenant,
         kind: Kind,
         after: i64,
         most: u32,
-    ) -> Result<(Vec<Stored>, bool)> {
+    ) -> Result<(Vec<StoredRecord>, bool)> {
         let number = self.tenant(tenant).await?;
         let page = values![number, code(kind), after, i64::from(most)];
         let rows = self
             .database()
             .ask(
                 Some(number),
-                Query::new(&*self.database().texts.rows_of_all, page),
+                SqlQuery::new(&*self.database().texts.rows_of_all, page),
             )
             .await?;
-        let read: Vec<Stored> = rows
+        let read: Vec<StoredRecord> = rows
             .iter()
             .map(|row| rows::stored(row, 0))
             .collect::<error::Result<_>>()?;

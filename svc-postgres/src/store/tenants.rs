@@ -3,18 +3,18 @@
 use std::sync::PoisonError;
 
 use async_trait::async_trait;
-use svc_core::{Error, Result, Tenant, auth::AnonymousTenant, link::Address};
+use svc_core::{Error, Result, Tenant, auth::TenantResolver, link::RecordAddress};
 use svc_store::{KindTable, new_tenant};
 use uuid::Uuid;
 
-use super::Store;
+use super::PostgresStore;
 use crate::{
     error::{self, StoreError},
-    pipeline::{Query, values},
+    pipeline::{SqlQuery, values},
     rows::code,
 };
 
-impl Store {
+impl PostgresStore {
     /// Makes a tenant unless it exists (AUT-02).
     ///
     /// # Errors
@@ -32,13 +32,16 @@ impl Store {
             .max(1);
         let make = values![drawn, name.to_owned(), self.now().micros()];
         self.database()
-            .ask(None, Query::new(&*self.database().texts.make_tenant, make))
+            .ask(
+                None,
+                SqlQuery::new(&*self.database().texts.make_tenant, make),
+            )
             .await?;
         // Another process may have been faster; then the number is its.
         let number = self.stored_number(&tenant).await?;
         let number =
             number.ok_or_else(|| Error::unexpected("a tenant that was made is not there"))?;
-        let ledger = Query::new(&*self.database().texts.make_ledger, values![number]);
+        let ledger = SqlQuery::new(&*self.database().texts.make_ledger, values![number]);
         self.database().ask(Some(number), ledger).await?;
         self.remember(&tenant, number);
         Ok(tenant)
@@ -54,7 +57,7 @@ impl Store {
             .database()
             .ask(
                 None,
-                Query::new(&*self.database().texts.tenants, Vec::new()),
+                SqlQuery::new(&*self.database().texts.tenants, Vec::new()),
             )
             .await?;
         let name = |row: &tokio_postgres::Row| {
@@ -81,7 +84,7 @@ impl Store {
             return Ok(None);
         };
         // Whoever made it may have ended before its ledger was there.
-        let seq = Query::new(&*self.database().texts.seq, values![number]);
+        let seq = SqlQuery::new(&*self.database().texts.seq, values![number]);
         if self.database().ask(Some(number), seq).await?.is_empty() {
             return Ok(None);
         }
@@ -90,7 +93,7 @@ impl Store {
     }
 
     async fn stored_number(&self, tenant: &Tenant) -> error::Result<Option<i64>> {
-        let query = Query::new(
+        let query = SqlQuery::new(
             &*self.database().texts.tenant,
             values![tenant.as_str().to_owned()],
         );
@@ -119,8 +122,8 @@ impl Store {
 }
 
 #[async_trait]
-impl AnonymousTenant for Store {
-    async fn tenant_of(&self, container: &Address) -> Result<Option<Tenant>> {
+impl TenantResolver for PostgresStore {
+    async fn tenant_of(&self, container: &RecordAddress) -> Result<Option<Tenant>> {
         let Some(id) = container
             .id
             .uuid()
@@ -128,7 +131,7 @@ impl AnonymousTenant for Store {
         else {
             return Ok(None);
         };
-        let query = Query::new(
+        let query = SqlQuery::new(
             &*self.database().texts.owners,
             values![id, code(container.kind)],
         );

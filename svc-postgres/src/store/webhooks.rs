@@ -3,33 +3,35 @@
 use async_trait::async_trait;
 use svc_core::{
     Result, Tenant,
-    ops::{StoredWebhook, WebhookWrite, Webhooks},
+    ops::{StoredWebhook, WebhookStore, WebhookWrite},
     value::{Id, Timestamp},
 };
 use tokio_postgres::Row;
 use uuid::Uuid;
 
-use super::Store;
+use super::PostgresStore;
 use crate::{
     cluster::Topology,
     error::{self, StoreError},
     lease::Look,
-    pipeline::{Query, Value, values},
+    pipeline::{SqlQuery, SqlValue, values},
 };
 
-impl Store {
+impl PostgresStore {
     /// What a statement about the webhooks of a tenant gives. No replica is asked: what was just
     /// written counts.
     async fn of_webhooks(
         &self,
         text: &str,
         tenant: i64,
-        more: Vec<Value>,
+        more: Vec<SqlValue>,
     ) -> error::Result<Vec<Row>> {
-        let values = std::iter::once(Value::from(tenant)).chain(more).collect();
+        let values = std::iter::once(SqlValue::from(tenant))
+            .chain(more)
+            .collect();
         Ok(self
             .database()
-            .read_first(tenant, vec![Query::new(text, values)])
+            .read_first(tenant, vec![SqlQuery::new(text, values)])
             .await?
             .pop()
             .unwrap_or_default())
@@ -37,7 +39,7 @@ impl Store {
 }
 
 #[async_trait]
-impl Webhooks for Store {
+impl WebhookStore for PostgresStore {
     async fn webhooks(&self, tenant: &Tenant) -> Result<Vec<StoredWebhook>> {
         let (tenant, text) = (self.tenant(tenant).await?, &self.database().texts.webhooks);
         let rows = self.of_webhooks(text, tenant, Vec::new()).await?;
@@ -82,10 +84,12 @@ impl Webhooks for Store {
             });
         }
         // The lock first: concurrent creations are counted one after the other.
-        let values = std::iter::once(Value::from(tenant)).chain(values).collect();
+        let values = std::iter::once(SqlValue::from(tenant))
+            .chain(values)
+            .collect();
         let queries = vec![
-            Query::new(&texts.lock, values![tenant]),
-            Query::new(&texts.make_webhook, values),
+            SqlQuery::new(&texts.lock, values![tenant]),
+            SqlQuery::new(&texts.make_webhook, values),
         ];
         if self
             .database()
@@ -131,13 +135,13 @@ impl Webhooks for Store {
         }
         let is_first = after.is_none();
         let after = after.and_then(Id::uuid).unwrap_or(Uuid::nil());
-        let query = Query::new(
+        let query = SqlQuery::new(
             &*self.database().texts.due_webhooks,
             values![now.micros(), after, i64::from(most)],
         );
         let rows = self.database().ask(None, query).await?;
         if is_first && rows.is_empty() && self.database().topology == Topology::Cluster {
-            let next = Query::new(&*self.database().texts.next_webhook, values![now.micros()]);
+            let next = SqlQuery::new(&*self.database().texts.next_webhook, values![now.micros()]);
             let next = self.database().ask(None, next).await?;
             let next: Option<i64> = next
                 .first()

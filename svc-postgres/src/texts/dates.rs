@@ -2,7 +2,7 @@
 //! that the page begins behind, `$5` the last date.
 
 /// The statements about one date.
-pub(super) struct Dated {
+pub(super) struct DateRangeStatements {
     /// The records behind a record, `$6` of them.
     pub(super) after: String,
     /// The same, and before it how many records there are from `$3` to `$5`: all of them where
@@ -12,7 +12,7 @@ pub(super) struct Dated {
     pub(super) jump: String,
 }
 
-impl Dated {
+impl DateRangeStatements {
     /// In the order of `date`, along the index that has the kind as this.
     pub(super) fn of(s: &str, (cols, tot): (&str, &str), date: &str, kind: &str) -> Self {
         let rows = |time: &str, row: &str| {

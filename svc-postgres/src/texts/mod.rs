@@ -11,7 +11,7 @@ mod parts;
 mod passing;
 mod webhooks;
 
-use dates::Dated;
+use dates::DateRangeStatements;
 use parts::{LIFT, arrays, columns, each, oldest, ties, totals};
 use passing::{of_kept, of_outbox};
 use svc_core::model::Kind;
@@ -153,8 +153,9 @@ impl Texts {
             );
             page(condition).replace("r.seq > $3", &first)
         };
-        let created = Dated::of(s, (cols, tot), "created", "-r.kind = -($2::smallint)");
-        let modified = Dated::of(s, (cols, tot), "modified", "r.kind::bigint = $2");
+        let created =
+            DateRangeStatements::of(s, (cols, tot), "created", "-r.kind = -($2::smallint)");
+        let modified = DateRangeStatements::of(s, (cols, tot), "modified", "r.kind::bigint = $2");
         let members = |condition: &str| {
             format!(
                 "SELECT r.seq FROM {s}.record r WHERE r.tenant = $1 AND {condition} AND r.seq > $3 ORDER BY r.seq"

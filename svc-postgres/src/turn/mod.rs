@@ -12,26 +12,29 @@ use std::{
 use svc_core::{
     Error,
     rules::{Decision, decide, first_questions},
-    store::{Call, Fetched, Ids, Outcome, Overlay, Pause, Question, Turn},
+    store::{
+        IdSequence, Lookup, LookupCache, PendingChanges, RuleError, TransactionContext,
+        WriteOutcome, WriteRequest,
+    },
     value::Timestamp,
 };
-use svc_store::feed::Telling;
+use svc_store::feed::FeedRecorder;
 use tokio_postgres::Row;
 use uuid::Uuid;
 
 use crate::{
-    apply::{Apply, queries},
-    database::Database,
+    apply::{ChangeApplier, queries},
+    database::DatabaseHandle,
     error::{Result, StoreError},
-    fetch::Fetch,
-    pipeline::{Query, values},
-    pool::{For, Lent, Pool},
+    fetch::LookupBatch,
+    pipeline::{SqlQuery, values},
+    pool::{ConnectionPool, Lease, LeasePurpose},
 };
 
 /// How a turn ended.
-pub(crate) enum Ended {
+pub(crate) enum TransactionResult {
     /// With these outcomes, one for each caller, and whether something is to be sent.
-    Committed(Vec<Result<Outcome>>, bool),
+    Committed(Vec<Result<WriteOutcome>>, bool),
     /// Nothing of it is stored.
     Undone(StoreError),
 }
@@ -45,10 +48,10 @@ const STEP: i64 = 1_024;
 const LOOK_AHEAD: u8 = 4;
 
 /// What is decided inside a turn.
-struct Progress<'a> {
-    apply: Apply<'a>,
-    overlay: Overlay,
-    fetched: Fetched,
+struct TransactionState<'a> {
+    apply: ChangeApplier<'a>,
+    overlay: PendingChanges,
+    fetched: LookupCache,
     /// The number of the tenant's ledger, which the guard compares.
     seq: i64,
     /// The moment of the last call that changed something.
@@ -56,24 +59,26 @@ struct Progress<'a> {
     has_changes: bool,
     deadline: Instant,
     /// The calls that are not decided yet, the last one first.
-    waiting: Vec<&'a Call>,
+    waiting: Vec<&'a WriteRequest>,
     /// How often it may still be asked for all of them what is missing.
     look_ahead: u8,
 }
 
-impl Database {
+impl DatabaseHandle {
     /// Gives the calls of several callers their turn. Those of one caller are written all or not at
     /// all.
     pub(crate) async fn turn(
         &self,
         tenant: i64,
-        calls: &[&[Call]],
+        calls: &[&[WriteRequest]],
         deadline: Instant,
-    ) -> Result<Ended> {
+    ) -> Result<TransactionResult> {
         let home = self.home(tenant).await;
         match self.turn_at(&home, tenant, calls, deadline).await {
             // A worker that does not know the tables: the coordinator does.
-            Ok(Ended::Undone(error)) if error.is_elsewhere() && !Arc::ptr_eq(&home, &self.pool) => {
+            Ok(TransactionResult::Undone(error))
+                if error.is_elsewhere() && !Arc::ptr_eq(&home, &self.pool) =>
+            {
                 self.turn_at(&self.pool, tenant, calls, deadline).await
             }
             ended => ended,
@@ -82,11 +87,11 @@ impl Database {
 
     async fn turn_at(
         &self,
-        home: &Arc<Pool>,
+        home: &Arc<ConnectionPool>,
         tenant: i64,
-        calls: &[&[Call]],
+        calls: &[&[WriteRequest]],
         deadline: Instant,
-    ) -> Result<Ended> {
+    ) -> Result<TransactionResult> {
         let mut lent = self.lent_by(home, tenant).await?;
         let id = Uuid::new_v4();
         let mut ends_at = None;
@@ -94,13 +99,13 @@ impl Database {
             .transaction(&mut lent, tenant, calls, (id, deadline), &mut ends_at)
             .await
         {
-            Ok((outcomes, sends)) => return Ok(Ended::Committed(outcomes, sends)),
+            Ok((outcomes, sends)) => return Ok(TransactionResult::Committed(outcomes, sends)),
             Err(error) => error.of_tenant(Some(tenant)),
         };
         self.turn_away(tenant, home, &error);
         let Some((seq, outcomes)) = ends_at else {
             self.roll_back(lent, &error).await;
-            return Ok(Ended::Undone(error));
+            return Ok(TransactionResult::Undone(error));
         };
         // The answer to COMMIT was lost: what is stored says whether it was done.
         drop(lent);
@@ -109,9 +114,9 @@ impl Database {
             match self.is_noted(tenant, seq, id).await {
                 Ok(true) => {
                     self.committed(tenant, seq);
-                    return Ok(Ended::Committed(outcomes, true));
+                    return Ok(TransactionResult::Committed(outcomes, true));
                 }
-                Ok(false) => return Ok(Ended::Undone(error)),
+                Ok(false) => return Ok(TransactionResult::Undone(error)),
                 Err(unsettled)
                     if Instant::now() >= deadline
                         || !(unsettled.is_of_the_connection()
@@ -131,10 +136,10 @@ impl Database {
     }
 
     /// A connection for a transaction of a tenant.
-    async fn lent_by(&self, home: &Arc<Pool>, tenant: i64) -> Result<Lent> {
-        let mut lent = match home.get(For::Writes).await {
+    async fn lent_by(&self, home: &Arc<ConnectionPool>, tenant: i64) -> Result<Lease> {
+        let mut lent = match home.get(LeasePurpose::Writes).await {
             Err(error) if self.turn_away(tenant, home, &error) => {
-                self.pool.get(For::Writes).await?
+                self.pool.get(LeasePurpose::Writes).await?
             }
             lent => lent?,
         };
@@ -144,10 +149,10 @@ impl Database {
 
     /// Leaves a connection clean whose transaction failed; it is closed where the connection was at
     /// fault.
-    async fn roll_back(&self, mut lent: Lent, error: &StoreError) {
+    async fn roll_back(&self, mut lent: Lease, error: &StoreError) {
         if !error.is_of_the_connection()
             && lent
-                .run(&[Query::control("ROLLBACK")], self.options.patience)
+                .run(&[SqlQuery::control("ROLLBACK")], self.options.patience)
                 .await
                 .is_ok()
         {
@@ -166,7 +171,7 @@ impl Database {
     /// changes nothing and commits that, so that what it saw is on a synchronous standby, too, when
     /// this returns.
     async fn is_noted(&self, tenant: i64, seq: i64, id: Uuid) -> Result<bool> {
-        let noted = Query::new(&self.texts.turn_noted, values![tenant, seq]);
+        let noted = SqlQuery::new(&self.texts.turn_noted, values![tenant, seq]);
         let given = self.behind_the_lock(tenant, noted).await?;
         let noted = given
             .get(1)
@@ -177,15 +182,15 @@ impl Database {
     }
 
     /// What the statements give of a transaction that locks a tenant and asks something.
-    async fn behind_the_lock(&self, tenant: i64, asked: Query<'_>) -> Result<Vec<Vec<Row>>> {
+    async fn behind_the_lock(&self, tenant: i64, asked: SqlQuery<'_>) -> Result<Vec<Vec<Row>>> {
         let home = self.home(tenant).await;
         let mut lent = self.lent_by(&home, tenant).await?;
         let mut queries = self.begin(Some(tenant));
         queries.extend([
-            Query::new(&self.texts.lock, values![tenant]),
+            SqlQuery::new(&self.texts.lock, values![tenant]),
             asked,
-            Query::new(&self.texts.touch, values![tenant]),
-            Query::control("COMMIT"),
+            SqlQuery::new(&self.texts.touch, values![tenant]),
+            SqlQuery::control("COMMIT"),
         ]);
         let given = lent
             .run(&queries, self.options.patience.saturating_mul(2))
@@ -200,12 +205,12 @@ impl Database {
     /// the error is that of a statement before.
     async fn transaction(
         &self,
-        lent: &mut Lent,
+        lent: &mut Lease,
         tenant: i64,
-        calls: &[&[Call]],
+        calls: &[&[WriteRequest]],
         (id, deadline): (Uuid, Instant),
-        ends_at: &mut Option<(i64, Vec<Result<Outcome>>)>,
-    ) -> Result<(Vec<Result<Outcome>>, bool)> {
+        ends_at: &mut Option<(i64, Vec<Result<WriteOutcome>>)>,
+    ) -> Result<(Vec<Result<WriteOutcome>>, bool)> {
         let mut progress = self.open(lent, tenant, calls, deadline).await?;
         let mut outcomes = Vec::with_capacity(calls.len());
         for calls in calls {
@@ -213,7 +218,7 @@ impl Database {
         }
         if !progress.has_changes {
             if lent
-                .run(&[Query::control("ROLLBACK")], self.options.patience)
+                .run(&[SqlQuery::control("ROLLBACK")], self.options.patience)
                 .await
                 .is_ok()
             {
@@ -223,22 +228,22 @@ impl Database {
         }
         let began = Instant::now();
         let (seq, mut queries) = self.writes(tenant, &mut progress);
-        queries.push(Query::new(&self.texts.note_turn, values![tenant, id]));
+        queries.push(SqlQuery::new(&self.texts.note_turn, values![tenant, id]));
         if seq / STEP != progress.seq / STEP {
-            queries.push(Query::new(
+            queries.push(SqlQuery::new(
                 &self.texts.forget_turns,
                 values![tenant, seq.saturating_sub(NOTES)],
             ));
         }
         if let Some(keep) = self.options.keep_changes {
             let oldest = progress.last.minus(keep);
-            queries.push(Query::new(
+            queries.push(SqlQuery::new(
                 &self.texts.expire_feed,
                 values![tenant, oldest.micros()],
             ));
         }
         let commit = queries.len();
-        queries.push(Query::control("COMMIT"));
+        queries.push(SqlQuery::control("COMMIT"));
         match lent.run(&queries, self.half_of(progress.deadline)).await {
             Ok(_) => {
                 lent.is_clean_again();
@@ -259,23 +264,23 @@ impl Database {
     /// The first round trip.
     async fn open<'a>(
         &'a self,
-        lent: &mut Lent,
+        lent: &mut Lease,
         tenant: i64,
-        calls: &[&'a [Call]],
+        calls: &[&'a [WriteRequest]],
         deadline: Instant,
-    ) -> Result<Progress<'a>> {
+    ) -> Result<TransactionState<'a>> {
         let mut known = HashSet::new();
         let questions = calls
             .iter()
             .copied()
             .flatten()
             .flat_map(|call| first_questions(call, &*self.options.matching));
-        let wanted: Vec<Question> = questions
+        let wanted: Vec<Lookup> = questions
             .filter(|question| known.insert(question.clone()))
             .collect();
-        let mut fetch = Fetch::new(&self.texts, tenant, wanted);
+        let mut fetch = LookupBatch::new(&self.texts, tenant, wanted);
         let mut queries = self.begin(Some(tenant));
-        queries.push(Query::new(&self.texts.lock, values![tenant]));
+        queries.push(SqlQuery::new(&self.texts.lock, values![tenant]));
         queries.extend(fetch.take_queries());
         let mut given = lent
             .run(&queries, self.half_of(deadline))
@@ -285,11 +290,11 @@ impl Database {
         let ledger = given.first().and_then(|rows| rows.first());
         let ledger = ledger.ok_or_else(|| StoreError::unexpected("a tenant without a ledger"))?;
         let (seq, clock): (i64, i64) = (ledger.try_get(0)?, ledger.try_get(1)?);
-        let mut fetched = Fetched::default();
+        let mut fetched = LookupCache::default();
         fetch.keep(&rest, &mut fetched)?;
-        Ok(Progress {
-            apply: Apply::new(&self.texts, &self.options.schema, tenant, seq),
-            overlay: Overlay::default(),
+        Ok(TransactionState {
+            apply: ChangeApplier::new(&self.texts, &self.options.schema, tenant, seq),
+            overlay: PendingChanges::default(),
             fetched,
             seq,
             last: Timestamp::from_micros(clock),
@@ -307,11 +312,11 @@ impl Database {
     /// Decides the calls of one caller; what they change is taken up when all of them are well.
     async fn decide(
         &self,
-        lent: &mut Lent,
+        lent: &mut Lease,
         tenant: i64,
-        calls: &[Call],
-        progress: &mut Progress<'_>,
-    ) -> Result<Result<Outcome>> {
+        calls: &[WriteRequest],
+        progress: &mut TransactionState<'_>,
+    ) -> Result<Result<WriteOutcome>> {
         let time = (self.options.now)().after(progress.last);
         let mut outcome = Err(StoreError::unexpected("a turn without a call"));
         let is_alone = calls.len() == 1;
@@ -323,7 +328,7 @@ impl Database {
                     outcome: came_to,
                     ..
                 }) => {
-                    let mut telling = Telling::default();
+                    let mut telling = FeedRecorder::default();
                     for change in &changes {
                         if let Some(told) = telling.tell(change) {
                             progress.apply.tell(&told, time)?;
@@ -349,24 +354,24 @@ impl Database {
 
     async fn decide_one(
         &self,
-        lent: &mut Lent,
+        lent: &mut Lease,
         tenant: i64,
-        call: &Call,
+        call: &WriteRequest,
         time: Timestamp,
-        progress: &mut Progress<'_>,
+        progress: &mut TransactionState<'_>,
     ) -> Result<Result<Decision, Error>> {
-        let ids = Ids::default();
+        let ids = IdSequence::default();
         let matching = &*self.options.matching;
         loop {
-            let turn = Turn::new(time, &ids, &self.options.share_names, matching);
+            let turn = TransactionContext::new(time, &ids, &self.options.share_names, matching);
             match decide(call, &turn, &mut progress.fetched, &progress.overlay) {
                 Ok(decision) => return Ok(Ok(decision)),
-                Err(Pause::Missing(mut more)) => {
+                Err(RuleError::Missing(mut more)) => {
                     self.look_ahead(time, progress, &mut more);
                     self.fetch(lent, tenant, more, progress).await?;
                 }
                 // What is collected has to be in the tables before this call can be decided.
-                Err(Pause::Unsettled) => {
+                Err(RuleError::Unsettled) => {
                     let (within, (seq, queries)) = (
                         self.half_of(progress.deadline),
                         self.writes(tenant, progress),
@@ -375,11 +380,12 @@ impl Database {
                         .await
                         .map_err(|(_, error)| error)?;
                     progress.seq = seq;
-                    (progress.overlay, progress.fetched) = (Overlay::default(), Fetched::default());
+                    (progress.overlay, progress.fetched) =
+                        (PendingChanges::default(), LookupCache::default());
                     self.fetch(lent, tenant, first_questions(call, matching), progress)
                         .await?;
                 }
-                Err(Pause::Failed(error)) => return Ok(Err(error)),
+                Err(RuleError::Failed(error)) => return Ok(Err(error)),
             }
         }
     }
@@ -389,23 +395,23 @@ impl Database {
     fn look_ahead(
         &self,
         time: Timestamp,
-        progress: &mut Progress<'_>,
-        missing: &mut Vec<Question>,
+        progress: &mut TransactionState<'_>,
+        missing: &mut Vec<Lookup>,
     ) {
         let Some(left) = progress.look_ahead.checked_sub(1) else {
             return;
         };
         progress.look_ahead = left;
-        let mut known: HashSet<Question> = missing.iter().cloned().collect();
+        let mut known: HashSet<Lookup> = missing.iter().cloned().collect();
         for call in &progress.waiting {
-            let ids = Ids::default();
-            let turn = Turn::new(
+            let ids = IdSequence::default();
+            let turn = TransactionContext::new(
                 time,
                 &ids,
                 &self.options.share_names,
                 &*self.options.matching,
             );
-            if let Err(Pause::Missing(more)) =
+            if let Err(RuleError::Missing(more)) =
                 decide(call, &turn, &mut progress.fetched, &progress.overlay)
             {
                 missing.extend(
@@ -418,12 +424,12 @@ impl Database {
 
     async fn fetch(
         &self,
-        lent: &mut Lent,
+        lent: &mut Lease,
         tenant: i64,
-        asked: Vec<Question>,
-        progress: &mut Progress<'_>,
+        asked: Vec<Lookup>,
+        progress: &mut TransactionState<'_>,
     ) -> Result<()> {
-        let mut fetch = Fetch::new(&self.texts, tenant, asked);
+        let mut fetch = LookupBatch::new(&self.texts, tenant, asked);
         let queries = fetch.take_queries();
         let within = self.half_of(progress.deadline);
         let given: Vec<Vec<Row>> = lent
@@ -435,10 +441,10 @@ impl Database {
 
     /// The statements that write what was decided; the guard first, which fails where somebody else
     /// has written since. And the number of the ledger from then on.
-    fn writes(&self, tenant: i64, progress: &mut Progress<'_>) -> (i64, Vec<Query<'_>>) {
+    fn writes(&self, tenant: i64, progress: &mut TransactionState<'_>) -> (i64, Vec<SqlQuery<'_>>) {
         let (seq, steps) = progress.apply.take();
         let guard = values![tenant, seq, progress.last.micros(), progress.seq];
-        let mut all = vec![Query::new(&self.texts.guard, guard)];
+        let mut all = vec![SqlQuery::new(&self.texts.guard, guard)];
         all.extend(queries(steps));
         (seq, all)
     }

@@ -3,19 +3,19 @@
 use std::time::Instant;
 
 use svc_core::{Error, store::Change};
-use svc_store::{feed::Telling, transfer::Batch};
+use svc_store::{feed::FeedRecorder, transfer::ExportBatch};
 
 use crate::{
-    database::Database,
+    database::DatabaseHandle,
     error::Result,
-    pipeline::{Query, values},
-    pool::{For, Lent},
+    pipeline::{SqlQuery, values},
+    pool::{Lease, LeasePurpose},
     turn::LONGEST,
 };
 
 /// A part of a copy; under which name it is remembered how far that is; what the part before has
 /// left there, and what this one leaves.
-pub(crate) type Part<'a> = (&'a Batch, &'a str, (Option<&'a str>, &'a str));
+pub(crate) type RestorePart<'a> = (&'a ExportBatch, &'a str, (Option<&'a str>, &'a str));
 
 /// What is remembered: with the number that the ledger has then, so that whatever anybody else
 /// writes is seen.
@@ -23,10 +23,10 @@ pub(crate) fn remembered(seq: i64, mark: &str) -> String {
     format!("{seq} {mark}")
 }
 
-impl Database {
+impl DatabaseHandle {
     /// Writes a part of a copy and how far it is, in one transaction.
-    pub(crate) async fn restore(&self, tenant: i64, part: Part<'_>) -> Result<()> {
-        let mut lent = self.pool.get(For::Writes).await?;
+    pub(crate) async fn restore(&self, tenant: i64, part: RestorePart<'_>) -> Result<()> {
+        let mut lent = self.pool.get(LeasePurpose::Writes).await?;
         lent.begins();
         let restored = self.restored(&mut lent, tenant, part).await;
         match &restored {
@@ -49,7 +49,7 @@ impl Database {
         let given = self
             .behind_the_lock(
                 tenant,
-                Query::new(&*self.texts.meta, values![name.to_owned()]),
+                SqlQuery::new(&*self.texts.meta, values![name.to_owned()]),
             )
             .await?;
         let row = |place: usize| given.get(place).and_then(|rows| rows.first());
@@ -64,14 +64,14 @@ impl Database {
         ))
     }
 
-    async fn restored(&self, lent: &mut Lent, tenant: i64, part: Part<'_>) -> Result<i64> {
+    async fn restored(&self, lent: &mut Lease, tenant: i64, part: RestorePart<'_>) -> Result<i64> {
         let (batch, name, (before, mark)) = part;
         let now = Instant::now();
         let mut progress = self
             .open(lent, tenant, &[], now.checked_add(LONGEST).unwrap_or(now))
             .await?;
         let within = self.half_of(progress.deadline);
-        let meta = [Query::new(&*self.texts.meta, values![name.to_owned()])];
+        let meta = [SqlQuery::new(&*self.texts.meta, values![name.to_owned()])];
         let given = lent.run(&meta, within).await.map_err(|(_, error)| error)?;
         let known: Option<Vec<u8>> = given
             .iter()
@@ -88,7 +88,7 @@ impl Database {
         }
         progress.last = progress.last.max(batch.clock);
         // The feed begins anew here: of what comes from elsewhere it tells that it is there.
-        let mut telling = Telling::default();
+        let mut telling = FeedRecorder::default();
         for change in &batch.changes {
             if let Some(told) = telling.tell(change) {
                 progress.apply.tell(&told, progress.last)?;
@@ -101,8 +101,8 @@ impl Database {
         let (seq, mut queries) = self.writes(tenant, &mut progress);
         let mark = values![name.to_owned(), remembered(seq, mark).into_bytes()];
         queries.extend([
-            Query::new(&*self.texts.set_meta, mark),
-            Query::control("COMMIT"),
+            SqlQuery::new(&*self.texts.set_meta, mark),
+            SqlQuery::control("COMMIT"),
         ]);
         lent.run(&queries, within)
             .await

@@ -5,9 +5,9 @@ use std::path::Path;
 use bytes::Bytes;
 use http::{HeaderValue, Request, StatusCode, header};
 use http_body_util::Empty;
-use svc_core::api::IfMatch;
+use svc_core::api::IfMatchPolicy;
 use svc_core::model::Kind;
-use svc_sqlite::Options;
+use svc_sqlite::SqliteOptions;
 use svc_tower::SvcService;
 use tokio::runtime::Runtime;
 use tower::Service;
@@ -22,15 +22,15 @@ const READS: u32 = 1_000;
 /// and, for comparison, the same 200 without its tag, and from what is kept.
 pub(crate) fn conditional(report: &mut Report, runtime: &Runtime, folder: &Path) {
     let server = runtime.block_on(async {
-        let server = Server::with(Options::new(folder.join("conditional.db"))).await;
+        let server = Server::with(SqliteOptions::new(folder.join("conditional.db"))).await;
         server.load((0..1_000).map(data::person)).await;
         server
     });
     let plain = server.service.clone();
-    let tagged = server.serving(|api| api.conditional_requests(IfMatch::Optional));
+    let tagged = server.serving(|api| api.conditional_requests(IfMatchPolicy::Optional));
     let store = server.store.clone();
     let kept = server.serving(|api| {
-        api.conditional_requests(IfMatch::Optional)
+        api.conditional_requests(IfMatchPolicy::Optional)
             .response_cache(store)
     });
     for (what, path, most) in [

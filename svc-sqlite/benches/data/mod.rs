@@ -4,14 +4,14 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use svc_core::link::Address;
+use svc_core::link::RecordAddress;
 use svc_core::model::Kind;
 use svc_core::raw::RawDraft;
-use svc_core::read::{Json, Limits, Object};
-use svc_core::store::Load;
+use svc_core::read::{Json, JsonLimits, Object};
+use svc_core::store::ImportedRecord;
 use svc_core::value::{Id, Timestamp};
 use svc_core::{Api, ApiBuilder, Tenant, Vendor};
-use svc_sqlite::{KeyOptions, Options, Store};
+use svc_sqlite::{KeyOptions, SqliteOptions, SqliteStore};
 use svc_tower::SvcService;
 
 pub(crate) const TENANT: &str = "bench";
@@ -36,8 +36,8 @@ pub(crate) struct Pair {
     pub(crate) counted: &'static str,
     pub(crate) container: Kind,
     pub(crate) member: Kind,
-    pub(crate) many: Address,
-    pub(crate) few: Address,
+    pub(crate) many: RecordAddress,
+    pub(crate) few: RecordAddress,
 }
 
 /// The containers of the large file. Totals of other kinds are read by the same statement as those
@@ -57,7 +57,7 @@ pub(crate) fn pairs() -> Vec<Pair> {
         ),
     ];
     let of = |(counted, container, member)| {
-        let address = |number| Address::top(container, id(container, number));
+        let address = |number| RecordAddress::top(container, id(container, number));
         Pair {
             counted,
             container,
@@ -101,7 +101,7 @@ fn mix(number: u64) -> u64 {
 }
 
 fn object(text: &str) -> Object {
-    match Json::read(text.as_bytes(), &Limits::own()) {
+    match Json::read(text.as_bytes(), &JsonLimits::own()) {
         Ok(Json::Object(object)) => object,
         other => panic!("no object: {other:?}"),
     }
@@ -155,7 +155,12 @@ pub(crate) fn signature_text(number: u32) -> String {
     )
 }
 
-fn row(kind: Kind, number: u32, fields: &str, links: Vec<(&'static str, Address)>) -> Load {
+fn row(
+    kind: Kind,
+    number: u32,
+    fields: &str,
+    links: Vec<(&'static str, RecordAddress)>,
+) -> ImportedRecord {
     let mut draft = RawDraft::empty(kind)
         .with_fields(object(fields))
         .with_links(links);
@@ -163,18 +168,18 @@ fn row(kind: Kind, number: u32, fields: &str, links: Vec<(&'static str, Address)
         draft.complete(created(number)).is_empty(),
         "a valid {kind:?}"
     );
-    Load::new(id(kind, number), created(number), draft)
+    ImportedRecord::new(id(kind, number), created(number), draft)
 }
 
-pub(crate) fn person(number: u32) -> Load {
+pub(crate) fn person(number: u32) -> ImportedRecord {
     row(Kind::Person, number, &person_text(number), Vec::new())
 }
 
-pub(crate) fn petition(number: u32) -> Load {
+pub(crate) fn petition(number: u32) -> ImportedRecord {
     container(Kind::Petition, number)
 }
 
-fn container(kind: Kind, number: u32) -> Load {
+fn container(kind: Kind, number: u32) -> ImportedRecord {
     let fields = match kind {
         Kind::Event => format!(
             r#"{{"name":"number {number}","title":"A gathering","type":"ticketed","ticket_levels":[{{"title":"Standard","amount":12.50,"currency":"USD"}}]}}"#
@@ -190,13 +195,13 @@ fn container(kind: Kind, number: u32) -> Load {
 }
 
 /// What a person did in a container.
-fn member(pair: &Pair, container: &Address, number: u32, person: u32) -> Load {
+fn member(pair: &Pair, container: &RecordAddress, number: u32, person: u32) -> ImportedRecord {
     let fields = match pair.member {
         Kind::Attendance => r#"{"status":"accepted","tickets":[{"title":"Standard"}]}"#,
         Kind::Donation => r#"{"amount":10.25,"currency":"USD"}"#,
         _ => r#"{"comments":"Count me in."}"#,
     };
-    let person = Address::top(Kind::Person, id(Kind::Person, person));
+    let person = RecordAddress::top(Kind::Person, id(Kind::Person, person));
     row(
         pair.member,
         number,
@@ -210,12 +215,12 @@ fn member(pair: &Pair, container: &Address, number: u32, person: u32) -> Load {
 
 /// A store, the service over it, and a key for it.
 pub(crate) struct Server {
-    pub(crate) store: Store,
+    pub(crate) store: SqliteStore,
     pub(crate) service: SvcService,
     pub(crate) key: String,
 }
 
-fn service(store: &Store, set: impl FnOnce(ApiBuilder) -> ApiBuilder) -> SvcService {
+fn service(store: &SqliteStore, set: impl FnOnce(ApiBuilder) -> ApiBuilder) -> SvcService {
     let vendor = Vendor::new("Bench", "Bench").namespace(NAMESPACE);
     let api = store
         .register_all(Api::builder(vendor))
@@ -228,11 +233,11 @@ fn service(store: &Store, set: impl FnOnce(ApiBuilder) -> ApiBuilder) -> SvcServ
 impl Server {
     /// Over the data file at `path`, which is made when there is none.
     pub(crate) async fn open(path: &Path) -> Self {
-        Self::with(Options::new(path)).await
+        Self::with(SqliteOptions::new(path)).await
     }
 
-    pub(crate) async fn with(options: Options) -> Self {
-        let store = Store::open(options).expect("a store");
+    pub(crate) async fn with(options: SqliteOptions) -> Self {
+        let store = SqliteStore::open(options).expect("a store");
         let tenant = store.ensure_tenant(TENANT).await.expect("a tenant");
         let key = store
             .create_key(&tenant, KeyOptions::new("bench"))
@@ -252,7 +257,7 @@ impl Server {
         service(&self.store, set)
     }
 
-    pub(crate) async fn load(&self, rows: impl IntoIterator<Item = Load>) {
+    pub(crate) async fn load(&self, rows: impl IntoIterator<Item = ImportedRecord>) {
         let tenant = Tenant::new(TENANT);
         let mut rows = rows.into_iter().peekable();
         while rows.peek().is_some() {

@@ -8,7 +8,7 @@ use http::Request;
 use http_body_util::Full;
 use svc_core::model::Kind;
 use svc_core::value::Id;
-use svc_sqlite::Options;
+use svc_sqlite::SqliteOptions;
 use svc_tower::SvcService;
 use tokio::runtime::Runtime;
 use tower::Service;
@@ -35,7 +35,7 @@ pub(crate) fn strangers(report: &mut Report, runtime: &Runtime, folder: &Path) {
             .expect("a thread");
     };
     let even = |service: SvcService| service.even_times(EVEN, exact);
-    let durable = measured(runtime, Options::new(folder.join("durable.db")), even);
+    let durable = measured(runtime, SqliteOptions::new(folder.join("durable.db")), even);
     for (test, told) in [
         ("sign test", &durable.pairs),
         ("Mann-Whitney", &durable.ranks),
@@ -49,7 +49,7 @@ pub(crate) fn strangers(report: &mut Report, runtime: &Runtime, folder: &Path) {
     }
     let at_once = measured(
         runtime,
-        Options::new(folder.join("at_once.db")),
+        SqliteOptions::new(folder.join("at_once.db")),
         |service| service,
     );
     println!(
@@ -69,7 +69,7 @@ struct Measured {
 /// somebody who is not.
 fn measured(
     runtime: &Runtime,
-    options: Options,
+    options: SqliteOptions,
     set: impl FnOnce(SvcService) -> SvcService,
 ) -> Measured {
     let server = runtime.block_on(Server::with(options));

@@ -6,12 +6,12 @@ use rusqlite::{Connection, ToSql};
 use svc_core::{
     model::Kind,
     record::Identifiers,
-    store::{At, Change, Insert, Replace, Set, Stored, Sum},
+    store::{Change, ChangeTarget, InsertRecord, RecordSet, ReplaceRecord, StoredRecord, Totals},
     value::{Id, Identifier, Timestamp},
 };
 use svc_store::{
-    Tally, lookup,
-    offset_index::{Move, collection},
+    TenantDeltas, lookup,
+    offset_index::{MembershipChange, collection},
 };
 
 use crate::{
@@ -19,23 +19,23 @@ use crate::{
     fetch::{ANY, holders},
     kept, outgoing,
     record_id::RecordId,
-    schema::{Table, table},
+    schema::{SqliteTable, table},
     sets,
     tally::store_counts,
 };
 
 /// Applies the changes of calls, and notes which rows join and leave collections.
-pub(crate) struct Apply<'a> {
+pub(crate) struct ChangeApplier<'a> {
     file: &'a Connection,
     tenant: i64,
-    pub(crate) tally: &'a mut Tally,
+    pub(crate) tally: &'a mut TenantDeltas,
     /// Rows that this transaction's call has made, the youngest last.
     made: Vec<(Id, i64)>,
-    moves: Vec<Move>,
+    moves: Vec<MembershipChange>,
 }
 
-impl<'a> Apply<'a> {
-    pub(crate) fn new(file: &'a Connection, tenant: i64, tally: &'a mut Tally) -> Self {
+impl<'a> ChangeApplier<'a> {
+    pub(crate) fn new(file: &'a Connection, tenant: i64, tally: &'a mut TenantDeltas) -> Self {
         Self {
             file,
             tenant,
@@ -46,7 +46,7 @@ impl<'a> Apply<'a> {
     }
 
     /// Which rows joined and left collections.
-    pub(crate) fn into_moves(self) -> Vec<Move> {
+    pub(crate) fn into_moves(self) -> Vec<MembershipChange> {
         self.moves
     }
 
@@ -91,8 +91,8 @@ impl<'a> Apply<'a> {
     }
 
     /// The row of the record that a change is about.
-    fn row(&self, at: &At) -> Result<i64> {
-        if at.row != Stored::NEW {
+    fn row(&self, at: &ChangeTarget) -> Result<i64> {
+        if at.row != StoredRecord::NEW {
             return Ok(at.row);
         }
         let made = self.made.iter().rev().find(|(id, _)| *id == at.id);
@@ -100,7 +100,7 @@ impl<'a> Apply<'a> {
             .ok_or_else(|| StoreError::unexpected("a change of a record that was not made"))
     }
 
-    fn insert(&mut self, insert: &Insert) -> Result<()> {
+    fn insert(&mut self, insert: &InsertRecord) -> Result<()> {
         let record = &insert.record;
         let table = table(record.kind());
         let meta = record.meta();
@@ -150,7 +150,7 @@ impl<'a> Apply<'a> {
         Ok(())
     }
 
-    fn replace(&self, replace: &Replace) -> Result<()> {
+    fn replace(&self, replace: &ReplaceRecord) -> Result<()> {
         let table = table(replace.at.kind);
         let row = self.row(&replace.at)?;
         let (modified, identifiers, body) = (
@@ -177,7 +177,13 @@ impl<'a> Apply<'a> {
         self.tie_emails(&replace.emails_tied, row)
     }
 
-    fn set_link(&mut self, at: &At, link: &str, from: Option<&Id>, to: Option<&Id>) -> Result<()> {
+    fn set_link(
+        &mut self,
+        at: &ChangeTarget,
+        link: &str,
+        from: Option<&Id>,
+        to: Option<&Id>,
+    ) -> Result<()> {
         let (table, row) = (table(at.kind), self.row(at)?);
         let Some((place, column)) = table
             .columns
@@ -203,12 +209,12 @@ impl<'a> Apply<'a> {
     }
 
     /// Removes records and all that finds and counts them.
-    fn delete(&mut self, set: &Set) -> Result<()> {
+    fn delete(&mut self, set: &RecordSet) -> Result<()> {
         let (table, id) = (table(set.kind()), bottom(set)?);
         // What was counted under these records goes with them.
         store_counts(self.file, self.tally)?;
         let gone = self.leave(table, set, id)?;
-        if let Set::One(at, emails) = set {
+        if let RecordSet::One(at, emails) = set {
             self.free_emails(emails, self.row(at)?)?;
         }
         sets::deleting(table, set)
@@ -223,7 +229,7 @@ impl<'a> Apply<'a> {
 
     /// Notes that records leave every collection that they are in, and frees their identifiers; how
     /// many they are.
-    fn leave(&mut self, table: &Table, set: &Set, id: RecordId) -> Result<i64> {
+    fn leave(&mut self, table: &SqliteTable, set: &RecordSet, id: RecordId) -> Result<i64> {
         let scopes: Vec<Kind> = table.scopes().map(|column| column.kind).collect();
         let mut statement = self.file.prepare_cached(&sets::leaving(table, set))?;
         let mut rows = statement.query((self.tenant, id))?;
@@ -257,7 +263,7 @@ impl<'a> Apply<'a> {
     /// A row comes into a collection, or leaves it.
     fn join(
         &mut self,
-        members: &Table,
+        members: &SqliteTable,
         under: Option<(Kind, &Id)>,
         row: i64,
         is_member: bool,
@@ -276,7 +282,7 @@ impl<'a> Apply<'a> {
         Ok(())
     }
 
-    fn set_sum(&self, of: &(Kind, Id), members: Kind, sum: &Sum) -> Result<()> {
+    fn set_sum(&self, of: &(Kind, Id), members: Kind, sum: &Totals) -> Result<()> {
         let (members, owner, id) = (
             table(members).code,
             table(of.0).code,
@@ -290,7 +296,12 @@ impl<'a> Apply<'a> {
         )
     }
 
-    fn tie_identifiers(&self, table: &Table, identifiers: &[Identifier], row: i64) -> Result<()> {
+    fn tie_identifiers(
+        &self,
+        table: &SqliteTable,
+        identifiers: &[Identifier],
+        row: i64,
+    ) -> Result<()> {
         identifiers.iter().try_for_each(|identifier| {
             let hash = lookup::identifier(identifier);
             let sql = "INSERT INTO identifier (tenant, kind, hash, seq) VALUES (?1, ?2, ?3, ?4)";
@@ -298,7 +309,7 @@ impl<'a> Apply<'a> {
         })
     }
 
-    fn free_identifiers(&self, table: &Table, identifiers: &[Identifier]) -> Result<()> {
+    fn free_identifiers(&self, table: &SqliteTable, identifiers: &[Identifier]) -> Result<()> {
         identifiers.iter().try_for_each(|identifier| {
             let hash = lookup::identifier(identifier);
             let sql = "DELETE FROM identifier WHERE tenant = ?1 AND kind = ?2 AND hash = ?3";
@@ -330,7 +341,7 @@ impl<'a> Apply<'a> {
 
     /// Empties a link; where the records are listed under what it led to, they leave those
     /// collections.
-    fn clear_link(&mut self, table: &Table, link: &str, to: &Set) -> Result<()> {
+    fn clear_link(&mut self, table: &SqliteTable, link: &str, to: &RecordSet) -> Result<()> {
         let id = bottom(to)?;
         if let Some(column) = table.scopes().find(|column| column.name == link) {
             let mut statement = self.file.prepare_cached(&sets::leading(table, link, to))?;
@@ -365,10 +376,10 @@ impl<'a> Apply<'a> {
 }
 
 /// The id of the record that a set begins with.
-pub(crate) fn bottom(set: &Set) -> Result<RecordId> {
+pub(crate) fn bottom(set: &RecordSet) -> Result<RecordId> {
     match set {
-        Set::One(at, _) => RecordId::known(&at.id),
-        Set::Under(_, _, inner) => bottom(inner),
+        RecordSet::One(at, _) => RecordId::known(&at.id),
+        RecordSet::Under(_, _, inner) => bottom(inner),
     }
 }
 
@@ -376,13 +387,13 @@ pub(crate) fn bottom(set: &Set) -> Result<RecordId> {
 /// leaves it.
 fn moved(
     tenant: i64,
-    members: &Table,
+    members: &SqliteTable,
     owner: Option<(Kind, RecordId)>,
     row: i64,
     is_member: bool,
-) -> Move {
+) -> MembershipChange {
     let owner = owner.as_ref().map(|(kind, id)| (*kind, id.as_bytes()));
-    Move::new(collection(tenant, members.kind, owner), row, is_member)
+    MembershipChange::new(collection(tenant, members.kind, owner), row, is_member)
 }
 
 #[cfg(test)]

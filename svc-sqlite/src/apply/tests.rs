@@ -73,11 +73,14 @@ fn a_tag_goes_in_few_statements() {
         };
         file.trace_v2(TraceEventCodes::SQLITE_TRACE_STMT, Some(count))
             .unwrap();
-        let tag = Set::One(At::new(Kind::Tag, Id::new(TAG).unwrap(), 1), Vec::new());
-        let mut tally = Tally::default();
-        let mut apply = Apply::new(&file, 1, &mut tally);
+        let tag = RecordSet::One(
+            ChangeTarget::new(Kind::Tag, Id::new(TAG).unwrap(), 1),
+            Vec::new(),
+        );
+        let mut tally = TenantDeltas::default();
+        let mut apply = ChangeApplier::new(&file, 1, &mut tally);
         apply
-            .change(&Change::Delete(Set::Under(
+            .change(&Change::Delete(RecordSet::Under(
                 Kind::Tagging,
                 "tag",
                 Box::new(tag.clone()),

@@ -2,8 +2,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::*;
-use crate::writer::Job;
-use crate::{Options, Store};
+use crate::writer::WriteTransaction;
+use crate::{SqliteOptions, SqliteStore};
 
 fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_multi_thread()
@@ -12,7 +12,7 @@ fn runtime() -> tokio::runtime::Runtime {
         .unwrap()
 }
 
-async fn set_up(store: &Store, sql: &'static str) {
+async fn set_up(store: &SqliteStore, sql: &'static str) {
     store
         .writer()
         .run(None, move |job| Ok(job.file.execute_batch(sql)?))
@@ -25,7 +25,7 @@ async fn set_up(store: &Store, sql: &'static str) {
 fn a_copy_shows_one_moment() {
     let folder = tempfile::tempdir().unwrap();
     let copies = runtime().block_on(async {
-        let store = Store::open(Options::new(folder.path().join("data.db"))).unwrap();
+        let store = SqliteStore::open(SqliteOptions::new(folder.path().join("data.db"))).unwrap();
         set_up(
             &store,
             "CREATE TABLE member (text TEXT NOT NULL);
@@ -42,7 +42,7 @@ fn a_copy_shows_one_moment() {
                 let (store, stop) = (store.clone(), Arc::clone(&stop));
                 tokio::spawn(async move {
                     while !stop.load(Ordering::Relaxed) {
-                        let write = |job: &mut Job<'_>| {
+                        let write = |job: &mut WriteTransaction<'_>| {
                             job.file
                                 .prepare_cached("INSERT INTO member VALUES (hex(randomblob(50)))")?
                                 .execute(())?;
@@ -68,7 +68,7 @@ fn a_copy_shows_one_moment() {
     });
     let mut last = 20_000;
     for path in copies {
-        let copy = Store::open(Options::new(&path)).unwrap();
+        let copy = SqliteStore::open(SqliteOptions::new(&path)).unwrap();
         let (members, total, sound) = copy
             .readers()
             .with(|file| {
@@ -97,7 +97,7 @@ fn a_copy_shows_one_moment() {
 #[test]
 fn nothing_is_overwritten_and_nothing_left_behind() {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::open(Options::new(folder.path().join("data.db"))).unwrap();
+    let store = SqliteStore::open(SqliteOptions::new(folder.path().join("data.db"))).unwrap();
     let letter = folder.path().join("letter.txt");
     fs::write(&letter, "Dear all").unwrap();
     runtime().block_on(async {
@@ -139,7 +139,7 @@ const PEOPLE: &str = "CREATE TABLE person (seq INTEGER PRIMARY KEY, name TEXT, b
 #[test]
 fn erased_values_are_gone_after_a_checkpoint() {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::open(Options::new(folder.path().join("data.db"))).unwrap();
+    let store = SqliteStore::open(SqliteOptions::new(folder.path().join("data.db"))).unwrap();
     runtime().block_on(async {
         set_up(&store, PEOPLE).await;
         set_up(
@@ -162,7 +162,7 @@ fn erased_values_are_gone_after_a_checkpoint() {
 #[test]
 fn copies_of_erased_values_are_gone_after_compacting() {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::open(Options::new(folder.path().join("data.db"))).unwrap();
+    let store = SqliteStore::open(SqliteOptions::new(folder.path().join("data.db"))).unwrap();
     runtime().block_on(async {
         set_up(&store, PEOPLE).await;
         // Names in no order and bodies of many lengths, some over several pages: rows move between
@@ -178,7 +178,7 @@ fn copies_of_erased_values_are_gone_after_compacting() {
             let steps: Vec<_> = (0..100)
                 .map(|_| (roll(4), roll(1_000_000_007), roll(300), roll(6_000)))
                 .collect();
-            let work = move |job: &mut Job<'_>| {
+            let work = move |job: &mut WriteTransaction<'_>| {
                 for (what, name, length, who) in steps.iter().copied() {
                     let body =
                         format!("PLANTED-{name}-").repeat(usize::try_from(length).unwrap() / 8 + 1);
@@ -222,9 +222,9 @@ fn copies_of_erased_values_are_gone_after_compacting() {
 #[test]
 fn a_checkpoint_waits_for_readers() {
     let folder = tempfile::tempdir().unwrap();
-    let options = Options::new(folder.path().join("data.db"));
-    let store = Store::open(options.clone().busy_timeout(Duration::from_secs(60))).unwrap();
-    let impatient = Store::open(
+    let options = SqliteOptions::new(folder.path().join("data.db"));
+    let store = SqliteStore::open(options.clone().busy_timeout(Duration::from_secs(60))).unwrap();
+    let impatient = SqliteStore::open(
         options
             .beside_a_server()
             .busy_timeout(Duration::from_millis(10)),

@@ -6,12 +6,12 @@ use std::path::Path;
 use rusqlite::{Connection, ffi};
 use serde_json::{Value, json};
 use svc_core::Tenant;
-use svc_core::api::{Api, Reply, Request, Vendor};
+use svc_core::api::{Api, Request, Response, Vendor};
 use svc_core::auth::{Caller, Identity, Rights};
 use tempfile::TempDir;
 
 use super::*;
-use crate::{Options, Store};
+use crate::{SqliteOptions, SqliteStore};
 
 fn failure(code: i32) -> Error {
     StoreError::from(rusqlite::Error::SqliteFailure(ffi::Error::new(code), None)).into()
@@ -88,7 +88,7 @@ const BASE: &str = "http://localhost/";
 
 /// A store with a petition, behind the interface.
 struct Served {
-    store: Store,
+    store: SqliteStore,
     api: Api,
     petition: String,
     /// A person whose record is to be changed.
@@ -103,7 +103,7 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
         .block_on(future)
 }
 
-fn served(store: &Store) -> Api {
+fn served(store: &SqliteStore) -> Api {
     let api = Api::builder(Vendor::new("Test", "Test").namespace("here")).base_url(BASE);
     store
         .register_all(api)
@@ -112,8 +112,8 @@ fn served(store: &Store) -> Api {
         .unwrap()
 }
 
-fn options(path: &Path) -> Options {
-    Options::new(path).busy_timeout(Duration::from_millis(20))
+fn options(path: &Path) -> SqliteOptions {
+    SqliteOptions::new(path).busy_timeout(Duration::from_millis(20))
 }
 
 fn own(json: &Value) -> String {
@@ -128,7 +128,7 @@ fn large() -> String {
 impl Served {
     fn start() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(options(&folder.path().join("data.db"))).unwrap();
+        let store = SqliteStore::open(options(&folder.path().join("data.db"))).unwrap();
         block_on(store.ensure_tenant("demo")).unwrap();
         let api = served(&store);
         let mut served = Self {
@@ -156,7 +156,7 @@ impl Served {
         let path = store.path().to_owned();
         drop((api, store));
         meanwhile(&path);
-        let store = Store::open(options(&path)).unwrap();
+        let store = SqliteStore::open(options(&path)).unwrap();
         let api = served(&store);
         Self {
             store,
@@ -167,7 +167,7 @@ impl Served {
         }
     }
 
-    fn send(&self, method: &str, address: &str, body: &Value) -> Reply {
+    fn send(&self, method: &str, address: &str, body: &Value) -> Response {
         let path = address.strip_prefix(BASE).unwrap_or(address);
         let identity = Identity::Known(Tenant::new("demo"), Caller::with_rights(Rights::all()));
         let body = if body.is_null() {

@@ -4,14 +4,14 @@
 use bytes::BytesMut;
 use rusqlite::{Connection, OptionalExtension, ToSql};
 use svc_core::{Error, link::Scope, model::Kind, raw::RawRecord};
-use svc_store::offset_index::{Collection, Load, collection};
+use svc_store::offset_index::{CollectionKey, IndexLoad, collection};
 
 use crate::{
     error::Result,
     fetch::records,
     record_id::RecordId,
     rows::read_raw,
-    schema::{Table, table},
+    schema::{SqliteTable, table},
 };
 
 /// Bytes of a record's fields, about.
@@ -19,22 +19,22 @@ const BODY: usize = 512;
 
 /// A collection as the statements need it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Place {
+pub(crate) struct CollectionQuery {
     pub(crate) tenant: i64,
-    members: &'static Table,
+    members: &'static SqliteTable,
     /// The column, and the record it leads to; all records when there is none.
     under: Option<(usize, Kind, RecordId)>,
 }
 
 /// The records of a page.
 #[derive(Default)]
-pub(crate) struct Found {
+pub(crate) struct PageRows {
     pub(crate) records: Vec<RawRecord>,
     /// The row of the last one, when more follow.
     pub(crate) last: Option<i64>,
 }
 
-impl Place {
+impl CollectionQuery {
     /// The collection of a kind in a scope.
     pub(crate) fn of(tenant: i64, kind: Kind, scope: &Scope) -> Result<Self> {
         let members = table(kind);
@@ -57,7 +57,7 @@ impl Place {
     }
 
     /// Names the collection.
-    pub(crate) fn collection(&self) -> Collection {
+    pub(crate) fn collection(&self) -> CollectionKey {
         let owner = self
             .under
             .as_ref()
@@ -72,7 +72,7 @@ impl Place {
     }
 
     /// The records after a row, and whether more follow.
-    pub(crate) fn read(&self, file: &Connection, after: i64, size: u32) -> Result<Found> {
+    pub(crate) fn read(&self, file: &Connection, after: i64, size: u32) -> Result<PageRows> {
         let sql = match self.under {
             None => Some(&self.members.sql.page),
             Some((column, ..)) => self.members.sql.page_under.get(column),
@@ -91,13 +91,13 @@ impl Place {
         let mut last = None;
         while let Some(row) = rows.next()? {
             if records.len() >= size as usize {
-                return Ok(Found { records, last });
+                return Ok(PageRows { records, last });
             }
             let (seq, record) = read_raw(self.members, row, &mut bodies)?;
             last = Some(seq);
             records.push(record);
         }
-        Ok(Found {
+        Ok(PageRows {
             records,
             last: None,
         })
@@ -132,7 +132,7 @@ impl Place {
     }
 
     /// Tells every row of the collection to the index of its pages.
-    pub(crate) fn load(&self, file: &Connection, mut load: Load) -> Result<Option<i64>> {
+    pub(crate) fn load(&self, file: &Connection, mut load: IndexLoad) -> Result<Option<i64>> {
         let mut statement = file.prepare_cached(self.scan()?)?;
         let owner = self.under.map(|(.., id)| id);
         let mut parameters: Vec<&dyn ToSql> = vec![&self.tenant];

@@ -5,14 +5,14 @@ use rusqlite::Connection;
 use svc_core::auth::Caller;
 use svc_core::context::Context;
 use svc_core::model::Kind;
-use svc_core::page::{ListRequest, Next, PageRequest};
+use svc_core::page::{ListRequest, NextPage, PageRequest};
 use svc_core::raw::RawDraft;
-use svc_core::store::{Call, Work};
+use svc_core::store::{WriteOperation, WriteRequest};
 use svc_core::value::Timestamp;
-use svc_store::offset_index::{Move, OffsetIndex, collection};
+use svc_store::offset_index::{MembershipChange, OffsetIndex, collection};
 
 use crate::error::Result;
-use crate::{Options, Store};
+use crate::{SqliteOptions, SqliteStore};
 
 fn rows(file: &Connection, kind: i64) -> Result<Vec<i64>> {
     let mut rows = file.prepare_cached("SELECT seq FROM member WHERE kind = ?1 ORDER BY seq")?;
@@ -26,12 +26,12 @@ fn rows(file: &Connection, kind: i64) -> Result<Vec<i64>> {
 #[tokio::test]
 async fn a_page_agrees_with_its_total_when_the_index_does_not() {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::open(Options::new(folder.path().join("data.db"))).unwrap();
+    let store = SqliteStore::open(SqliteOptions::new(folder.path().join("data.db"))).unwrap();
     let tenant = store.ensure_tenant("demo").await.unwrap();
     let cx = || Context::new(tenant.clone(), Caller::anonymous(), Timestamp::MAX);
     for _ in 0..7 {
-        let create = Work::Create(RawDraft::empty(Kind::Person));
-        svc_core::store::Store::write(&store, &cx(), Call::new(&cx(), create))
+        let create = WriteOperation::Create(RawDraft::empty(Kind::Person));
+        svc_core::store::Store::write(&store, &cx(), WriteRequest::new(&cx(), create))
             .await
             .unwrap();
     }
@@ -40,7 +40,7 @@ async fn a_page_agrees_with_its_total_when_the_index_does_not() {
         let page = svc_core::store::Store::list(&store, &cx(), Kind::Person, &request)
             .await
             .unwrap();
-        (page.records.len(), page.total, page.next == Next::End)
+        (page.records.len(), page.total, page.next == NextPage::End)
     };
     assert_eq!(page(3).await, (1, 7, true));
     // As if another connection had deleted the first person, and recorded another one, and been
@@ -52,19 +52,25 @@ async fn a_page_agrees_with_its_total_when_the_index_does_not() {
     let people = || collection(number, Kind::Person, None);
     store
         .offset_index()
-        .follow(&[Move::new(people(), 1, false)]);
+        .follow(&[MembershipChange::new(people(), 1, false)]);
     assert_eq!(page(3).await, (1, 7, true), "deleted");
-    store
-        .offset_index()
-        .follow(&[Move::new(people(), 8, true), Move::new(people(), 1, true)]);
+    store.offset_index().follow(&[
+        MembershipChange::new(people(), 8, true),
+        MembershipChange::new(people(), 1, true),
+    ]);
     for (number, expected) in [(2, (3, 7, false)), (3, (1, 7, true)), (4, (0, 7, true))] {
         assert_eq!(page(number).await, expected, "recorded: {number}");
     }
 }
 
-async fn nth(store: &Store, index: &Arc<OffsetIndex>, kind: i64, position: u64) -> Option<i64> {
+async fn nth(
+    store: &SqliteStore,
+    index: &Arc<OffsetIndex>,
+    kind: i64,
+    position: u64,
+) -> Option<i64> {
     let name = [u8::try_from(kind).unwrap()];
-    let read = |mut load: svc_store::offset_index::Load| {
+    let read = |mut load: svc_store::offset_index::IndexLoad| {
         store.readers().spawn(1, move |file| {
             rows(file, kind)?
                 .into_iter()
@@ -80,7 +86,7 @@ async fn nth(store: &Store, index: &Arc<OffsetIndex>, kind: i64, position: u64) 
 #[test]
 fn jumps_agree_with_the_file() {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::open(Options::new(folder.path().join("data.db"))).unwrap();
+    let store = SqliteStore::open(SqliteOptions::new(folder.path().join("data.db"))).unwrap();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(4)
         .enable_all()
@@ -110,7 +116,7 @@ fn jumps_agree_with_the_file() {
                             Some(job.file.last_insert_rowid())
                         };
                         let changes: Vec<_> = seq
-                            .map(|row| Move::new([u8::try_from(kind).unwrap()].into(), row, !remove))
+                            .map(|row| MembershipChange::new([u8::try_from(kind).unwrap()].into(), row, !remove))
                             .into_iter()
                             .collect();
                         let follow = Arc::clone(&follow);

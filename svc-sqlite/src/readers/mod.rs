@@ -15,10 +15,10 @@ use futures_channel::oneshot;
 use rusqlite::Connection;
 use svc_core::fair_queue::FairQueue;
 
-use crate::data_version::DataVersion;
+use crate::data_version::CommitCounter;
 use crate::error::{Result, StoreError};
 use crate::file::{FileError, io, open_reader};
-use crate::options::Options;
+use crate::options::SqliteOptions;
 
 /// Threads for reads that take longer than a page.
 const THREADS: usize = 2;
@@ -32,21 +32,21 @@ const TIDYING: Duration = Duration::from_secs(1);
 const SHORT: Duration = Duration::from_millis(20);
 
 /// A queued read without its types.
-type Read = Box<dyn FnOnce(&Pool) + Send>;
+type QueuedRead = Box<dyn FnOnce(&ConnectionPool) + Send>;
 
 /// Every read of the data file goes through one of these connections; none of them can write.
-pub(crate) struct Readers {
-    pool: Arc<Pool>,
-    queue: Arc<Queue>,
+pub(crate) struct ReadPool {
+    pool: Arc<ConnectionPool>,
+    queue: Arc<ReadQueue>,
     threads: Vec<JoinHandle<()>>,
 }
 
-struct Pool {
+struct ConnectionPool {
     path: PathBuf,
-    data_version: Arc<DataVersion>,
+    data_version: Arc<CommitCounter>,
     patience: Duration,
     limit: usize,
-    idle: Mutex<Idle>,
+    idle: Mutex<IdleConnections>,
     returned: Condvar,
     /// A read ended that began before a checkpoint.
     ended: Condvar,
@@ -54,8 +54,8 @@ struct Pool {
 
 /// Connections that nobody uses now, the last used on top: its cache is the warmest.
 #[derive(Default)]
-struct Idle {
-    connections: Vec<Pooled>,
+struct IdleConnections {
+    connections: Vec<PooledConnection>,
     open: usize,
     /// Callers who wait for one; waking nobody would cost a call to the system for each read.
     waiting: usize,
@@ -67,7 +67,7 @@ struct Idle {
 }
 
 /// A connection, and the snapshot of the file that it keeps between reads.
-struct Pooled {
+struct PooledConnection {
     connection: Connection,
     /// The commits that were counted before its open transaction began, so that it sees all of
     /// them.
@@ -76,46 +76,46 @@ struct Pooled {
 
 /// What the reading connections do at a moment.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Load {
+pub(crate) struct ReadPoolStats {
     pub(crate) open: usize,
     pub(crate) busy: usize,
     pub(crate) waiting: usize,
 }
 
-struct Queue {
-    waiting: Mutex<Waiting>,
+struct ReadQueue {
+    waiting: Mutex<ReadQueueState>,
     filled: Condvar,
 }
 
 /// What a reading thread does next.
-enum Next {
-    Read(Read),
+enum NextTask {
+    Read(QueuedRead),
     Nothing,
     Closed,
 }
 
-struct Waiting {
-    reads: FairQueue<i64, Read>,
+struct ReadQueueState {
+    reads: FairQueue<i64, QueuedRead>,
     open: bool,
 }
 
-impl Readers {
+impl ReadPool {
     /// Starts the reading threads; connections are opened when they are first needed.
     pub(crate) fn start(
-        options: &Options,
-        data_version: Arc<DataVersion>,
+        options: &SqliteOptions,
+        data_version: Arc<CommitCounter>,
     ) -> Result<Self, FileError> {
-        let pool = Arc::new(Pool {
+        let pool = Arc::new(ConnectionPool {
             path: options.path.clone(),
             data_version,
             patience: options.busy_timeout,
             limit: options.readers,
-            idle: Mutex::new(Idle::default()),
+            idle: Mutex::new(IdleConnections::default()),
             returned: Condvar::new(),
             ended: Condvar::new(),
         });
-        let queue = Arc::new(Queue {
-            waiting: Mutex::new(Waiting {
+        let queue = Arc::new(ReadQueue {
+            waiting: Mutex::new(ReadQueueState {
                 reads: FairQueue::default(),
                 open: true,
             }),
@@ -138,9 +138,9 @@ impl Readers {
     }
 
     /// What the connections do now.
-    pub(crate) fn load(&self) -> Load {
+    pub(crate) fn load(&self) -> ReadPoolStats {
         let idle = self.pool.idle();
-        Load {
+        ReadPoolStats {
             open: idle.open,
             busy: idle.open.saturating_sub(idle.connections.len()),
             waiting: idle.waiting,
@@ -183,7 +183,7 @@ impl Readers {
         let queue = Arc::clone(&self.queue);
         async move {
             let (answer, arrives) = oneshot::channel();
-            let read: Read = Box::new(move |pool| {
+            let read: QueuedRead = Box::new(move |pool| {
                 if !answer.is_canceled() {
                     let result = catch_unwind(AssertUnwindSafe(|| pool.with(Instant::now(), read)))
                         .unwrap_or_else(|_| Err(StoreError::unexpected("a read panicked")));
@@ -199,7 +199,7 @@ impl Readers {
     }
 }
 
-impl Drop for Readers {
+impl Drop for ReadPool {
     fn drop(&mut self) {
         self.queue.lock().open = false;
         self.queue.filled.notify_all();
@@ -213,7 +213,7 @@ impl Drop for Readers {
     }
 }
 
-impl fmt::Debug for Readers {
+impl fmt::Debug for ReadPool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Readers")
             .field("open", &self.pool.idle().open)
@@ -221,13 +221,14 @@ impl fmt::Debug for Readers {
     }
 }
 
-impl Pool {
-    fn idle(&self) -> MutexGuard<'_, Idle> {
+impl ConnectionPool {
+    fn idle(&self) -> MutexGuard<'_, IdleConnections> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn lease(&self) -> Result<Lease<'_>> {
-        let has_none = |idle: &Idle| idle.connections.is_empty() && idle.open >= self.limit;
+    fn lease(&self) -> Result<ReadLease<'_>> {
+        let has_none =
+            |idle: &IdleConnections| idle.connections.is_empty() && idle.open >= self.limit;
         let mut idle = self.idle();
         if has_none(&idle) {
             idle.waiting = idle.waiting.saturating_add(1);
@@ -238,7 +239,7 @@ impl Pool {
             idle.waiting = idle.waiting.saturating_sub(1);
         }
         if let Some(pooled) = idle.connections.pop() {
-            return Ok(Lease {
+            return Ok(ReadLease {
                 pool: self,
                 pooled: Some(pooled),
                 keeps: false,
@@ -251,13 +252,13 @@ impl Pool {
         idle.open = idle.open.saturating_add(1);
         let edges = idle.edges;
         drop(idle);
-        let mut lease = Lease {
+        let mut lease = ReadLease {
             pool: self,
             pooled: None,
             keeps: false,
             edges,
         };
-        lease.pooled = Some(Pooled {
+        lease.pooled = Some(PooledConnection {
             connection: open_reader(&self.path, self.patience)?,
             snapshot: None,
         });
@@ -271,7 +272,7 @@ impl Pool {
     }
 }
 
-impl Pooled {
+impl PooledConnection {
     /// Leaves no transaction open; `false` when it cannot be ended.
     fn let_go(&mut self) -> bool {
         self.snapshot = None;
@@ -280,7 +281,7 @@ impl Pooled {
 }
 
 /// The snapshots that the connections of a pool keep while nobody uses them.
-pub(crate) struct Snapshots(Weak<Pool>);
+pub(crate) struct Snapshots(Weak<ConnectionPool>);
 
 impl Snapshots {
     /// The writer has committed, and nobody was answered yet.
@@ -311,7 +312,7 @@ impl Snapshots {
 }
 
 /// While it lasts, every read ends its snapshot.
-pub(crate) struct CheckpointGuard(Option<Arc<Pool>>);
+pub(crate) struct CheckpointGuard(Option<Arc<ConnectionPool>>);
 
 impl Drop for CheckpointGuard {
     fn drop(&mut self) {
@@ -323,27 +324,27 @@ impl Drop for CheckpointGuard {
     }
 }
 
-impl Idle {
+impl IdleConnections {
     /// Ends the snapshots of the connections that nobody uses.
     fn let_go(&mut self) {
         let open = self.connections.len();
-        self.connections.retain_mut(Pooled::let_go);
+        self.connections.retain_mut(PooledConnection::let_go);
         let lost = open.saturating_sub(self.connections.len());
         self.open = self.open.saturating_sub(lost);
     }
 }
 
 /// A connection out of the pool; it goes back when this goes.
-struct Lease<'a> {
-    pool: &'a Pool,
-    pooled: Option<Pooled>,
+struct ReadLease<'a> {
+    pool: &'a ConnectionPool,
+    pooled: Option<PooledConnection>,
     /// Whether the connection may go back with its snapshot, and the checkpoints before it was
     /// taken: a snapshot from before or within a checkpoint is not kept.
     keeps: bool,
     edges: u64,
 }
 
-impl Lease<'_> {
+impl ReadLease<'_> {
     /// The connection, inside a transaction that sees every commit before this moment.
     fn snapshot(&mut self, since: Instant) -> Result<&Connection> {
         let pooled = self
@@ -373,7 +374,7 @@ impl Lease<'_> {
     }
 }
 
-impl Drop for Lease<'_> {
+impl Drop for ReadLease<'_> {
     fn drop(&mut self) {
         let mut idle = self.pool.idle();
         let is_from_before = idle.edges != self.edges;
@@ -400,12 +401,12 @@ impl Drop for Lease<'_> {
     }
 }
 
-impl Queue {
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
+impl ReadQueue {
+    fn lock(&self) -> MutexGuard<'_, ReadQueueState> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn push(&self, tenant: i64, read: Read) -> Result<()> {
+    fn push(&self, tenant: i64, read: QueuedRead) -> Result<()> {
         let mut waiting = self.lock();
         let is_full = waiting.reads.len() >= QUEUE || waiting.reads.len_of(&tenant) >= QUEUE / 2;
         if !waiting.open || is_full {
@@ -419,29 +420,31 @@ impl Queue {
 
     /// One reading thread: until the queue is closed and empty. One of them ends the snapshots that
     /// nobody used for a while: they would keep other processes from emptying the log.
-    fn serve(&self, pool: &Pool, tidies: bool) {
+    fn serve(&self, pool: &ConnectionPool, tidies: bool) {
         loop {
             match self.next() {
-                Next::Read(read) => read(pool),
+                NextTask::Read(read) => read(pool),
                 // While anybody asks, a snapshot that is kept makes every look at the file cheap:
                 // they share its lock.
-                Next::Nothing if tidies && pool.data_version.were_quiet() => pool.idle().let_go(),
-                Next::Nothing => {}
-                Next::Closed => return,
+                NextTask::Nothing if tidies && pool.data_version.were_quiet() => {
+                    pool.idle().let_go()
+                }
+                NextTask::Nothing => {}
+                NextTask::Closed => return,
             }
         }
     }
 
-    fn next(&self) -> Next {
-        let nothing = |waiting: &mut Waiting| waiting.open && waiting.reads.is_empty();
+    fn next(&self) -> NextTask {
+        let nothing = |waiting: &mut ReadQueueState| waiting.open && waiting.reads.is_empty();
         let waited = self
             .filled
             .wait_timeout_while(self.lock(), TIDYING, nothing);
         let (mut waiting, _) = waited.unwrap_or_else(PoisonError::into_inner);
         match waiting.reads.pop() {
-            Some(read) => Next::Read(read),
-            None if waiting.open => Next::Nothing,
-            None => Next::Closed,
+            Some(read) => NextTask::Read(read),
+            None if waiting.open => NextTask::Nothing,
+            None => NextTask::Closed,
         }
     }
 }

@@ -5,15 +5,16 @@ use std::{fs, thread};
 
 use rusqlite::Connection;
 use svc_core::error::Error;
-use svc_core::{Revision, Tenant};
+use svc_core::{RevisionSource, Tenant};
 use tempfile::TempDir;
 
 use crate::error::{Result, StoreError};
-use crate::{Options, Store};
+use crate::{SqliteOptions, SqliteStore};
 
-fn open(options: impl FnOnce(Options) -> Options) -> (Store, TempDir) {
+fn open(options: impl FnOnce(SqliteOptions) -> SqliteOptions) -> (SqliteStore, TempDir) {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::open(options(Options::new(folder.path().join("data.db")))).unwrap();
+    let store =
+        SqliteStore::open(options(SqliteOptions::new(folder.path().join("data.db")))).unwrap();
     (store, folder)
 }
 
@@ -30,7 +31,7 @@ fn tenants(file: &Connection) -> Result<i64> {
         .query_row((), |row| row.get(0))?)
 }
 
-fn add_tenant(store: &Store, name: &'static str) {
+fn add_tenant(store: &SqliteStore, name: &'static str) {
     let add = store.writer().run(None, move |job| {
         job.file
             .execute("INSERT INTO tenant (name, created) VALUES (?1, 0)", [name])?;

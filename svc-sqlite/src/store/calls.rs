@@ -8,51 +8,54 @@ use svc_core::{
     auth::Caller,
     context::Context,
     error::Error,
-    filter::{Filterable, Plan},
+    filter::{FilterField, QueryPlan},
     helper::PersonMatching,
-    link::{Address, Scope},
+    link::{RecordAddress, Scope},
     model::Kind,
-    ops::{Changes, ChangesRequest, Feed, Listening},
+    ops::{ChangeFeed, FeedRequest, FeedResponse, Subscription},
     raw::{RawPage, RawRecord},
     rules::decide,
-    store::{self, Call, Change, Ids, Key, Load, Outcome, Outgoing, Turn, Work},
+    store::{
+        self, Change, IdSequence, ImportedRecord, LookupKey, Outbox, TransactionContext,
+        WriteOperation, WriteOutcome, WriteRequest,
+    },
     value::Timestamp,
 };
 use svc_store::{
     at_fault,
-    cursor::Start,
-    feed::{FeedQuery, Telling},
-    filtered::Ordered,
+    cursor::PageStart,
+    feed::{FeedQuery, FeedRecorder},
+    filtered::OrderedPages,
 };
 
-use super::Store;
+use super::SqliteStore;
 use crate::{
-    apply::Apply,
+    apply::ChangeApplier,
     error::{self, StoreError},
     feed,
-    fetch::{Direct, record},
+    fetch::{SqliteLookups, record},
     filtered, kept,
-    page::Place,
+    page::CollectionQuery,
     rows::{is_at, raw_at},
     tally::last_turn,
-    writer::Job,
+    writer::WriteTransaction,
 };
 
 #[async_trait::async_trait]
-impl store::Store for Store {
+impl store::Store for SqliteStore {
     async fn list(&self, cx: &Context, kind: Kind, request: &ListRequest) -> Result<RawPage> {
         let ListRequest { scope, page, .. } = request;
         let (readers, cursors) = (&self.inner.readers, &self.inner.cursors);
-        let place = Place::of(self.tenant(&cx.tenant)?, kind, scope)?;
+        let place = CollectionQuery::of(self.tenant(&cx.tenant)?, kind, scope)?;
         let collection = place.collection();
         if let Some(plan) = request.plan()? {
             let tenant = place.tenant;
             // A page of a range that no continuation leads to counts it, which takes longer than a
             // page.
-            if matches!(plan, Plan::Range(_)) && page.after.is_none() {
+            if matches!(plan, QueryPlan::Range(_)) && page.after.is_none() {
                 let (cursors, request) = (cursors.clone(), request.clone());
                 let read = move |file: &rusqlite::Connection| {
-                    let ordered = Ordered {
+                    let ordered = OrderedPages {
                         cursors: &cursors,
                         tenant,
                         collection: &collection,
@@ -62,7 +65,7 @@ impl store::Store for Store {
                 };
                 return Ok(readers.spawn(tenant, read).await?);
             }
-            let ordered = Ordered {
+            let ordered = OrderedPages {
                 cursors,
                 tenant,
                 collection: &collection,
@@ -74,13 +77,13 @@ impl store::Store for Store {
         }
         let start = cursors.start(place.tenant, &collection, page);
         let after = match start {
-            Start::After(row) => Some(row),
-            Start::At(position)
+            PageStart::After(row) => Some(row),
+            PageStart::At(position)
                 if position >= readers.with_since(cx.begun, |file| Ok(place.total(file)?))? =>
             {
                 None
             }
-            Start::At(position) => {
+            PageStart::At(position) => {
                 let read = |load| readers.spawn(place.tenant, move |file| place.load(file, load));
                 let first = self
                     .inner
@@ -108,7 +111,7 @@ impl store::Store for Store {
             match start {
                 // The index has followed a commit that is not in this snapshot, or the other way
                 // round.
-                Start::At(position) if !start.agrees(page, &found) => {
+                PageStart::At(position) if !start.agrees(page, &found) => {
                     read(file, place.after_position(file, position)?)
                 }
                 _ => Ok(found),
@@ -116,26 +119,26 @@ impl store::Store for Store {
         })?)
     }
 
-    fn filterable(&self, kind: Kind) -> Vec<Filterable> {
-        Filterable::of(kind).collect()
+    fn filterable(&self, kind: Kind) -> Vec<FilterField> {
+        FilterField::of(kind).collect()
     }
 
-    async fn get(&self, cx: &Context, at: &Address) -> Result<Option<RawRecord>> {
+    async fn get(&self, cx: &Context, at: &RecordAddress) -> Result<Option<RawRecord>> {
         let tenant = self.tenant(&cx.tenant)?;
         Ok(self
             .readers()
             .with_since(cx.begun, |file| Ok(raw_at(file, tenant, at)?))?)
     }
 
-    async fn find(&self, cx: &Context, key: &Key) -> Result<Option<RawRecord>> {
+    async fn find(&self, cx: &Context, key: &LookupKey) -> Result<Option<RawRecord>> {
         let tenant = self.tenant(&cx.tenant)?;
         let stored = self.readers().with(|file| Ok(record(file, tenant, key)?))?;
         Ok(stored.map(|stored| stored.record))
     }
 
-    async fn write(&self, cx: &Context, call: Call) -> Result<Outcome> {
+    async fn write(&self, cx: &Context, call: WriteRequest) -> Result<WriteOutcome> {
         let (store, tenant) = (self.clone(), self.tenant(&cx.tenant)?);
-        let turn = move |job: &mut Job<'_>| {
+        let turn = move |job: &mut WriteTransaction<'_>| {
             store.have_turn(job, tenant, slice::from_ref(&call), |_, error| error)
         };
         // Of many calls at once, none is done before the others are there: they share a transaction
@@ -159,7 +162,7 @@ impl store::Store for Store {
         if tenants.is_empty() {
             return Ok(false);
         }
-        let sweep = move |job: &mut Job<'_>| {
+        let sweep = move |job: &mut WriteTransaction<'_>| {
             tenants
                 .iter()
                 .try_for_each(|it| kept::expire(job.file, *it, before))
@@ -168,14 +171,14 @@ impl store::Store for Store {
         Ok(true)
     }
 
-    fn outgoing(self: Arc<Self>) -> Option<Arc<dyn Outgoing>> {
+    fn outgoing(self: Arc<Self>) -> Option<Arc<dyn Outbox>> {
         Some(self)
     }
 }
 
 #[async_trait::async_trait]
-impl Changes for Store {
-    async fn changes(&self, cx: &Context, request: &ChangesRequest) -> Result<Feed> {
+impl ChangeFeed for SqliteStore {
+    async fn changes(&self, cx: &Context, request: &FeedRequest) -> Result<FeedResponse> {
         let tenant = self.tenant(&cx.tenant)?;
         let query = match FeedQuery::new(&cx.tenant, request, &self.inner.feed_cursors) {
             Ok(query) => query,
@@ -187,36 +190,36 @@ impl Changes for Store {
         Ok(query.page(read))
     }
 
-    async fn listen(&self, cx: &Context) -> Result<Listening> {
+    async fn listen(&self, cx: &Context) -> Result<Subscription> {
         Ok(self.inner.bells.listen(self.tenant(&cx.tenant)?))
     }
 }
 
-impl Store {
+impl SqliteStore {
     /// Gives calls their turn, one after the other, in the transaction of a job: all of them or
     /// none. The outcome is that of the last. `blame` says whose fault an error is.
     fn have_turn(
         &self,
-        job: &mut Job<'_>,
+        job: &mut WriteTransaction<'_>,
         tenant: i64,
-        calls: &[Call],
-        blame: fn(&Call, Error) -> Error,
-    ) -> error::Result<Outcome> {
+        calls: &[WriteRequest],
+        blame: fn(&WriteRequest, Error) -> Error,
+    ) -> error::Result<WriteOutcome> {
         let (file, tally) = (job.file, &mut *job.tally);
         let time = self.now().after(last_turn(file, tally, tenant)?);
-        let mut apply = Apply::new(file, tenant, tally);
+        let mut apply = ChangeApplier::new(file, tenant, tally);
         let (mut changed, mut sends, mut last) = (false, false, None);
         for call in calls {
             let (ids, share_names, matching) = (
-                Ids::default(),
+                IdSequence::default(),
                 &self.inner.share_names,
                 &*self.inner.matching,
             );
-            let turn = Turn::new(time, &ids, share_names, matching);
-            let mut answers = Direct::new(file, tenant);
+            let turn = TransactionContext::new(time, &ids, share_names, matching);
+            let mut answers = SqliteLookups::new(file, tenant);
             let decision = decide(call, &turn, &mut answers, apply.tally.won(tenant))
                 .map_err(|pause| answers.failure(pause, |error| blame(call, error)))?;
-            let mut telling = Telling::default();
+            let mut telling = FeedRecorder::default();
             for change in &decision.changes {
                 if let Some(told) = telling.tell(change) {
                     feed::tell(file, tenant, &told, time)?;
@@ -260,18 +263,19 @@ impl Store {
     /// # Errors
     /// An [invalid request](svc_core::ErrorKind::Invalid) with what a create would answer, and
     /// storage trouble; nothing of the call is then stored.
-    pub async fn seed(&self, tenant: &Tenant, rows: Vec<Load>) -> Result<()> {
+    pub async fn seed(&self, tenant: &Tenant, rows: Vec<ImportedRecord>) -> Result<()> {
         if rows.is_empty() {
             return Ok(());
         }
         let cx = Context::new(tenant.clone(), Caller::anonymous(), self.now());
-        let calls: Vec<Call> = rows
+        let calls: Vec<WriteRequest> = rows
             .into_iter()
-            .map(|row| Call::new(&cx, Work::Load(Box::new(row))))
+            .map(|row| WriteRequest::new(&cx, WriteOperation::Load(Box::new(row))))
             .collect();
         let (store, tenant) = (self.clone(), self.tenant(tenant)?);
-        let turn =
-            move |job: &mut Job<'_>| store.have_turn(job, tenant, &calls, at_fault).map(drop);
+        let turn = move |job: &mut WriteTransaction<'_>| {
+            store.have_turn(job, tenant, &calls, at_fault).map(drop)
+        };
         Ok(self.writer().run_for(tenant, None, turn, true).await?)
     }
 }

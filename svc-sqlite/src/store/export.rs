@@ -1,24 +1,29 @@
 //! Everything of the store, for another one.
 
 use async_trait::async_trait;
-use svc_core::{Result, Tenant, model::Kind, store::Stored};
+use svc_core::{Result, Tenant, model::Kind, store::StoredRecord};
 use svc_store::{
-    compare::Scan,
-    keys::IssuedKey,
-    transfer::{Batch, Position},
+    compare::ScanRecords,
+    keys::StoredKey,
+    transfer::{ExportBatch, ExportPosition},
 };
 
-use super::Store;
+use super::SqliteStore;
 use crate::{export, keys, metadata, rows};
 
-impl Store {
+impl SqliteStore {
     /// A part of everything that a tenant has, as changes that another store applies: beginning at
     /// a position, with so many records at most, all of one moment. Parts whose
-    /// [`clock`](Batch::clock) is the same are of one moment together.
+    /// [`clock`](ExportBatch::clock) is the same are of one moment together.
     ///
     /// # Errors
     /// Storage trouble, or an unknown tenant.
-    pub fn export(&self, tenant: &Tenant, from: Position, most: usize) -> Result<Batch> {
+    pub fn export(
+        &self,
+        tenant: &Tenant,
+        from: ExportPosition,
+        most: usize,
+    ) -> Result<ExportBatch> {
         let tenant = self.tenant(tenant)?;
         Ok(self
             .readers()
@@ -39,11 +44,11 @@ impl Store {
     ///
     /// # Errors
     /// Storage trouble.
-    pub fn export_keys(&self) -> Result<Vec<IssuedKey>> {
+    pub fn export_keys(&self) -> Result<Vec<StoredKey>> {
         Ok(self.readers().with(keys::issued)?)
     }
 
-    /// Every mark with its name: see [`Store::mark`].
+    /// Every mark with its name: see [`SqliteStore::mark`].
     ///
     /// # Errors
     /// Storage trouble.
@@ -53,14 +58,14 @@ impl Store {
 }
 
 #[async_trait]
-impl Scan for Store {
+impl ScanRecords for SqliteStore {
     async fn scan(
         &self,
         tenant: &Tenant,
         kind: Kind,
         after: i64,
         most: u32,
-    ) -> Result<(Vec<Stored>, bool)> {
+    ) -> Result<(Vec<StoredRecord>, bool)> {
         let tenant = self.tenant(tenant)?;
         Ok(self
             .readers()

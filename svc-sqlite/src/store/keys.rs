@@ -7,12 +7,14 @@ use svc_core::{
     error::Error,
     webhook::disable_webhooks,
 };
-use svc_store::keys::{IssuedKey, KeyError, KeyInfo, KeyOptions, KeyWebhooks, NewKey, Revocation};
+use svc_store::keys::{
+    CreatedKey, KeyError, KeyInfo, KeyOptions, KeyWebhooks, Revocation, StoredKey,
+};
 
-use super::Store;
+use super::SqliteStore;
 use crate::keys;
 
-impl Store {
+impl SqliteStore {
     /// Issues a random key (UND-15).
     ///
     /// # Errors
@@ -21,8 +23,8 @@ impl Store {
         &self,
         tenant: &Tenant,
         options: KeyOptions,
-    ) -> Result<NewKey, KeyError> {
-        let (key, told) = IssuedKey::random(tenant, options, self.now())?;
+    ) -> Result<CreatedKey, KeyError> {
+        let (key, told) = StoredKey::random(tenant, options, self.now())?;
         self.add_key(key).await?;
         Ok(told)
     }
@@ -38,11 +40,11 @@ impl Store {
         token: &str,
         options: KeyOptions,
     ) -> Result<KeyInfo, KeyError> {
-        self.add_key(IssuedKey::with_token(tenant, token, options, self.now())?)
+        self.add_key(StoredKey::with_token(tenant, token, options, self.now())?)
             .await
     }
 
-    async fn add_key(&self, key: IssuedKey) -> Result<KeyInfo, KeyError> {
+    async fn add_key(&self, key: StoredKey) -> Result<KeyInfo, KeyError> {
         self.writer()
             .run(None, move |job| keys::add(job.file, &key))
             .await
@@ -89,7 +91,7 @@ impl Store {
 
 /// A store knows its own keys: the key of a request gives tenant and rights (AUT-01 to AUT-04).
 #[async_trait]
-impl Authenticator for Store {
+impl Authenticator for SqliteStore {
     async fn authenticate(&self, credentials: Credentials<'_>) -> Result<Option<(Tenant, Caller)>> {
         let Some(token) = credentials.key else {
             return Ok(None);

@@ -7,13 +7,13 @@ use std::thread;
 use futures_channel::oneshot;
 use svc_core::Result;
 
-use super::Store;
+use super::SqliteStore;
 use crate::backup::{backup, checkpoint, compact};
 use crate::file::{FileError, io};
 use crate::metadata;
-use crate::stats::Stats;
+use crate::stats::SqliteStats;
 
-impl Store {
+impl SqliteStore {
     /// Copies the store into a new file that only its owner can read, while others read and write.
     ///
     /// The copy shows one moment, is durable when this returns, and opens like any data file.
@@ -33,7 +33,7 @@ impl Store {
     /// both.
     ///
     /// Copies that SQLite left in the free space of a page when it moved rows between pages may
-    /// outlast this; [`Store::compact`] removes those too.
+    /// outlast this; [`SqliteStore::compact`] removes those too.
     ///
     /// # Errors
     /// [`FileError::Sqlite`] with "database is locked" when long reads or writes are under way
@@ -53,7 +53,7 @@ impl Store {
     /// are refused as unavailable meanwhile; reads go on.
     ///
     /// # Errors
-    /// As [`Store::checkpoint`]; a full disk.
+    /// As [`SqliteStore::checkpoint`]; a full disk.
     pub async fn compact(&self) -> Result<(), FileError> {
         let (patience, snapshots) = (self.inner.patience, self.readers().snapshots());
         self.aside(self.path().to_owned(), move |path| {
@@ -111,9 +111,9 @@ impl Store {
 
     /// What the store has done and has to do. It may be called often: it waits for nobody's work.
     #[must_use]
-    pub fn stats(&self) -> Stats {
+    pub fn stats(&self) -> SqliteStats {
         let readers = self.readers().load();
-        Stats {
+        SqliteStats {
             writes_waiting: self.writer().waiting(),
             commits: self.writer().commits().so_far(),
             readers_open: readers.open,

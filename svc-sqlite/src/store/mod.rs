@@ -17,57 +17,59 @@ use std::time::{Duration, Instant};
 use svc_core::api::ApiBuilder;
 use svc_core::helper::PersonMatching;
 use svc_core::link::ShareNames;
-use svc_core::ops::Bells;
+use svc_core::ops::Notifier;
 use svc_core::value::Timestamp;
-use svc_core::{Revision, Tenant};
-use svc_store::{cursor::Cursors, feed::FeedCursors, keys::KeyCache, offset_index::OffsetIndex};
+use svc_core::{RevisionSource, Tenant};
+use svc_store::{
+    cursor::CursorCodec, feed::FeedCursors, keys::KeyCache, offset_index::OffsetIndex,
+};
 
-use crate::data_version::DataVersion;
-use crate::file::{FileError, Lock, open_writer, sqlite};
+use crate::data_version::CommitCounter;
+use crate::file::{FileError, ServerLock, open_writer, sqlite};
 use crate::metadata;
 use crate::migrate::{MIGRATIONS, migrate};
-use crate::options::{Clock, Options};
-use crate::readers::Readers;
-use crate::tenants::Tenants;
+use crate::options::{ClockFn, SqliteOptions};
+use crate::readers::ReadPool;
+use crate::tenants::TenantNumbers;
 use crate::writer::Writer;
 
 /// An open data file; cheap to clone, closed with its last clone.
 #[derive(Clone)]
-pub struct Store {
-    inner: Arc<Inner>,
+pub struct SqliteStore {
+    inner: Arc<SqliteInner>,
 }
 
 /// What the clones of a store share. Fields close in this order: the writer last, which empties the
 /// log.
-struct Inner {
-    readers: Readers,
-    data_version: Arc<DataVersion>,
+struct SqliteInner {
+    readers: ReadPool,
+    data_version: Arc<CommitCounter>,
     keys: KeyCache,
     writer: Writer,
-    tenants: Tenants,
+    tenants: TenantNumbers,
     offset_index: Arc<OffsetIndex>,
-    cursors: Cursors,
+    cursors: CursorCodec,
     feed_cursors: FeedCursors,
-    bells: Arc<Bells<i64>>,
+    bells: Arc<Notifier<i64>>,
     /// Rings when something is to be sent, whoever's it is.
-    outgoing: Arc<Bells<()>>,
+    outgoing: Arc<Notifier<()>>,
     path: PathBuf,
     share_names: ShareNames,
     matching: Arc<dyn PersonMatching>,
     /// How long changes stay in the feed.
     keep_changes: Option<Duration>,
     patience: Duration,
-    now: Clock,
-    _lock: Option<Lock>,
+    now: ClockFn,
+    _lock: Option<ServerLock>,
 }
 
-impl Store {
+impl SqliteStore {
     /// Opens the data file, makes it when there is none, and brings it up to date (UND-42).
     ///
     /// # Errors
     /// One clear line: the file is in use, newer, damaged, of another program, or cannot be read or
     /// written.
-    pub fn open(mut options: Options) -> Result<Self, FileError> {
+    pub fn open(mut options: SqliteOptions) -> Result<Self, FileError> {
         let (mut connection, lock) = open_writer(&mut options)?;
         migrate(
             &mut connection,
@@ -83,17 +85,17 @@ impl Store {
             .busy_timeout(Duration::ZERO)
             .map_err(sqlite(&options.path))?;
         let secret = metadata::secret(&mut connection, &options.path)?;
-        let data_version = Arc::new(DataVersion::new(&options));
-        let readers = Readers::start(&options, Arc::clone(&data_version))?;
+        let data_version = Arc::new(CommitCounter::new(&options));
+        let readers = ReadPool::start(&options, Arc::clone(&data_version))?;
         let writer = Writer::start(connection, &options, readers.snapshots())?;
-        let inner = Inner {
+        let inner = SqliteInner {
             readers,
             data_version,
             keys: KeyCache::default(),
             writer,
-            tenants: Tenants::default(),
+            tenants: TenantNumbers::default(),
             offset_index: Arc::default(),
-            cursors: Cursors::new(&secret),
+            cursors: CursorCodec::new(&secret),
             feed_cursors: FeedCursors::new(&secret),
             bells: Arc::default(),
             outgoing: Arc::default(),
@@ -129,7 +131,7 @@ impl Store {
     ///
     /// ```no_run
     /// use svc_core::api::{Api, Vendor};
-    /// let store = svc_sqlite::Store::open(svc_sqlite::Options::new("people.db"))?;
+    /// let store = svc_sqlite::SqliteStore::open(svc_sqlite::SqliteOptions::new("people.db"))?;
     /// let api = store
     ///     .register_all(Api::builder(Vendor::new("Acme", "Acme CRM")))
     ///     .authenticator(store.clone())
@@ -146,7 +148,7 @@ impl Store {
         &self.inner.writer
     }
 
-    pub(crate) fn readers(&self) -> &Readers {
+    pub(crate) fn readers(&self) -> &ReadPool {
         &self.inner.readers
     }
 
@@ -166,7 +168,7 @@ impl Store {
 ///
 /// ```no_run
 /// use svc_core::api::{Api, Vendor};
-/// let store = svc_sqlite::Store::open(svc_sqlite::Options::new("people.db"))?;
+/// let store = svc_sqlite::SqliteStore::open(svc_sqlite::SqliteOptions::new("people.db"))?;
 /// let api = store
 ///     .register_all(Api::builder(Vendor::new("Acme", "Acme CRM")))
 ///     .authenticator(store.clone())
@@ -175,7 +177,7 @@ impl Store {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[async_trait::async_trait]
-impl Revision for Store {
+impl RevisionSource for SqliteStore {
     async fn revision(&self, _: &Tenant, since: Instant) -> Option<u64> {
         // Neither number ever falls, so their sum is the same only when both are.
         let committed = self.inner.data_version.count_since(since).ok()?;
@@ -183,7 +185,7 @@ impl Revision for Store {
     }
 }
 
-impl fmt::Debug for Store {
+impl fmt::Debug for SqliteStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Store")
             .field("path", &self.inner.path)

@@ -2,21 +2,21 @@
 
 use svc_core::{
     Result,
-    ops::Listening,
-    store::{Claim, Claimed, Outgoing},
+    ops::Subscription,
+    store::{ClaimedEntries, Outbox, OutboxClaim},
     value::Timestamp,
 };
 
-use super::Store;
+use super::SqliteStore;
 use crate::outgoing;
 
 #[async_trait::async_trait]
-impl Outgoing for Store {
-    async fn due(&self, now: Timestamp, until: Timestamp, most: u32) -> Result<Claimed> {
+impl Outbox for SqliteStore {
+    async fn due(&self, now: Timestamp, until: Timestamp, most: u32) -> Result<ClaimedEntries> {
         // Nothing is written, and no turn taken, where nothing is due.
         let next = self.readers().with(outgoing::next)?;
         if next.is_none_or(|next| next > now) {
-            return Ok(Claimed::new(Vec::new(), next));
+            return Ok(ClaimedEntries::new(Vec::new(), next));
         }
         Ok(self
             .writer()
@@ -24,7 +24,7 @@ impl Outgoing for Store {
             .await?)
     }
 
-    async fn done(&self, claim: &Claim) -> Result<()> {
+    async fn done(&self, claim: &OutboxClaim) -> Result<()> {
         let row = claim.row;
         Ok(self
             .writer()
@@ -32,7 +32,7 @@ impl Outgoing for Store {
             .await?)
     }
 
-    async fn again(&self, claim: &Claim, at: Timestamp) -> Result<()> {
+    async fn again(&self, claim: &OutboxClaim, at: Timestamp) -> Result<()> {
         let (row, attempts) = (claim.row, claim.attempts);
         Ok(self
             .writer()
@@ -42,7 +42,7 @@ impl Outgoing for Store {
             .await?)
     }
 
-    fn listen(&self) -> Listening {
+    fn listen(&self) -> Subscription {
         self.inner.outgoing.listen(())
     }
 }

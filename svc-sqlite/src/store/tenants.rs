@@ -1,13 +1,13 @@
 //! Tenants of a store (AUT-02), also those of helper calls without a key (HLP-07).
 
 use async_trait::async_trait;
-use svc_core::{Error, Result, Tenant, auth::AnonymousTenant, link::Address};
+use svc_core::{Error, Result, Tenant, auth::TenantResolver, link::RecordAddress};
 use svc_store::new_tenant;
 
-use super::Store;
+use super::SqliteStore;
 use crate::tenants;
 
-impl Store {
+impl SqliteStore {
     /// Makes a tenant unless it exists (AUT-02).
     ///
     /// # Errors
@@ -45,8 +45,8 @@ impl Store {
 }
 
 #[async_trait]
-impl AnonymousTenant for Store {
-    async fn tenant_of(&self, container: &Address) -> Result<Option<Tenant>> {
+impl TenantResolver for SqliteStore {
+    async fn tenant_of(&self, container: &RecordAddress) -> Result<Option<Tenant>> {
         Ok(self
             .readers()
             .with(|file| Ok(tenants::owner(file, container)?))?)

@@ -3,16 +3,16 @@
 use rusqlite::{Connection, OptionalExtension, Row};
 use svc_core::{
     Result, Tenant,
-    ops::{StoredWebhook, WebhookWrite, Webhooks},
+    ops::{StoredWebhook, WebhookStore, WebhookWrite},
     value::{Id, Timestamp},
     webhook::MOST_WEBHOOKS,
 };
 
-use super::Store;
-use crate::{record_id::RecordId, writer::Job};
+use super::SqliteStore;
+use crate::{record_id::RecordId, writer::WriteTransaction};
 
 #[async_trait::async_trait]
-impl Webhooks for Store {
+impl WebhookStore for SqliteStore {
     async fn webhooks(&self, tenant: &Tenant) -> Result<Vec<StoredWebhook>> {
         let tenant = self.tenant(tenant)?;
         let sql = "SELECT id, version, next, body FROM webhook WHERE tenant = ?1 ORDER BY id";
@@ -44,7 +44,8 @@ impl Webhooks for Store {
     ) -> Result<WebhookWrite> {
         let (tenant, webhook) = (self.tenant(tenant)?, webhook.clone());
         let id = RecordId::known(&webhook.id)?;
-        let write = move |job: &mut Job<'_>| Ok(write(job.file, tenant, id, &webhook)?);
+        let write =
+            move |job: &mut WriteTransaction<'_>| Ok(write(job.file, tenant, id, &webhook)?);
         Ok(self.writer().run_for(tenant, None, write, true).await?)
     }
 

@@ -10,13 +10,13 @@ use std::time::Instant;
 use futures_channel::oneshot;
 use rusqlite::{Connection, ErrorCode};
 use svc_core::fair_queue::FairQueue;
-use svc_store::commits::Commits;
+use svc_store::commits::CommitCounters;
 
-pub(crate) use crate::batch::Job;
-use crate::batch::{Engine, Task, Work};
+pub(crate) use crate::batch::WriteTransaction;
+use crate::batch::{QueuedWrite, TypedWrite, WriteConnection};
 use crate::error::{Result, StoreError};
 use crate::file::{FileError, io, sqlite};
-use crate::options::Options;
+use crate::options::SqliteOptions;
 use crate::readers::Snapshots;
 
 /// Writes that share a transaction at most while several tenants write, unless more tenants wait: a
@@ -29,14 +29,14 @@ const NO_TENANT: i64 = 0;
 
 /// The one way to change the data file.
 pub(crate) struct Writer {
-    shared: Arc<Shared>,
+    shared: Arc<WriterInner>,
     thread: Option<JoinHandle<()>>,
 }
 
-struct Shared {
+struct WriterInner {
     /// Held by the writer thread, or by one caller that found it idle.
-    engine: Mutex<Engine>,
-    queue: Mutex<Queue>,
+    engine: Mutex<WriteConnection>,
+    queue: Mutex<WriteQueue>,
     filled: Condvar,
     capacity: usize,
     /// Writes that share one transaction at most.
@@ -46,11 +46,11 @@ struct Shared {
     /// leave them to the thread, where they share a sync; a caller who is alone saves the way to it
     /// and back.
     crowd: AtomicUsize,
-    commits: Arc<Commits>,
+    commits: Arc<CommitCounters>,
 }
 
-struct Queue {
-    waiting: FairQueue<i64, Box<dyn Task>>,
+struct WriteQueue {
+    waiting: FairQueue<i64, Box<dyn QueuedWrite>>,
     /// Transactions that are still kept small because several tenants wrote.
     shared: u32,
     /// An inline commit left a long log to the thread.
@@ -62,15 +62,15 @@ impl Writer {
     /// Starts the writer thread on `connection`.
     pub(crate) fn start(
         connection: Connection,
-        options: &Options,
+        options: &SqliteOptions,
         snapshots: Snapshots,
     ) -> Result<Self, FileError> {
-        let commits = Arc::<Commits>::default();
-        let engine = Engine::new(connection, options, snapshots, Arc::clone(&commits))
+        let commits = Arc::<CommitCounters>::default();
+        let engine = WriteConnection::new(connection, options, snapshots, Arc::clone(&commits))
             .map_err(sqlite(&options.path))?;
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(WriterInner {
             engine: Mutex::new(engine),
-            queue: Mutex::new(Queue {
+            queue: Mutex::new(WriteQueue {
                 waiting: FairQueue::default(),
                 shared: 0,
                 long_log: false,
@@ -95,7 +95,7 @@ impl Writer {
     }
 
     /// What was committed so far.
-    pub(crate) fn commits(&self) -> &Commits {
+    pub(crate) fn commits(&self) -> &CommitCounters {
         &self.shared.commits
     }
 
@@ -117,7 +117,7 @@ impl Writer {
     ) -> impl Future<Output = Result<T>> + Send + 'static + use<T, F>
     where
         T: Send + 'static,
-        F: Fn(&mut Job<'_>) -> Result<T> + Send + 'static,
+        F: Fn(&mut WriteTransaction<'_>) -> Result<T> + Send + 'static,
     {
         self.run_for(NO_TENANT, deadline, work, true)
     }
@@ -133,11 +133,11 @@ impl Writer {
     ) -> impl Future<Output = Result<T>> + Send + 'static + use<T, F>
     where
         T: Send + 'static,
-        F: Fn(&mut Job<'_>) -> Result<T> + Send + 'static,
+        F: Fn(&mut WriteTransaction<'_>) -> Result<T> + Send + 'static,
     {
         let shared = Arc::clone(&self.shared);
         async move {
-            let mut work = Work::new(deadline, work);
+            let mut work = TypedWrite::new(deadline, work);
             if is_alone && shared.run_inline(&mut work) {
                 return work.into_result();
             }
@@ -176,13 +176,13 @@ impl fmt::Debug for Writer {
     }
 }
 
-impl Shared {
-    fn queue(&self) -> MutexGuard<'_, Queue> {
+impl WriterInner {
+    fn queue(&self) -> MutexGuard<'_, WriteQueue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Commits on the calling thread when nobody else writes; `false` leaves the work untouched.
-    fn run_inline(&self, work: &mut dyn Task) -> bool {
+    fn run_inline(&self, work: &mut dyn QueuedWrite) -> bool {
         if !self.inline || self.crowd.load(Ordering::Relaxed) > 1 {
             return false;
         }
@@ -217,7 +217,7 @@ impl Shared {
         true
     }
 
-    fn enqueue(&self, tenant: i64, task: Box<dyn Task>) -> Result<()> {
+    fn enqueue(&self, tenant: i64, task: Box<dyn QueuedWrite>) -> Result<()> {
         let mut queue = self.queue();
         let is_full = queue.waiting.len() >= self.capacity
             || queue.waiting.len_of(&tenant) >= self.capacity.div_ceil(2);
@@ -257,13 +257,14 @@ impl Shared {
         }
     }
 
-    fn engine(&self) -> MutexGuard<'_, Engine> {
+    fn engine(&self) -> MutexGuard<'_, WriteConnection> {
         self.engine.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether there is something to do.
     fn wait(&self) -> bool {
-        let idle = |queue: &mut Queue| queue.open && !queue.long_log && queue.waiting.is_empty();
+        let idle =
+            |queue: &mut WriteQueue| queue.open && !queue.long_log && queue.waiting.is_empty();
         let queue = self
             .filled
             .wait_while(self.queue(), idle)
@@ -273,7 +274,7 @@ impl Shared {
 
     /// The next batch, without the work that nobody waits for any more. It is smaller while several
     /// tenants write.
-    fn take(&self) -> Vec<Box<dyn Task>> {
+    fn take(&self) -> Vec<Box<dyn QueuedWrite>> {
         let mut queue = self.queue();
         let without_tenant = usize::from(queue.waiting.len_of(&NO_TENANT) > 0);
         let tenants = queue.waiting.tenants().saturating_sub(without_tenant);

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::server::Server;
 use serde_json::json;
 use svc_core::value::Amount;
-use svc_sqlite::{Options, Store};
+use svc_sqlite::{SqliteOptions, SqliteStore};
 use tokio::task::JoinSet;
 
 const WRITERS: usize = 16;
@@ -59,7 +59,7 @@ async fn totals_of_a_copy_are_those_of_its_members() {
     writers.shutdown().await;
     let mut before = 0;
     for copy in copies {
-        let copy = Server::on(Store::open(Options::new(&copy)).unwrap()).await;
+        let copy = Server::on(SqliteStore::open(SqliteOptions::new(&copy)).unwrap()).await;
         let signatures = copy
             .walk(&format!("{petition}/signatures?per_page=100"))
             .await

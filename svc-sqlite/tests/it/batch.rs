@@ -9,11 +9,11 @@ use crate::server::{BASE, Server};
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use svc_core::api::{Reply, Request};
+use svc_core::api::{Request, Response};
 use svc_core::model::Kind;
 use svc_core::read::Json;
 use svc_core::value::Timestamp;
-use svc_sqlite::{Options, Store};
+use svc_sqlite::{SqliteOptions, SqliteStore};
 
 const SIGN_UP: &str = "people/person_signup";
 
@@ -41,7 +41,7 @@ async fn ask(
     address: &str,
     body: String,
     with: &[(&str, &str)],
-) -> (Reply, Value) {
+) -> (Response, Value) {
     let (method, headers) = (Method::POST, headers(with));
     let path = address.strip_prefix(BASE).unwrap_or(address);
     let request = Request::new(&method, path)
@@ -114,7 +114,7 @@ async fn bat_11_the_response_has_no_more_bodies_than_fit() {
     let body = |place: usize| whole["results"][place]["body"].to_string().len();
     // Room for three bodies, and for a part of the fourth.
     let most = body(0) + body(1) + body(2) + body(3) / 2;
-    let sizes = svc_core::api::Sizes::default().batch_response(most);
+    let sizes = svc_core::api::ApiLimits::default().batch_response(most);
     let server = Server::with(|options| options, move |api| api.batches().sizes(sizes)).await;
     let limited = batch(&server, SIGN_UP, &entries, &[]).await;
     assert_eq!(statuses(&limited), statuses(&whole));
@@ -256,7 +256,7 @@ async fn bat_03_entries_are_done_in_their_order() {
     );
 }
 
-/// BAT-06: with `Idempotency-Key` it may come again, whole or more of it: what was done is answered
+/// BAT-06: with `IdempotencyStore-Key` it may come again, whole or more of it: what was done is answered
 /// as before.
 #[tokio::test]
 async fn bat_06_a_batch_that_comes_again_does_the_rest() {
@@ -303,8 +303,8 @@ async fn bat_06_a_batch_that_comes_again_does_the_rest() {
 /// A store that has the same time as its twin.
 async fn twin() -> (Server, String, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::open(
-        Options::new(folder.path().join("data.db"))
+    let store = SqliteStore::open(
+        SqliteOptions::new(folder.path().join("data.db"))
             .synchronous_normal()
             .now(received),
     )

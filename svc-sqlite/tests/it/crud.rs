@@ -2,7 +2,7 @@
 
 use crate::server::Server;
 use serde_json::{Value, json};
-use svc_sqlite::{Options, Store};
+use svc_sqlite::{SqliteOptions, SqliteStore};
 
 /// Collections that take a plain create at the top.
 const CONTAINERS: [&str; 11] = [
@@ -798,9 +798,9 @@ async fn answers_of_a_submission() {
 #[tokio::test]
 async fn col_23_what_is_kept_ends_with_a_write() {
     let folder = tempfile::tempdir().unwrap();
-    let options = || Options::new(folder.path().join("data.db"));
-    let one = Server::on(Store::open(options()).unwrap()).await;
-    let other = Server::on(Store::open(options().beside_a_server()).unwrap()).await;
+    let options = || SqliteOptions::new(folder.path().join("data.db"));
+    let one = Server::on(SqliteStore::open(options()).unwrap()).await;
+    let other = Server::on(SqliteStore::open(options().beside_a_server()).unwrap()).await;
     let person = one.make("people", json!({"given_name": "0"})).await;
     for (round, writer) in [&one, &other, &one, &other].into_iter().enumerate() {
         for reader in [&one, &other] {

@@ -6,7 +6,7 @@ use std::path::Path;
 use rusqlite::Connection;
 use serde_json::json;
 use svc_core::model::Kind;
-use svc_sqlite::{Damage, FileError, Options, Store, check};
+use svc_sqlite::{Damage, FileError, SqliteOptions, SqliteStore, check};
 
 use crate::server::Server;
 
@@ -17,7 +17,7 @@ fn found(path: &Path) -> Vec<Damage> {
 }
 
 /// Records of some kinds, one of them changed and one deleted.
-async fn fill(store: &Store) -> (String, String) {
+async fn fill(store: &SqliteStore) -> (String, String) {
     let server = Server::on(store.clone()).await;
     let person = server.make("people", json!({"given_name": "Ada"})).await;
     let petition = server.make("petitions", json!({"title": "Trees"})).await;
@@ -47,7 +47,7 @@ async fn each_damage_is_found_and_named() {
         matches!(missing, FileError::Missing { .. }) && !path.exists(),
         "{missing}"
     );
-    let store = Store::open(Options::new(&path)).unwrap();
+    let store = SqliteStore::open(SqliteOptions::new(&path)).unwrap();
     let (person, petition) = fill(&store).await;
     assert!(matches!(
         check(&path, &mut |_| {}),
@@ -137,7 +137,7 @@ async fn lost_frames_of_the_log_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let (path, copy) = (folder.path().join("data.db"), folder.path().join("copy.db"));
     let log = |path: &Path| path.with_extension("db-wal");
-    let store = Store::open(Options::new(&path)).unwrap();
+    let store = SqliteStore::open(SqliteOptions::new(&path)).unwrap();
     fill(&store).await;
     fs::copy(&path, &copy).unwrap();
     let mut bytes = fs::read(log(&path)).unwrap();
@@ -158,9 +158,9 @@ async fn lost_frames_of_the_log_are_reported() {
         "the log is left as it is"
     );
     let before = crate::log::lines();
-    drop(Store::open(Options::new(&copy)).unwrap());
+    drop(SqliteStore::open(SqliteOptions::new(&copy)).unwrap());
     assert!(crate::log::lines() > before, "opening warns");
     let before = crate::log::lines();
-    drop(Store::open(Options::new(&copy)).unwrap());
+    drop(SqliteStore::open(SqliteOptions::new(&copy)).unwrap());
     assert_eq!(crate::log::lines(), before, "once");
 }

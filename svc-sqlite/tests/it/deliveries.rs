@@ -16,12 +16,12 @@ use serde_json::{Value, json};
 use svc_core::{
     Deliver, Result, Tenant,
     api::{Api, ApiBuilder, Atomicity, Vendor},
-    helper::Strangers,
-    ops::{Delivered, Dispatch, ToSend},
+    helper::AnonymousPolicy,
+    ops::{DeliveryOutcome, OutboxEntry, OutboxPayload},
     value::Timestamp,
 };
-use svc_sqlite::{KeyOptions, Options, Store};
-use svc_tower::{Deliveries, SvcService};
+use svc_sqlite::{KeyOptions, SqliteOptions, SqliteStore};
+use svc_tower::{DeliveryWorker, SvcService};
 use tower::ServiceExt;
 
 const BASE: &str = "http://localhost/";
@@ -50,17 +50,17 @@ impl Clock {
     }
 }
 
-type Answers = dyn Fn(usize) -> Result<Delivered> + Send + Sync;
+type Answers = dyn Fn(usize) -> Result<DeliveryOutcome> + Send + Sync;
 
 /// Notes what is handed over, and answers by the number of the attempt.
 #[derive(Clone)]
 struct Noted {
-    sent: Arc<Mutex<Vec<Dispatch>>>,
+    sent: Arc<Mutex<Vec<OutboxEntry>>>,
     answer: Arc<Answers>,
 }
 
 impl Noted {
-    fn new(answer: impl Fn(usize) -> Result<Delivered> + Send + Sync + 'static) -> Self {
+    fn new(answer: impl Fn(usize) -> Result<DeliveryOutcome> + Send + Sync + 'static) -> Self {
         Self {
             sent: Arc::default(),
             answer: Arc::new(answer),
@@ -68,22 +68,22 @@ impl Noted {
     }
 
     fn well() -> Self {
-        Self::new(|_| Ok(Delivered::Done))
+        Self::new(|_| Ok(DeliveryOutcome::Done))
     }
 
     /// What was handed over since the last time.
-    fn take(&self) -> Vec<Dispatch> {
+    fn take(&self) -> Vec<OutboxEntry> {
         std::mem::take(&mut *self.sent.lock().unwrap())
     }
 
     fn names(&self) -> Vec<&'static str> {
-        self.take().iter().map(Dispatch::named).collect()
+        self.take().iter().map(OutboxEntry::named).collect()
     }
 }
 
 #[async_trait::async_trait]
 impl Deliver for Noted {
-    async fn deliver(&self, _: &Tenant, dispatch: &Dispatch) -> Result<Delivered> {
+    async fn deliver(&self, _: &Tenant, dispatch: &OutboxEntry) -> Result<DeliveryOutcome> {
         let attempt = {
             let mut sent = self.sent.lock().unwrap();
             sent.push(dispatch.clone());
@@ -95,7 +95,7 @@ impl Deliver for Noted {
 
 struct Served {
     service: SvcService,
-    deliveries: Option<Deliveries>,
+    deliveries: Option<DeliveryWorker>,
     key: String,
     clock: Clock,
     noted: Noted,
@@ -109,7 +109,7 @@ impl Served {
         set: impl FnOnce(ApiBuilder) -> ApiBuilder,
     ) -> Self {
         let (told, of_requests) = (clock.clone(), clock.clone());
-        let store = Store::open(Options::new(file).now(move || told.now())).unwrap();
+        let store = SqliteStore::open(SqliteOptions::new(file).now(move || told.now())).unwrap();
         let tenant = store.ensure_tenant("demo").await.unwrap();
         let key = store
             .create_key(&tenant, KeyOptions::new("test"))
@@ -212,9 +212,9 @@ async fn haf_11_what_is_triggered_is_sent_once() {
     assert_eq!(status, 200, "{json}");
     assert_eq!(served.send().await, None, "nothing is left");
     let mut sent = served.noted.take();
-    sent.sort_by_key(Dispatch::named);
-    let texts = |dispatch: &Dispatch| match &dispatch.what {
-        ToSend::Response {
+    sent.sort_by_key(OutboxEntry::named);
+    let texts = |dispatch: &OutboxEntry| match &dispatch.what {
+        OutboxPayload::Response {
             identifiers,
             person: Some(person),
             action: None,
@@ -332,7 +332,7 @@ struct Hanging(Noted);
 
 #[async_trait::async_trait]
 impl Deliver for Hanging {
-    async fn deliver(&self, tenant: &Tenant, dispatch: &Dispatch) -> Result<Delivered> {
+    async fn deliver(&self, tenant: &Tenant, dispatch: &OutboxEntry) -> Result<DeliveryOutcome> {
         self.0.deliver(tenant, dispatch).await?;
         std::future::pending().await
     }
@@ -345,7 +345,7 @@ async fn haf_11_a_panic_ends_one_attempt() {
         if attempt == 1 {
             panic!("the mail program is gone")
         } else {
-            Ok(Delivered::Done)
+            Ok(DeliveryOutcome::Done)
         }
     });
     let (_folder, served) = Served::new(noted).await;
@@ -392,8 +392,8 @@ async fn haf_11_what_always_fails_is_given_up() {
 #[tokio::test]
 async fn haf_11_a_vendor_may_put_off_and_give_up() {
     let noted = Noted::new(|attempt| match attempt {
-        1 => Ok(Delivered::Later(Duration::from_secs(60 * 60))),
-        _ => Ok(Delivered::GivenUp("the address is gone")),
+        1 => Ok(DeliveryOutcome::Later(Duration::from_secs(60 * 60))),
+        _ => Ok(DeliveryOutcome::GivenUp("the address is gone")),
     });
     let (_folder, served) = Served::new(noted).await;
     served
@@ -461,7 +461,7 @@ async fn sch_01_a_message_is_sent_when_its_start_has_come() {
                 .take()
                 .into_iter()
                 .map(|dispatch| match dispatch.what {
-                    ToSend::Message { message, start, .. } => {
+                    OutboxPayload::Message { message, start, .. } => {
                         (format!("{BASE}messages/{message}"), start)
                     }
                     other => panic!("{other:?}"),
@@ -548,7 +548,9 @@ async fn cap_04_what_nobody_sends_is_not_offered() {
 }
 
 /// A server that takes anonymous calls under this policy, and two of its petitions.
-async fn signed_without_key(strangers: Strangers) -> (tempfile::TempDir, Served, [String; 2]) {
+async fn signed_without_key(
+    strangers: AnonymousPolicy,
+) -> (tempfile::TempDir, Served, [String; 2]) {
     let folder = tempfile::tempdir().unwrap();
     let noted = Noted::well();
     let deliver = noted.clone();
@@ -572,7 +574,7 @@ fn signature(person: &Value, trigger: &str) -> Value {
 /// HAF-14: without a key nothing is triggered, unless the vendor allows it, whoever is known.
 #[tokio::test]
 async fn haf_14_an_anonymous_call_triggers_nothing() {
-    let (_folder, served, [helper, _]) = signed_without_key(Strangers::new()).await;
+    let (_folder, served, [helper, _]) = signed_without_key(AnonymousPolicy::new()).await;
     let [ada, eve] = ["ada@example.org", "eve@example.org"]
         .map(|it| json!({"email_addresses": [{"address": it}]}));
     served.make("people", ada.clone()).await;
@@ -612,7 +614,7 @@ async fn haf_14_an_anonymous_call_triggers_nothing() {
 #[tokio::test]
 async fn haf_14_an_anonymous_call_triggers_a_response_once_a_day() {
     let (_folder, served, [one, other]) =
-        signed_without_key(Strangers::new().with_triggers()).await;
+        signed_without_key(AnonymousPolicy::new().with_triggers()).await;
     let by = |addresses: &[&str]| {
         let addresses: Vec<Value> = addresses
             .iter()

@@ -9,7 +9,7 @@ use svc_core::{
     auth::Operation,
     helper::HelperName,
     model::Kind,
-    schema::{LinkTarget, LinkWrite, Type},
+    schema::{LinkTarget, LinkWrite, ValueType},
 };
 
 /// One thing that is wrong: how it gets into a body, and the properties that name it.
@@ -70,7 +70,7 @@ fn valid(kind: Kind, person: &str) -> Value {
 /// A fault of each family in the fields, the links and the identifiers of a kind.
 fn of_kind(kind: Kind) -> Vec<Fault> {
     let schema = kind.schema();
-    let named = |wanted: fn(&Type) -> bool, but: &str| {
+    let named = |wanted: fn(&ValueType) -> bool, but: &str| {
         let fields = schema
             .fields
             .fields
@@ -82,9 +82,9 @@ fn of_kind(kind: Kind) -> Vec<Fault> {
             .next()
     };
     let mut faults = Vec::new();
-    let text = named(|ty| matches!(ty, Type::String), "value");
+    let text = named(|ty| matches!(ty, ValueType::String), "value");
     faults.extend(text.map(|name| fault("type", json!({name: 7}), name)));
-    let rule = named(|ty| matches!(ty, Type::Timestamp), "");
+    let rule = named(|ty| matches!(ty, ValueType::Timestamp), "");
     faults.extend(rule.map(|name| fault("rule", json!({name: "yesterday"}), name)));
     for link in schema.links {
         let LinkTarget::One { kind, write, .. } = link.target else {

@@ -7,19 +7,22 @@ use async_trait::async_trait;
 use svc_core::{
     Context, ListRequest, Result, Tenant,
     auth::Caller,
-    link::{Address, Scope},
+    link::{RecordAddress, Scope},
     model::Kind,
     page::PageRequest,
     raw::{RawPage, RawRecord},
-    store::{Answer, Call, Change, Key, Outcome, Question, Store as _, Stored, Work},
+    store::{
+        Change, Lookup, LookupKey, LookupResult, Store as _, StoredRecord, WriteOperation,
+        WriteOutcome, WriteRequest,
+    },
     value::{Id, Timestamp},
 };
-use svc_sqlite::{KeyOptions, KeyWebhooks, Options, Store};
+use svc_sqlite::{KeyOptions, KeyWebhooks, SqliteOptions, SqliteStore};
 use svc_store::{
-    compare::{Compared, Scan, compare},
-    laws::Laws,
+    compare::{ScanRecords, StoreDigest, compare},
+    laws::StoreTests,
     memory::MemoryStore,
-    transfer::{Batch, Position},
+    transfer::{ExportBatch, ExportPosition},
 };
 
 /// A store in memory, whose records can be read one after the other: those that came, as long as
@@ -50,41 +53,41 @@ impl svc_core::store::Store for Memory {
         self.store.list(cx, kind, request).await
     }
 
-    async fn get(&self, cx: &Context, at: &Address) -> Result<Option<RawRecord>> {
+    async fn get(&self, cx: &Context, at: &RecordAddress) -> Result<Option<RawRecord>> {
         self.store.get(cx, at).await
     }
 
-    async fn find(&self, cx: &Context, key: &Key) -> Result<Option<RawRecord>> {
+    async fn find(&self, cx: &Context, key: &LookupKey) -> Result<Option<RawRecord>> {
         self.store.find(cx, key).await
     }
 
-    async fn write(&self, cx: &Context, call: Call) -> Result<Outcome> {
+    async fn write(&self, cx: &Context, call: WriteRequest) -> Result<WriteOutcome> {
         self.store.write(cx, call).await
     }
 }
 
 #[async_trait]
-impl Scan for Memory {
+impl ScanRecords for Memory {
     async fn scan(
         &self,
         tenant: &Tenant,
         kind: Kind,
         after: i64,
         most: u32,
-    ) -> Result<(Vec<Stored>, bool)> {
+    ) -> Result<(Vec<StoredRecord>, bool)> {
         let of_kind = self.came.iter().filter(|(of, _)| *of == kind);
-        let wanted: Vec<Question> = of_kind
-            .map(|(_, id)| Question::Record(Key::Id(kind, id.clone())))
+        let wanted: Vec<Lookup> = of_kind
+            .map(|(_, id)| Lookup::Record(LookupKey::Id(kind, id.clone())))
             .collect();
         let found = self
             .store
             .fetch(tenant, &wanted)
             .into_iter()
             .filter_map(|(_, answer)| match answer {
-                Answer::Record(stored) => stored,
+                LookupResult::Record(stored) => stored,
                 _ => None,
             });
-        let mut found: Vec<Stored> = found.filter(|stored| stored.row > after).collect();
+        let mut found: Vec<StoredRecord> = found.filter(|stored| stored.row > after).collect();
         found.sort_by_key(|stored| stored.row);
         let is_end = found.len() <= most as usize;
         found.truncate(most as usize);
@@ -92,15 +95,15 @@ impl Scan for Memory {
     }
 }
 
-fn open(folder: &tempfile::TempDir) -> Store {
-    Store::open(Options::new(folder.path().join("data.db"))).unwrap()
+fn open(folder: &tempfile::TempDir) -> SqliteStore {
+    SqliteStore::open(SqliteOptions::new(folder.path().join("data.db"))).unwrap()
 }
 
 /// A file with the tenants of some random histories: all kinds, tickets with holders, parts,
 /// schedules, deleted people.
-async fn filled(folder: &tempfile::TempDir) -> Store {
+async fn filled(folder: &tempfile::TempDir) -> SqliteStore {
     let (store, made) = (open(folder), AtomicU32::new(0));
-    let histories = Laws::new().histories(32).calls(60).seed(4_000);
+    let histories = StoreTests::new().histories(32).calls(60).seed(4_000);
     let checked = histories.check(async || {
         let number = made.fetch_add(1, Ordering::Relaxed);
         let one = store.ensure_tenant(&format!("one{number}")).await.unwrap();
@@ -117,12 +120,12 @@ async fn filled(folder: &tempfile::TempDir) -> Store {
 }
 
 /// Moves a tenant over in parts of so many records.
-fn moved(from: &Store, to: &mut Memory, tenant: &Tenant, most: usize) -> (u64, Vec<Change>) {
-    let (mut next, mut records, mut all) = (Some(Position::start()), 0, Vec::new());
+fn moved(from: &SqliteStore, to: &mut Memory, tenant: &Tenant, most: usize) -> (u64, Vec<Change>) {
+    let (mut next, mut records, mut all) = (Some(ExportPosition::start()), 0, Vec::new());
     while let Some(position) = next {
         // As after a restart.
-        let position: Position = position.to_string().parse().unwrap();
-        let Batch {
+        let position: ExportPosition = position.to_string().parse().unwrap();
+        let ExportBatch {
             changes,
             records: more,
             next: behind,
@@ -136,7 +139,7 @@ fn moved(from: &Store, to: &mut Memory, tenant: &Tenant, most: usize) -> (u64, V
     (records, all)
 }
 
-async fn same(one: &Store, other: &Memory, tenant: &Tenant) -> Compared {
+async fn same(one: &SqliteStore, other: &Memory, tenant: &Tenant) -> StoreDigest {
     let compared = compare(one, other, tenant, |_| {}).await.unwrap();
     compared.unwrap_or_else(|difference| panic!("{}: {difference}", tenant.as_str()))
 }
@@ -225,7 +228,7 @@ async fn what_another_store_applies_is_the_same_and_stays_the_same() {
 
 /// Deletes everything, one by one: what goes and stays with each follows from holders, sums, parts
 /// and e-mail addresses, and none of it gets a date.
-async fn goes_on_alike(file: &Store, memory: &Memory, tenant: &Tenant) {
+async fn goes_on_alike(file: &SqliteStore, memory: &Memory, tenant: &Tenant) {
     let cx = Context::new(tenant.clone(), Caller::anonymous(), Timestamp::MAX);
     for kind in [
         Kind::Person,
@@ -238,7 +241,8 @@ async fn goes_on_alike(file: &Store, memory: &Memory, tenant: &Tenant) {
             continue;
         };
         for at in page.records.iter().map(RawRecord::address) {
-            let delete = |at: &Address| Call::new(&cx, Work::Delete(at.clone()));
+            let delete =
+                |at: &RecordAddress| WriteRequest::new(&cx, WriteOperation::Delete(at.clone()));
             let told = file.write(&cx, delete(&at)).await;
             let meant = memory.write(&cx, delete(&at)).await;
             assert_eq!(told.is_ok(), meant.is_ok(), "{at:?}: {told:?} {meant:?}");
@@ -253,12 +257,17 @@ async fn a_write_is_seen_by_the_clock() {
     let folder = tempfile::tempdir().unwrap();
     let file = filled(&folder).await;
     let tenant = &file.tenants().unwrap()[0];
-    let clock = |store: &Store| store.export(tenant, Position::start(), 1).unwrap().clock;
+    let clock = |store: &SqliteStore| {
+        store
+            .export(tenant, ExportPosition::start(), 1)
+            .unwrap()
+            .clock
+    };
     let before = clock(&file);
     assert_eq!(clock(&file), before);
     let cx = Context::new(tenant.clone(), Caller::anonymous(), Timestamp::MAX);
     let draft = svc_core::raw::RawDraft::empty(Kind::Person);
-    file.write(&cx, Call::new(&cx, Work::Create(draft)))
+    file.write(&cx, WriteRequest::new(&cx, WriteOperation::Create(draft)))
         .await
         .unwrap();
     assert!(clock(&file) > before);
@@ -327,7 +336,7 @@ async fn differences_are_seen_and_name_no_person() {
                         fields.is_empty() || !difference.contains(&fields),
                         "{difference}"
                     );
-                    let key = Key::Id(insert.record.kind(), insert.record.meta().id.clone());
+                    let key = LookupKey::Id(insert.record.kind(), insert.record.meta().id.clone());
                     assert!(file.find(&cx, &key).await.unwrap().is_some());
                 }
                 Change::SetSchedule { .. } => assert!(seen.is_err(), "{change:?}"),

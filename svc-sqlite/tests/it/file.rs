@@ -4,7 +4,9 @@ use std::path::Path;
 
 use rusqlite::Connection;
 use svc_core::link::ShareNames;
-use svc_sqlite::{FileError, Options, Store, is_data_file, is_served, remove_data_file};
+use svc_sqlite::{
+    FileError, SqliteOptions, SqliteStore, is_data_file, is_served, remove_data_file,
+};
 
 /// UND-42: one server at a time; key management may open the file beside it.
 #[test]
@@ -12,27 +14,27 @@ fn a_second_server_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("data.db");
     assert!(matches!(
-        Store::open(Options::new(&path).beside_a_server()),
+        SqliteStore::open(SqliteOptions::new(&path).beside_a_server()),
         Err(FileError::Missing { .. })
     ));
     assert!(!is_served(&path).unwrap());
-    let first = Store::open(Options::new(&path)).unwrap();
+    let first = SqliteStore::open(SqliteOptions::new(&path)).unwrap();
     assert!(is_served(&path).unwrap());
-    let error = Store::open(Options::new(&path)).unwrap_err();
+    let error = SqliteStore::open(SqliteOptions::new(&path)).unwrap_err();
     assert!(matches!(error, FileError::InUse { .. }));
     assert!(
         error
             .to_string()
             .contains("another server has this file open")
     );
-    Store::open(Options::new(&path).beside_a_server()).unwrap();
+    SqliteStore::open(SqliteOptions::new(&path).beside_a_server()).unwrap();
     assert!(matches!(
         remove_data_file(&path),
         Err(FileError::InUse { .. })
     ));
     drop(first);
     assert!(!is_served(&path).unwrap());
-    Store::open(Options::new(&path)).unwrap();
+    SqliteStore::open(SqliteOptions::new(&path)).unwrap();
 }
 
 /// UND-42: only the owner may read the file and its log, also when it came with a wider mode.
@@ -57,11 +59,11 @@ fn files_are_their_owners() {
     };
     let expected = ["data.db", "data.db-lock", "data.db-shm", "data.db-wal"]
         .map(|name| (name.to_owned(), 0o600));
-    let store = Store::open(Options::new(&path)).unwrap();
+    let store = SqliteStore::open(SqliteOptions::new(&path)).unwrap();
     assert_eq!(modes(), expected);
     drop(store);
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
-    let _store = Store::open(Options::new(&path)).unwrap();
+    let _store = SqliteStore::open(SqliteOptions::new(&path)).unwrap();
     assert_eq!(modes(), expected);
 }
 
@@ -79,7 +81,7 @@ fn files_of_other_programs_are_refused_and_kept() {
         let before = std::fs::read(path).unwrap();
         assert!(!is_data_file(path).unwrap());
         assert!(matches!(
-            Store::open(Options::new(path)),
+            SqliteStore::open(SqliteOptions::new(path)),
             Err(FileError::Foreign { .. })
         ));
         assert!(matches!(
@@ -96,10 +98,10 @@ fn files_of_other_programs_are_refused_and_kept() {
 fn links_lead_to_one_file() {
     let folder = tempfile::tempdir().unwrap();
     let (path, link) = (folder.path().join("data.db"), folder.path().join("link.db"));
-    let store = Store::open(Options::new(&path)).unwrap();
+    let store = SqliteStore::open(SqliteOptions::new(&path)).unwrap();
     std::os::unix::fs::symlink(&path, &link).unwrap();
     assert!(matches!(
-        Store::open(Options::new(&link)),
+        SqliteStore::open(SqliteOptions::new(&link)),
         Err(FileError::InUse { .. })
     ));
     assert!(matches!(
@@ -119,7 +121,7 @@ fn a_data_file_is_known_by_its_mark_and_removed_with_its_log() {
     assert!(!remove_data_file(&path).unwrap());
     // An empty file, as other programs reserve a name, is as good as none.
     std::fs::write(&path, "").unwrap();
-    drop(Store::open(Options::new(&path)).unwrap());
+    drop(SqliteStore::open(SqliteOptions::new(&path)).unwrap());
     assert!(is_data_file(&path).unwrap());
     assert!(remove_data_file(&path).unwrap());
     assert!(!path.exists());
@@ -131,7 +133,7 @@ fn share_names_are_fixed_in_the_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("data.db");
     let names = |a: &str, b: &str| ShareNames::new(a, b).unwrap();
-    let open = |names: ShareNames| Store::open(Options::new(&path).share_names(names));
+    let open = |names: ShareNames| SqliteStore::open(SqliteOptions::new(&path).share_names(names));
     assert_eq!(
         open(names("a", "b")).unwrap().share_names(),
         &names("a", "b")
@@ -147,7 +149,7 @@ fn share_names_are_fixed_in_the_file() {
         assert!(error.to_string().ends_with(sentence), "{error}");
     }
     // Key management and backups do not care.
-    let beside = Store::open(Options::new(&path).beside_a_server()).unwrap();
+    let beside = SqliteStore::open(SqliteOptions::new(&path).beside_a_server()).unwrap();
     assert_eq!(beside.share_names(), &names("a", "b"));
 }
 
@@ -156,9 +158,9 @@ fn share_names_are_fixed_in_the_file() {
 fn newer_and_damaged_files_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let change = |path: &Path, sql: &str| {
-        drop(Store::open(Options::new(path)).unwrap());
+        drop(SqliteStore::open(SqliteOptions::new(path)).unwrap());
         Connection::open(path).unwrap().execute_batch(sql).unwrap();
-        Store::open(Options::new(path)).unwrap_err()
+        SqliteStore::open(SqliteOptions::new(path)).unwrap_err()
     };
     let newer = change(
         &folder.path().join("newer.db"),

@@ -5,14 +5,14 @@ use crate::server::Server;
 use serde_json::{Value, json};
 use svc_core::Tenant;
 use svc_store::{
-    laws::{self, Broken},
+    laws::{self, ContractViolation},
     memory::MemoryStore,
 };
 
 /// FLT-01, FLT-02, FLT-05, FLT-08, FLT-09, FLT-11: 5 000 filters and orders show what an evaluation
 /// of each record shows.
 #[tokio::test]
-async fn flt_01_filters_show_what_each_record_says() -> Result<(), Broken> {
+async fn flt_01_filters_show_what_each_record_says() -> Result<(), ContractViolation> {
     let server = Server::start().await;
     let other = server.store.ensure_tenant("other").await.unwrap();
     laws::check_filters(&server.store, [server.tenant.clone(), other], 5_000).await

@@ -3,7 +3,7 @@
 
 use crate::server::Server;
 use serde_json::{Value, json};
-use svc_core::{api::Sizes, read::Caps};
+use svc_core::{api::ApiLimits, read::ContentLimits};
 
 fn ada() -> Value {
     json!({"given_name": "Ada", "email_addresses": [{"address": "ada@example.org"}]})
@@ -639,14 +639,14 @@ async fn donation_links() {
 async fn long_lists_are_no_more_work_than_their_length() {
     const MANY: usize = 4_000;
     // A server that lets a record hold very much.
-    let caps = Caps::default()
+    let caps = ContentLimits::default()
         .entries(MANY)
         .identifiers(MANY)
         .record(usize::MAX)
         .functions(4 * MANY);
     let server = Server::with(
         |options| options,
-        |api| api.sizes(Sizes::default().caps(caps)),
+        |api| api.sizes(ApiLimits::default().caps(caps)),
     )
     .await;
     let list = |element: &dyn Fn(usize) -> Value| (0..MANY).map(element).collect::<Vec<_>>();
@@ -706,7 +706,7 @@ async fn fifty_calls_at_every_cap_grow_nobody() {
         .await;
     let list =
         |many: usize, element: &dyn Fn(usize) -> Value| (0..many).map(element).collect::<Vec<_>>();
-    let person = |round: usize, caps: Caps| {
+    let person = |round: usize, caps: ContentLimits| {
         let text = |place: usize| format!("{round}x{place}");
         let entries = caps.most("phone_numbers");
         let custom: serde_json::Map<String, Value> = (0..caps.most("custom_fields"))
@@ -723,7 +723,7 @@ async fn fifty_calls_at_every_cap_grow_nobody() {
             "custom_fields": custom,
         })
     };
-    let record = Caps::default();
+    let record = ContentLimits::default();
     let small = json!({"person": {"email_addresses": [{"address": "ada@example.org"}], "given_name": "Ada"}});
     for round in 0..50 {
         let taken = server
@@ -734,7 +734,7 @@ async fn fifty_calls_at_every_cap_grow_nobody() {
         // What comes in one call fits; what comes on top of it is refused as a whole.
         assert_eq!(taken == 200, round == 0, "UND-17: {round}");
         let before = server.get(&known).await.json;
-        let body = json!({"person": person(round, Caps::STRANGERS)});
+        let body = json!({"person": person(round, ContentLimits::STRANGERS)});
         let strange = server
             .call_as(&server.stranger(), "POST", &helper, body)
             .await;

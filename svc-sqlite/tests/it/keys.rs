@@ -8,24 +8,24 @@ use svc_core::api::{Api, Vendor};
 use svc_core::auth::{Authenticator, Caller, Credentials, Operation, Right};
 use svc_core::model::Kind;
 use svc_core::value::{Id, Timestamp};
-use svc_sqlite::{KeyError, KeyOptions, KeyWebhooks, Options, Store};
+use svc_sqlite::{KeyError, KeyOptions, KeyWebhooks, SqliteOptions, SqliteStore};
 use svc_tower::SvcService;
 use tempfile::TempDir;
 use tower::ServiceExt;
 
-fn open() -> (Store, TempDir) {
+fn open() -> (SqliteStore, TempDir) {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::open(Options::new(folder.path().join("data.db"))).unwrap();
+    let store = SqliteStore::open(SqliteOptions::new(folder.path().join("data.db"))).unwrap();
     (store, folder)
 }
 
-async fn whose_at(store: &Store, token: &str, now: Timestamp) -> Option<(Tenant, Caller)> {
+async fn whose_at(store: &SqliteStore, token: &str, now: Timestamp) -> Option<(Tenant, Caller)> {
     let (headers, extensions) = (http::HeaderMap::new(), http::Extensions::new());
     let credentials = Credentials::new(Some(token), &headers, &extensions, now);
     store.authenticate(credentials).await.unwrap()
 }
 
-async fn whose(store: &Store, token: &str) -> Option<(Tenant, Caller)> {
+async fn whose(store: &SqliteStore, token: &str) -> Option<(Tenant, Caller)> {
     whose_at(store, token, Timestamp::now()).await
 }
 
@@ -238,9 +238,9 @@ async fn keys_expire() {
     let folder = tempfile::tempdir().unwrap();
     let clock = Arc::new(AtomicI64::new(1_000_000));
     let reads = Arc::clone(&clock);
-    let options = Options::new(folder.path().join("data.db"))
+    let options = SqliteOptions::new(folder.path().join("data.db"))
         .now(move || Timestamp::from_micros(reads.load(Ordering::SeqCst)));
-    let store = Store::open(options).unwrap();
+    let store = SqliteStore::open(options).unwrap();
     let tenant = store.ensure_tenant("t").await.unwrap();
     let end = Timestamp::from_micros(5_000_000);
     let key = store
@@ -343,9 +343,14 @@ async fn revocation_acts_at_once() {
 async fn revocation_acts_at_once_under_load() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("data.db");
-    let store = Store::open(Options::new(&path)).unwrap();
+    let store = SqliteStore::open(SqliteOptions::new(&path)).unwrap();
     let patience = std::time::Duration::from_secs(60);
-    let other = Store::open(Options::new(&path).beside_a_server().busy_timeout(patience)).unwrap();
+    let other = SqliteStore::open(
+        SqliteOptions::new(&path)
+            .beside_a_server()
+            .busy_timeout(patience),
+    )
+    .unwrap();
     let tenant = store.ensure_tenant("t").await.unwrap();
     for round in 0..15 {
         let key = store
@@ -429,8 +434,8 @@ async fn the_second_process() {
     };
     let (id, path) = order.split_once(' ').unwrap();
     let busy_timeout = std::time::Duration::from_secs(60);
-    let store = Store::open(
-        Options::new(path)
+    let store = SqliteStore::open(
+        SqliteOptions::new(path)
             .beside_a_server()
             .busy_timeout(busy_timeout),
     )

@@ -6,15 +6,15 @@ use std::time::Duration;
 
 use svc_core::Tenant;
 use svc_core::value::Timestamp;
-use svc_sqlite::{Options, Store};
+use svc_sqlite::{SqliteOptions, SqliteStore};
 use svc_store::laws::{
-    Broken, NumberedPages, check, check_feed, check_feed_among_writers, check_feed_expires,
-    check_outgoing, check_webhooks,
+    ContractViolation, NumberedPages, check, check_feed, check_feed_among_writers,
+    check_feed_expires, check_outgoing, check_webhooks,
 };
 
 /// One file, with new tenants for each history.
 struct File {
-    store: Store,
+    store: SqliteStore,
     made: AtomicU32,
     _folder: tempfile::TempDir,
 }
@@ -22,8 +22,10 @@ struct File {
 impl File {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let store =
-            Store::open(Options::new(folder.path().join("data.db")).synchronous_normal()).unwrap();
+        let store = SqliteStore::open(
+            SqliteOptions::new(folder.path().join("data.db")).synchronous_normal(),
+        )
+        .unwrap();
         Self {
             store,
             made: AtomicU32::new(0),
@@ -31,7 +33,7 @@ impl File {
         }
     }
 
-    async fn next(&self) -> (Store, [Tenant; 2]) {
+    async fn next(&self) -> (SqliteStore, [Tenant; 2]) {
         let number = self.made.fetch_add(1, Ordering::Relaxed);
         let one = self
             .store
@@ -48,7 +50,7 @@ impl File {
 }
 
 #[tokio::test]
-async fn the_store_keeps_the_laws() -> Result<(), Broken> {
+async fn the_store_keeps_the_laws() -> Result<(), ContractViolation> {
     let file = File::new();
     check(async || file.next().await).await
 }
@@ -56,7 +58,7 @@ async fn the_store_keeps_the_laws() -> Result<(), Broken> {
 /// HAF-11, SCH-01, SCH-04, UND-26: what is to be sent is what the calls that stand ask for, and one
 /// has it at a time.
 #[tokio::test]
-async fn haf_11_what_is_to_be_sent_is_what_stands() -> Result<(), Broken> {
+async fn haf_11_what_is_to_be_sent_is_what_stands() -> Result<(), ContractViolation> {
     let file = File::new();
     let (store, tenants) = file.next().await;
     check_outgoing(&std::sync::Arc::new(store), tenants, 3_000).await
@@ -64,20 +66,20 @@ async fn haf_11_what_is_to_be_sent_is_what_stands() -> Result<(), Broken> {
 
 /// SYN-02, SYN-04: who follows the feed has what is there.
 #[tokio::test]
-async fn syn_02_the_feed_is_complete() -> Result<(), Broken> {
+async fn syn_02_the_feed_is_complete() -> Result<(), ContractViolation> {
     let file = File::new();
     check_feed(async || file.next().await).await
 }
 
 /// SYN-08: what is older than an hour goes where changes are kept for an hour.
 #[tokio::test]
-async fn syn_08_old_changes_expire() -> Result<(), Broken> {
+async fn syn_08_old_changes_expire() -> Result<(), ContractViolation> {
     let (folder, clock) = (tempfile::tempdir().unwrap(), Arc::new(AtomicI64::new(0)));
     let told = Arc::clone(&clock);
-    let options =
-        Options::new(folder.path().join("data.db")).keep_changes(Duration::from_secs(60 * 60));
+    let options = SqliteOptions::new(folder.path().join("data.db"))
+        .keep_changes(Duration::from_secs(60 * 60));
     let store =
-        Store::open(options.now(move || Timestamp::from_micros(told.load(Ordering::SeqCst))))
+        SqliteStore::open(options.now(move || Timestamp::from_micros(told.load(Ordering::SeqCst))))
             .unwrap();
     let tenant = store.ensure_tenant("one").await.unwrap();
     check_feed_expires(&store, &tenant, |time| {
@@ -89,7 +91,7 @@ async fn syn_08_old_changes_expire() -> Result<(), Broken> {
 /// SYN-02, SYN-04: nothing is missed of what writers do at the same time; `SVC_FEED_CALLS=100000`
 /// for many.
 #[tokio::test]
-async fn syn_04_a_poller_among_writers_misses_nothing() -> Result<(), Broken> {
+async fn syn_04_a_poller_among_writers_misses_nothing() -> Result<(), ContractViolation> {
     let file = File::new();
     let (store, [tenant, _]) = file.next().await;
     let calls = std::env::var("SVC_FEED_CALLS")
@@ -100,14 +102,14 @@ async fn syn_04_a_poller_among_writers_misses_nothing() -> Result<(), Broken> {
 
 /// HOOK-12, HOOK-14: webhooks are kept as they must be.
 #[tokio::test]
-async fn hook_14_webhooks_are_kept() -> Result<(), Broken> {
+async fn hook_14_webhooks_are_kept() -> Result<(), ContractViolation> {
     let file = File::new();
     let (store, tenants) = file.next().await;
     check_webhooks(&store, tenants).await
 }
 
 /// COL-23, COL-28: a page by number agrees with its own total, whatever is written meanwhile.
-async fn pages_agree(pages: usize) -> Result<(), Broken> {
+async fn pages_agree(pages: usize) -> Result<(), ContractViolation> {
     let file = File::new();
     let (store, [tenant, _]) = file.next().await;
     let pages_by_number = Arc::new(NumberedPages::new(store, tenant));
@@ -118,12 +120,12 @@ async fn pages_agree(pages: usize) -> Result<(), Broken> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn col_23_pages_by_number_agree_with_their_totals() -> Result<(), Broken> {
+async fn col_23_pages_by_number_agree_with_their_totals() -> Result<(), ContractViolation> {
     pages_agree(1_000).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "30 000 pages: .ci/full pages"]
-async fn col_23_many_pages_by_number_agree_with_their_totals() -> Result<(), Broken> {
+async fn col_23_many_pages_by_number_agree_with_their_totals() -> Result<(), ContractViolation> {
     pages_agree(30_000).await
 }

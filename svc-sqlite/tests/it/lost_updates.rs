@@ -7,13 +7,13 @@ use crate::server::Server;
 use http::header::IF_MATCH;
 use http::{HeaderMap, HeaderValue, Method};
 use serde_json::json;
-use svc_core::api::{IfMatch, Reply, Request};
+use svc_core::api::{IfMatchPolicy, Request, Response};
 use tokio::{sync::Barrier, task::JoinSet};
 
 const WRITERS: usize = 16;
 const RECORDS: usize = 10;
 
-/// Changes that are tried in all; `SVC_ALL=1` tries the 10 000 of the figure in the README.
+/// The number of changes that the test sends; 10 000 with `SVC_ALL=1`.
 fn tries() -> usize {
     if std::env::var_os("SVC_ALL").is_some() {
         10_000
@@ -28,7 +28,7 @@ async fn send(
     address: &str,
     body: String,
     tag: Option<&HeaderValue>,
-) -> Reply {
+) -> Response {
     let headers: HeaderMap = tag.map(|tag| (IF_MATCH, tag.clone())).into_iter().collect();
     let path = address.strip_prefix(crate::server::BASE).unwrap();
     let request = Request::new(method, path)
@@ -37,7 +37,7 @@ async fn send(
     server.api.answer(server.identity(), request).await
 }
 
-fn count(reply: &Reply) -> u64 {
+fn count(reply: &Response) -> u64 {
     let body: serde_json::Value = serde_json::from_slice(&reply.body).unwrap();
     body["given_name"].as_str().unwrap().parse().unwrap()
 }
@@ -49,7 +49,7 @@ async fn etg_10_no_change_is_lost() {
     let server = Arc::new(
         Server::with(
             |options| options,
-            |api| api.conditional_requests(IfMatch::Required),
+            |api| api.conditional_requests(IfMatchPolicy::Required),
         )
         .await,
     );
@@ -130,9 +130,11 @@ async fn etg_04_tags_outlive_the_process() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("data.db");
     let open = async || {
-        let store = svc_sqlite::Store::open(svc_sqlite::Options::new(&path)).unwrap();
+        let store = svc_sqlite::SqliteStore::open(svc_sqlite::SqliteOptions::new(&path)).unwrap();
         let tenant = store.ensure_tenant("demo").await.unwrap();
-        let api = crate::server::api(&store, |api| api.conditional_requests(IfMatch::Optional));
+        let api = crate::server::api(&store, |api| {
+            api.conditional_requests(IfMatchPolicy::Optional)
+        });
         (
             api,
             svc_core::auth::Identity::Known(

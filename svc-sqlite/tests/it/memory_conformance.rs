@@ -2,13 +2,13 @@
 //! one: the specification of a store and the store of the reference server conform alike.
 
 use async_trait::async_trait;
-use svc_conformance::{InProcess, Keys, Outcome, Suite};
-use svc_core::api::{Api, IfMatch};
+use svc_conformance::{InProcess, Keys, RequirementOutcome, Suite};
+use svc_core::api::{Api, IfMatchPolicy};
 use svc_core::auth::{Authenticator, Caller, Credentials, Operation, Right, Rights};
 use svc_core::model::Kind;
-use svc_core::ops::{Delivered, Dispatch};
+use svc_core::ops::{DeliveryOutcome, OutboxEntry};
 use svc_core::raw::RawDraft;
-use svc_core::store::{Call, Load, Store, Work};
+use svc_core::store::{ImportedRecord, Store, WriteOperation, WriteRequest};
 use svc_core::value::{Id, Timestamp};
 use svc_core::{Context, Result, Tenant, Vendor};
 use svc_store::memory::MemoryStore;
@@ -44,10 +44,13 @@ fn all_but_reading_people() -> Rights {
 async fn suite() -> Suite {
     let store = MemoryStore::new();
     let id = Id::new(HOLDER).expect("an id");
-    let load = Load::new(id, Timestamp::now(), RawDraft::empty(Kind::Person));
+    let load = ImportedRecord::new(id, Timestamp::now(), RawDraft::empty(Kind::Person));
     let cx = Context::new(Tenant::new("one"), Caller::anonymous(), Timestamp::now());
     store
-        .write(&cx, Call::new(&cx, Work::Load(Box::new(load))))
+        .write(
+            &cx,
+            WriteRequest::new(&cx, WriteOperation::Load(Box::new(load))),
+        )
         .await
         .expect("a person");
     let api = Api::builder(Vendor::new("Example", "Conformance").motd("Welcome"));
@@ -57,8 +60,8 @@ async fn suite() -> Suite {
         .changes(&shared)
         .webhooks(&shared)
         .response_cache(store.clone());
-    let api = api.conditional_requests(IfMatch::Optional).batches();
-    let api = api.deliver(|_: &Tenant, _: &Dispatch| Ok(Delivered::Done));
+    let api = api.conditional_requests(IfMatchPolicy::Optional).batches();
+    let api = api.deliver(|_: &Tenant, _: &OutboxEntry| Ok(DeliveryOutcome::Done));
     let api = api
         .base_url("http://localhost/api/v1/")
         .authenticator(OfTheSuite)
@@ -85,8 +88,8 @@ fn the_store_in_memory_conforms() {
 #[tokio::test]
 async fn the_suite_sees_who_reaches_the_webhooks_of_a_kind() {
     for (key, expected) in [
-        ("key-without-people", Outcome::Pass),
-        ("key-of-one", Outcome::Fail),
+        ("key-without-people", RequirementOutcome::Pass),
+        ("key-of-one", RequirementOutcome::Fail),
     ] {
         let keys = Keys::primary("key-of-one").restricted(key, "people.read");
         let report = suite()

@@ -14,15 +14,15 @@ use std::{
 use http::{HeaderMap, HeaderName, HeaderValue, Method, header::ACCEPT};
 use serde_json::Value;
 use svc_core::{
-    Api, Changes, ChangesRequest, Context, Feed, ListRequest, PageRequest, Tenant, Vendor,
+    Api, ChangeFeed, Context, FeedRequest, FeedResponse, ListRequest, PageRequest, Tenant, Vendor,
     api::{Request, Timer, WaitLimits},
     auth::{Caller, FixedKeys, Identity, Rights},
-    filter::{Filter, Filterable},
+    filter::{Filter, FilterField},
     model::Kind,
-    page::Next,
+    page::NextPage,
     raw::{RawDraft, RawPatch},
     read::Object,
-    store::{Call, Outcome, Store, Work},
+    store::{Store, WriteOperation, WriteOutcome, WriteRequest},
     value::{Id, Identifier, Timestamp},
 };
 use tokio::task::JoinSet;
@@ -80,19 +80,19 @@ async fn write<S: Store>(
             Some((at, _)) if number % 3 == 2 && !is_refused => {
                 let mut fields = Object::new();
                 fields.insert("given_name", format!("Ada {number}"));
-                Work::Update(
-                    svc_core::link::Address::top(Kind::Person, Id::clone(at)),
+                WriteOperation::Update(
+                    svc_core::link::RecordAddress::top(Kind::Person, Id::clone(at)),
                     RawPatch::new(Kind::Person, fields),
                 )
             }
             // An identifier that is taken: nothing of the call stays.
-            _ => Work::Create(draft(if is_refused { "taken:1" } else { &own })),
+            _ => WriteOperation::Create(draft(if is_refused { "taken:1" } else { &own })),
         };
-        match store.write(cx, Call::new(cx, work)).await {
-            Ok(Outcome::Created { record, .. }) => {
+        match store.write(cx, WriteRequest::new(cx, work)).await {
+            Ok(WriteOutcome::Created { record, .. }) => {
                 made.push((record.meta().id.clone(), record.meta().modified));
             }
-            Ok(Outcome::Updated(Some(record))) => {
+            Ok(WriteOutcome::Updated(Some(record))) => {
                 made.pop();
                 made.push((record.meta().id.clone(), record.meta().modified));
             }
@@ -110,7 +110,7 @@ async fn look<S: Store>(
     seen: &mut HashSet<(Id, Timestamp)>,
 ) -> Timestamp {
     let text = format!("modified_date gt '{since}'");
-    let filter = Filter::read(&text, &[Filterable::ModifiedDate], "here").unwrap();
+    let filter = Filter::read(&text, &[FilterField::ModifiedDate], "here").unwrap();
     let mut request = ListRequest::all(PageRequest::new(1, 7)).filtered(filter);
     let mut last = since;
     loop {
@@ -125,7 +125,7 @@ async fn look<S: Store>(
             last = meta.modified;
             seen.insert((meta.id.clone(), meta.modified));
         }
-        let Next::After(after) = page.next else {
+        let NextPage::After(after) = page.next else {
             return last;
         };
         request.page = PageRequest::new(request.page.number + 1, 7).after(after);
@@ -133,15 +133,15 @@ async fn look<S: Store>(
 }
 
 /// What was changed behind a cursor, and the cursor to go on from.
-async fn follow<S: Changes>(
+async fn follow<S: ChangeFeed>(
     store: &S,
     cx: &Context,
     mut after: Option<String>,
     seen: &mut HashSet<(Id, Timestamp)>,
 ) -> Option<String> {
     loop {
-        let request = ChangesRequest::new(after, vec![Kind::Person], 7);
-        let Feed::Page(page) = store.changes(cx, &request).await.unwrap() else {
+        let request = FeedRequest::new(after, vec![Kind::Person], 7);
+        let FeedResponse::Page(page) = store.changes(cx, &request).await.unwrap() else {
             panic!("no page behind {request:?}")
         };
         seen.extend(
@@ -166,7 +166,7 @@ struct Events {
 }
 
 impl Events {
-    fn of<S: Store + Changes + Clone>(store: &S, tenant: &Tenant) -> Self {
+    fn of<S: Store + ChangeFeed + Clone>(store: &S, tenant: &Tenant) -> Self {
         let store = Arc::new(store.clone());
         let api = Api::builder(Vendor::new("Acme", "CRM"))
             .store(&store)
@@ -238,16 +238,19 @@ impl Timer for Tokio {
 /// FLT-12, SYN-04, SYN-12: pollers by `modified_date`, by cursor and by events against writers of
 /// these stores, of whose calls one in ten is rolled back, miss no change. The stores are of one
 /// database, such as those of two processes.
-pub(crate) async fn misses_nothing<S: Store + Changes + Clone>(
+pub(crate) async fn misses_nothing<S: Store + ChangeFeed + Clone>(
     stores: &[S],
     tenant: &Tenant,
     calls: usize,
 ) {
     let cx = || Context::new(tenant.clone(), Caller::anonymous(), Timestamp::now());
     let (here, there) = (stores.first().unwrap(), stores.last().unwrap());
-    here.write(&cx(), Call::new(&cx(), Work::Create(draft("taken:1"))))
-        .await
-        .unwrap();
+    here.write(
+        &cx(),
+        WriteRequest::new(&cx(), WriteOperation::Create(draft("taken:1"))),
+    )
+    .await
+    .unwrap();
     let calls = calls.div_ceil(WRITERS);
     let watched = Arc::new(Watched::default());
     let mut writers = JoinSet::new();
@@ -325,7 +328,7 @@ pub(crate) async fn misses_nothing<S: Store + Changes + Clone>(
 
 /// The median time of a read of the second tenant, while the first one writes and so many requests
 /// wait for its changes.
-pub(crate) async fn median_read_among_waiters<S: Store + Changes + Clone>(
+pub(crate) async fn median_read_among_waiters<S: Store + ChangeFeed + Clone>(
     store: &S,
     [busy, other]: [&Tenant; 2],
     waiters: usize,
@@ -366,7 +369,7 @@ pub(crate) async fn median_read_among_waiters<S: Store + Changes + Clone>(
         store
             .write(
                 &cx,
-                Call::new(&cx, Work::Create(RawDraft::empty(Kind::Person))),
+                WriteRequest::new(&cx, WriteOperation::Create(RawDraft::empty(Kind::Person))),
             )
             .await
             .unwrap();
@@ -392,7 +395,7 @@ pub(crate) async fn median_read_among_waiters<S: Store + Changes + Clone>(
 
 /// Prints how much 800 requests of one tenant that wait slow the reads of another tenant. The goal
 /// is a factor of at most 2.
-pub(crate) async fn compare_among_waiters<S: Store + Changes + Clone>(
+pub(crate) async fn compare_among_waiters<S: Store + ChangeFeed + Clone>(
     store: &S,
     tenants: [&Tenant; 2],
 ) {

@@ -6,10 +6,10 @@ use std::path::Path;
 use crate::server::{Answer, Server};
 use rusqlite::Connection;
 use serde_json::json;
-use svc_sqlite::{Options, Store};
+use svc_sqlite::{SqliteOptions, SqliteStore};
 
 async fn open(path: &Path) -> Server {
-    Server::on(Store::open(Options::new(path)).unwrap()).await
+    Server::on(SqliteStore::open(SqliteOptions::new(path)).unwrap()).await
 }
 
 /// Writes into the file what older versions would have: the bodies of `table` with `new` for `old`.

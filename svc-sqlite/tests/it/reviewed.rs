@@ -4,7 +4,7 @@ use crate::server::Server;
 use serde_json::{Value, json};
 use svc_core::{
     helper::{MatchKey, PersonMatching},
-    read::{Caps, Object},
+    read::{ContentLimits, Object},
     value::Identifier,
 };
 
@@ -22,8 +22,8 @@ async fn a_call_has_so_many_tickets() {
     let helper = format!("{event}/record_attendance_helper");
     let tickets = |many: usize| json!({ "tickets": vec![json!({"title": "T"}); many] });
     let callers = [
-        (server.caller(), Caps::default()),
-        (server.stranger(), Caps::STRANGERS),
+        (server.caller(), ContentLimits::default()),
+        (server.stranger(), ContentLimits::STRANGERS),
     ];
     for (taken, (caller, caps)) in (0..).zip(callers) {
         let most = caps.most("tickets");

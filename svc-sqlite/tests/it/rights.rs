@@ -7,10 +7,10 @@ use http::{HeaderMap, HeaderValue};
 use serde_json::{Value, json};
 use svc_core::{
     Context,
-    api::{IfMatch, Request},
+    api::{IfMatchPolicy, Request},
     auth::{Caller, Identity, Operation, Right, Rights},
     model::Kind,
-    schema::Type,
+    schema::ValueType,
     value::Timestamp,
 };
 
@@ -31,7 +31,7 @@ fn body(kind: Kind) -> Value {
         .iter()
         .filter(|field| !field.is_computed())
     {
-        if matches!(field.ty, Type::String) && field.rules.is_empty() {
+        if matches!(field.ty, ValueType::String) && field.rules.is_empty() {
             body[field.name] = json!(planted(kind));
         }
     }
@@ -551,7 +551,7 @@ async fn aut_04_exchange_gives_a_key_what_it_may_read() {
         api.batches()
             .changes(&store)
             .webhooks(&store)
-            .conditional_requests(IfMatch::Optional)
+            .conditional_requests(IfMatchPolicy::Optional)
     });
     let records = plant(&server).await;
     let webhooks = plant_webhooks(&server).await;

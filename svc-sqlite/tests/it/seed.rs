@@ -2,12 +2,12 @@
 
 use crate::server::Server;
 use serde_json::json;
-use svc_core::store::Load;
+use svc_core::store::ImportedRecord;
 use svc_core::{
-    link::{Address, Dialect, ShareNames},
+    link::{Dialect, RecordAddress, ShareNames},
     model::Kind,
     raw::RawDraft,
-    read::{Json, Limits, Object},
+    read::{Json, JsonLimits, Object},
     value::{Id, Identifier, Timestamp},
 };
 
@@ -16,19 +16,19 @@ fn id(number: u32) -> Id {
 }
 
 fn fields(text: &str) -> Object {
-    Json::read(text.as_bytes(), &Limits::default())
+    Json::read(text.as_bytes(), &JsonLimits::default())
         .unwrap()
         .into_object()
         .unwrap()
 }
 
-fn row(kind: Kind, number: u32, text: &str, links: &[(&'static str, Kind, u32)]) -> Load {
+fn row(kind: Kind, number: u32, text: &str, links: &[(&'static str, Kind, u32)]) -> ImportedRecord {
     let links = links
         .iter()
-        .map(|(name, kind, number)| (*name, Address::top(*kind, id(*number))))
+        .map(|(name, kind, number)| (*name, RecordAddress::top(*kind, id(*number))))
         .collect();
     let created = Timestamp::from_micros(1_767_603_600_000_000 + i64::from(number));
-    Load::new(
+    ImportedRecord::new(
         id(number),
         created,
         RawDraft::empty(kind)
@@ -48,7 +48,7 @@ async fn a_load() {
         r#"{"value": "v"}"#,
         &[("question", Kind::Question, 4), ("person", Kind::Person, 1)],
     );
-    answer.draft.recorded_by = Some(Address::under(Kind::Submission, id(6), id(7)));
+    answer.draft.recorded_by = Some(RecordAddress::under(Kind::Submission, id(6), id(7)));
     let mut person = row(
         Kind::Person,
         1,
@@ -168,7 +168,7 @@ async fn a_load() {
 #[tokio::test]
 async fn a_load_that_is_refused() {
     let server = Server::start().await;
-    let refuse = |rows: Vec<Load>| {
+    let refuse = |rows: Vec<ImportedRecord>| {
         let (store, tenant) = (server.store.clone(), server.tenant.clone());
         async move { store.seed(&tenant, rows).await.unwrap_err() }
     };

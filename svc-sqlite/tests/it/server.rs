@@ -6,16 +6,16 @@ use svc_core::{
     Context, Tenant,
     api::{Api, Request, Vendor},
     auth::{Caller, Identity, Rights},
-    ops::{Delivered, Dispatch},
+    ops::{DeliveryOutcome, OutboxEntry},
     value::{Id, Timestamp},
 };
-use svc_sqlite::{Options, Store};
+use svc_sqlite::{SqliteOptions, SqliteStore};
 
 /// The base of every address.
 pub(crate) const BASE: &str = "http://localhost/";
 
 pub(crate) struct Server {
-    pub(crate) store: Store,
+    pub(crate) store: SqliteStore,
     pub(crate) api: Api,
     pub(crate) tenant: Tenant,
     _folder: Option<Arc<tempfile::TempDir>>,
@@ -46,15 +46,15 @@ impl Server {
     }
 
     pub(crate) async fn with(
-        options: impl FnOnce(Options) -> Options,
+        options: impl FnOnce(SqliteOptions) -> SqliteOptions,
         build: impl FnOnce(svc_core::api::ApiBuilder) -> svc_core::api::ApiBuilder,
     ) -> Self {
         crate::log::listen();
         let folder = tempfile::tempdir().unwrap();
         // What is busy on a machine under load is not refused.
         let default =
-            Options::new(folder.path().join("data.db")).busy_timeout(Duration::from_secs(60));
-        let store = Store::open(options(default)).unwrap();
+            SqliteOptions::new(folder.path().join("data.db")).busy_timeout(Duration::from_secs(60));
+        let store = SqliteStore::open(options(default)).unwrap();
         let tenant = store.ensure_tenant("demo").await.unwrap();
         let api = api(&store, build);
         Self {
@@ -66,7 +66,7 @@ impl Server {
     }
 
     /// On a store that somebody else keeps the file of.
-    pub(crate) async fn on(store: Store) -> Self {
+    pub(crate) async fn on(store: SqliteStore) -> Self {
         crate::log::listen();
         let tenant = store.ensure_tenant("demo").await.unwrap();
         let api = api(&store, |api| api);
@@ -210,12 +210,12 @@ impl Server {
 }
 
 pub(crate) fn api(
-    store: &Store,
+    store: &SqliteStore,
     build: impl FnOnce(svc_core::api::ApiBuilder) -> svc_core::api::ApiBuilder,
 ) -> Api {
     let api = Api::builder(Vendor::new("Test", "Test").namespace("here")).base_url(BASE);
     let api = store.register_all(api).response_cache(store.clone());
-    let api = api.deliver(|_: &Tenant, _: &Dispatch| Ok(Delivered::Done));
+    let api = api.deliver(|_: &Tenant, _: &OutboxEntry| Ok(DeliveryOutcome::Done));
     build(
         api.authenticator(store.clone())
             .anonymous_helpers(store.clone()),

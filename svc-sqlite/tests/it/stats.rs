@@ -2,17 +2,18 @@
 
 use svc_core::auth::{Caller, Rights};
 use svc_core::model::Tag;
-use svc_core::store::{Call, Store as _, Work};
+use svc_core::store::{Store as _, WriteOperation, WriteRequest};
 use svc_core::value::Timestamp;
 use svc_core::{Context, Draft, Tenant};
-use svc_sqlite::{Options, Store};
+use svc_sqlite::{SqliteOptions, SqliteStore};
 
 #[tokio::test]
 async fn writes_share_transactions_and_are_counted() {
     let folder = tempfile::tempdir().expect("a folder");
     // Without inline commits every write goes through the queue.
-    let store = Store::open(Options::new(folder.path().join("stats.db")).inline_commit(false))
-        .expect("a store");
+    let store =
+        SqliteStore::open(SqliteOptions::new(folder.path().join("stats.db")).inline_commit(false))
+            .expect("a store");
     let tenant = store.ensure_tenant("one").await.expect("a tenant");
     let before = store.stats();
     assert_eq!(
@@ -29,7 +30,7 @@ async fn writes_share_transactions_and_are_counted() {
         writes.push(tokio::spawn(async move {
             let cx = context(tenant);
             let tag = Tag::default().name(format!("tag {number}"));
-            let call = Call::new(&cx, Work::Create(Draft::new(&tag).into_raw()));
+            let call = WriteRequest::new(&cx, WriteOperation::Create(Draft::new(&tag).into_raw()));
             let made = store.write(&cx, call).await.expect("a tag");
             drop(made);
         }));
@@ -46,7 +47,7 @@ async fn writes_share_transactions_and_are_counted() {
         "{after:?}"
     );
     assert!(now.time > was.time);
-    let at = svc_core::link::Address::top(svc_core::model::Kind::Tag, 1.into());
+    let at = svc_core::link::RecordAddress::top(svc_core::model::Kind::Tag, 1.into());
     assert!(
         store
             .get(&context(tenant), &at)

@@ -3,13 +3,14 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use svc_sqlite::{Options, Store};
-use svc_store::laws::{Broken, Laws};
+use svc_sqlite::{SqliteOptions, SqliteStore};
+use svc_store::laws::{ContractViolation, StoreTests};
 
-async fn histories(histories: u64, calls: usize, seed: u64) -> Result<(), Broken> {
+async fn histories(histories: u64, calls: usize, seed: u64) -> Result<(), ContractViolation> {
     let folder = tempfile::tempdir().unwrap();
     let store =
-        Store::open(Options::new(folder.path().join("data.db")).synchronous_normal()).unwrap();
+        SqliteStore::open(SqliteOptions::new(folder.path().join("data.db")).synchronous_normal())
+            .unwrap();
     let made = AtomicU32::new(0);
     let fresh = async || {
         let number = made.fetch_add(1, Ordering::Relaxed);
@@ -22,7 +23,7 @@ async fn histories(histories: u64, calls: usize, seed: u64) -> Result<(), Broken
             ],
         )
     };
-    Laws::new()
+    StoreTests::new()
         .histories(histories)
         .calls(calls)
         .seed(seed)
@@ -31,19 +32,20 @@ async fn histories(histories: u64, calls: usize, seed: u64) -> Result<(), Broken
 }
 
 #[tokio::test]
-async fn short_histories_are_those_of_the_store_in_memory() -> Result<(), Broken> {
+async fn short_histories_are_those_of_the_store_in_memory() -> Result<(), ContractViolation> {
     histories(1_000, 8, 1_000_000).await
 }
 
 /// The same, and nine thousand more.
 #[tokio::test]
 #[ignore = "takes a minute: .ci/full histories"]
-async fn ten_thousand_histories_are_those_of_the_store_in_memory() -> Result<(), Broken> {
+async fn ten_thousand_histories_are_those_of_the_store_in_memory() -> Result<(), ContractViolation>
+{
     histories(10_000, 8, 1_000_000).await
 }
 
 /// Few long ones, which fill events and collections.
 #[tokio::test]
-async fn long_histories_are_those_of_the_store_in_memory() -> Result<(), Broken> {
+async fn long_histories_are_those_of_the_store_in_memory() -> Result<(), ContractViolation> {
     histories(20, 300, 2_000_000).await
 }

@@ -11,7 +11,7 @@ use svc_core::{
     auth::{Caller, Identity, Rights},
     value::Timestamp,
 };
-use svc_sqlite::{Options, Store};
+use svc_sqlite::{SqliteOptions, SqliteStore};
 
 const HOUR: i64 = 60 * 60 * 1_000_000;
 
@@ -22,7 +22,7 @@ async fn idm_06_old_responses_go_with_requests_of_any_tenant() {
     let clock = Arc::new(AtomicI64::new(1_800_000_000_000_000));
     let of_store = Arc::clone(&clock);
     let now = move || Timestamp::from_micros(of_store.load(Ordering::Relaxed));
-    let store = Store::open(Options::new(&file).now(now)).unwrap();
+    let store = SqliteStore::open(SqliteOptions::new(&file).now(now)).unwrap();
     let [one, other] = [
         store.ensure_tenant("one").await.unwrap(),
         store.ensure_tenant("other").await.unwrap(),

@@ -7,7 +7,7 @@ use crate::server::Server;
 use serde_json::{Value, json};
 use svc_core::{
     Context,
-    auth::{AnonymousTenant, Caller, Rights},
+    auth::{Caller, Rights, TenantResolver},
     link::Target,
     value::Timestamp,
 };

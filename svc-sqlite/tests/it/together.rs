@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use svc_core::Context;
 use svc_core::auth::{Caller, Rights};
 use svc_core::value::Timestamp;
-use svc_sqlite::{Options, Store};
+use svc_sqlite::{SqliteOptions, SqliteStore};
 
 /// What there is before: a name, the collection, the body.
 fn beginning() -> Vec<(&'static str, &'static str, Value)> {
@@ -198,12 +198,13 @@ impl World {
     async fn new(now: Timestamp) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let (gate, hold) = gate();
-        let options = Options::new(folder.path().join("data.db"))
+        let options = SqliteOptions::new(folder.path().join("data.db"))
             .synchronous_normal()
             .now(move || now);
-        let server =
-            Server::on(Store::open(options.inline_commit(false).before_commit(hold)).unwrap())
-                .await;
+        let server = Server::on(
+            SqliteStore::open(options.inline_commit(false).before_commit(hold)).unwrap(),
+        )
+        .await;
         let mut world = Self {
             gate,
             server,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use http::Request;
 use svc_core::api::{Api, Vendor};
-use svc_sqlite::{KeyOptions, Options, Store};
+use svc_sqlite::{KeyOptions, SqliteOptions, SqliteStore};
 use svc_tower::SvcService;
 use tempfile::TempDir;
 use tower::ServiceExt;
@@ -25,7 +25,7 @@ impl Server {
     async fn start() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("data.db");
-        let store = Store::open(Options::new(&path)).unwrap();
+        let store = SqliteStore::open(SqliteOptions::new(&path)).unwrap();
         let tenant = store.ensure_tenant("t").await.unwrap();
         let mut keys = Vec::new();
         for label in ["used", "not used"] {

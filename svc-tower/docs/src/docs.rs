@@ -11,8 +11,8 @@ use svc_tower::{DocsAnswer, DocsFuture, DocsRequest, Documentation};
 
 use crate::{
     documents::{self, DocPage, DocPages},
-    kept::Kept,
-    media::Media,
+    kept::DocumentCache,
+    media::MediaType,
     pages::{self, MAP, SEARCH_INDEX},
 };
 
@@ -28,7 +28,7 @@ use crate::{
 /// Requirements: ENT-22, UND-40.
 #[derive(Debug, Default)]
 pub struct Docs {
-    kept: Kept,
+    kept: DocumentCache,
 }
 
 impl Docs {
@@ -70,7 +70,7 @@ impl Docs {
 /// A request, and the documents that were made before.
 #[derive(Debug, Clone, Copy)]
 struct Asked<'a> {
-    kept: &'a Kept,
+    kept: &'a DocumentCache,
     request: DocsRequest<'a>,
 }
 
@@ -79,13 +79,13 @@ impl<'a> Asked<'a> {
     fn document(self, target: &Target) -> Option<DocsAnswer> {
         let DocsRequest { api, base, .. } = self.request;
         match target {
-            Target::Capabilities => self.once(target, Media::Hal, || {
+            Target::Capabilities => self.once(target, MediaType::Hal, || {
                 text(&documents::capabilities(api, base))
             }),
-            Target::OpenApi => {
-                self.once(target, Media::Json, || text(&documents::openapi(api, base)))
-            }
-            Target::JsonSchema(name) => self.once(target, Media::Json, || {
+            Target::OpenApi => self.once(target, MediaType::Json, || {
+                text(&documents::openapi(api, base))
+            }),
+            Target::JsonSchema(name) => self.once(target, MediaType::Json, || {
                 text(&documents::json_schema(api, base, name)?)
             }),
             Target::Docs => self.page(target, || Some(self.pages().start())),
@@ -96,17 +96,17 @@ impl<'a> Asked<'a> {
                     self.pages().page(plain)
                 })
             }
-            Target::Form(name) => self.once(target, Media::Json, || {
+            Target::Form(name) => self.once(target, MediaType::Json, || {
                 text(&documents::forms::form(api, base, name)?)
             }),
             Target::Explorer(name) if name.is_empty() => {
-                self.once(target, Media::App, || Some(pages::explorer(api, base)))
+                self.once(target, MediaType::App, || Some(pages::explorer(api, base)))
             }
             Target::Explorer(name) if name == MAP => {
-                self.once(target, Media::Svg, || Some(pages::map(api, base)))
+                self.once(target, MediaType::Svg, || Some(pages::map(api, base)))
             }
             Target::Explorer(name) if name == SEARCH_INDEX => {
-                self.once(target, Media::Json, || {
+                self.once(target, MediaType::Json, || {
                     text(&documents::search::index(&self.pages()))
                 })
             }
@@ -123,7 +123,7 @@ impl<'a> Asked<'a> {
     /// A page in the form that the client asks for.
     fn page(self, target: &Target, page: impl FnOnce() -> Option<DocPage>) -> Option<DocsAnswer> {
         let mut answer = if pages::wants_machine_form(self.request.headers) {
-            self.once(target, Media::Hal, || {
+            self.once(target, MediaType::Hal, || {
                 Some(self.pages().machine_form(&page()?).to_string())
             })
         } else {
@@ -131,7 +131,7 @@ impl<'a> Asked<'a> {
             let make = || Some(self.html(&page()?));
             self.kept.answer(
                 self.place_of_html(target),
-                Media::Html,
+                MediaType::Html,
                 self.request.headers,
                 make,
             )
@@ -147,18 +147,18 @@ impl<'a> Asked<'a> {
             api, base, headers, ..
         } = self.request;
         let place = self.place_of_html(&Target::EntryPoint);
-        if let Some(answer) = self.kept.known(&place, Media::Html, headers) {
+        if let Some(answer) = self.kept.known(&place, MediaType::Html, headers) {
             return answer;
         }
         let request = Request::new(&Method::GET, Target::EntryPoint).with_base(base.clone());
         let hal = api.answer(Identity::Nobody, request).await;
         let page = self.html(&self.pages().entry_point(&hal.body));
-        self.kept.make(place, Media::Html, headers, page)
+        self.kept.make(place, MediaType::Html, headers, page)
     }
 
     fn missing_page(self, path: &str) -> DocsAnswer {
         let DocsRequest { api, base, .. } = self.request;
-        let mut answer = Media::Html.answer(pages::missing(self.pages(), api, base, path));
+        let mut answer = MediaType::Html.answer(pages::missing(self.pages(), api, base, path));
         answer.status = StatusCode::NOT_FOUND;
         answer
     }
@@ -167,7 +167,7 @@ impl<'a> Asked<'a> {
     fn once(
         self,
         target: &Target,
-        media: Media,
+        media: MediaType,
         make: impl FnOnce() -> Option<String>,
     ) -> Option<DocsAnswer> {
         self.kept

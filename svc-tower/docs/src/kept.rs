@@ -11,10 +11,10 @@ use http::{
     HeaderMap, HeaderValue, StatusCode,
     header::{ACCEPT_ENCODING, ETAG, IF_NONE_MATCH, VARY},
 };
-use svc_core::api::{EntityTag, EntityTags};
+use svc_core::api::{EntityTag, EntityTagCondition};
 use svc_tower::DocsAnswer;
 
-use crate::{gzip, media::Media};
+use crate::{gzip, media::MediaType};
 
 /// Bytes that are kept at most: those of a server with all its pages are less than half of it for
 /// each name that proxies call it by.
@@ -22,30 +22,30 @@ const MOST: usize = 16 << 20;
 
 /// The documents that were made so far.
 #[derive(Debug, Default)]
-pub(crate) struct Kept(Mutex<Made>);
+pub(crate) struct DocumentCache(Mutex<CacheEntries>);
 
 #[derive(Debug, Default)]
-struct Made {
-    by_place: HashMap<String, Document>,
+struct CacheEntries {
+    by_place: HashMap<String, CachedDocument>,
     bytes: usize,
 }
 
 /// A document in the forms in which it is sent.
 #[derive(Debug, Clone)]
-struct Document {
-    plain: Form,
+struct CachedDocument {
+    plain: EncodedDocument,
     /// The same in fewer bytes, for those who take it so (RFC 9110, 12.5.3).
-    gzip: Option<Form>,
+    gzip: Option<EncodedDocument>,
 }
 
 /// Bytes as they are sent, and their entity tag: each form has one of its own.
 #[derive(Debug, Clone)]
-struct Form {
+struct EncodedDocument {
     body: Bytes,
     tag: HeaderValue,
 }
 
-impl From<Bytes> for Form {
+impl From<Bytes> for EncodedDocument {
     fn from(body: Bytes) -> Self {
         // Hexadecimal digits in quotes are a header's value.
         let tag = EntityTag::of(&body)
@@ -55,10 +55,10 @@ impl From<Bytes> for Form {
     }
 }
 
-impl Document {
+impl CachedDocument {
     fn new(body: Bytes) -> Self {
         Self {
-            gzip: gzip::compressed(&body).map(Form::from),
+            gzip: gzip::compressed(&body).map(EncodedDocument::from),
             plain: body.into(),
         }
     }
@@ -70,7 +70,7 @@ impl Document {
     }
 
     /// The answer with the form that the client asks for; 304 for who has it.
-    fn answer(self, media: Media, asked: &HeaderMap) -> DocsAnswer {
+    fn answer(self, media: MediaType, asked: &HeaderMap) -> DocsAnswer {
         let mut answer = match self.gzip.filter(|_| gzip::is_taken(asked)) {
             Some(form) => gzip::marked(form.answer(media, asked)),
             None => self.plain.answer(media, asked),
@@ -80,8 +80,8 @@ impl Document {
     }
 }
 
-impl Form {
-    fn answer(self, media: Media, asked: &HeaderMap) -> DocsAnswer {
+impl EncodedDocument {
+    fn answer(self, media: MediaType, asked: &HeaderMap) -> DocsAnswer {
         let Self { body, tag } = self;
         let mut answer = if has(asked, &tag) {
             let mut answer = media.answer(Bytes::new());
@@ -96,13 +96,13 @@ impl Form {
     }
 }
 
-impl Kept {
+impl DocumentCache {
     /// The answer with the document of a place, such as its address, which is made if this is the
     /// first time; 304 for who has it. `None` where there is no such document.
     pub(crate) fn answer(
         &self,
         place: String,
-        media: Media,
+        media: MediaType,
         asked: &HeaderMap,
         make: impl FnOnce() -> Option<String>,
     ) -> Option<DocsAnswer> {
@@ -113,7 +113,12 @@ impl Kept {
     }
 
     /// The answer with the document of a place that was made before.
-    pub(crate) fn known(&self, place: &str, media: Media, asked: &HeaderMap) -> Option<DocsAnswer> {
+    pub(crate) fn known(
+        &self,
+        place: &str,
+        media: MediaType,
+        asked: &HeaderMap,
+    ) -> Option<DocsAnswer> {
         Some(self.get(place)?.answer(media, asked))
     }
 
@@ -121,15 +126,15 @@ impl Kept {
     pub(crate) fn make(
         &self,
         place: String,
-        media: Media,
+        media: MediaType,
         asked: &HeaderMap,
         text: String,
     ) -> DocsAnswer {
-        self.keep(place, Document::new(text.into()))
+        self.keep(place, CachedDocument::new(text.into()))
             .answer(media, asked)
     }
 
-    fn get(&self, place: &str) -> Option<Document> {
+    fn get(&self, place: &str) -> Option<CachedDocument> {
         self.0
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -138,12 +143,12 @@ impl Kept {
             .cloned()
     }
 
-    fn keep(&self, place: String, document: Document) -> Document {
+    fn keep(&self, place: String, document: CachedDocument) -> CachedDocument {
         let mut made = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let bytes = made.bytes.saturating_add(document.len());
         // Names that somebody made up do not keep the server's own out for good.
         if bytes > MOST {
-            *made = Made::default();
+            *made = CacheEntries::default();
         }
         made.bytes = made.bytes.saturating_add(document.len());
         if let Some(before) = made.by_place.insert(place, document.clone()) {
@@ -156,7 +161,8 @@ impl Kept {
 /// Whether a request names this tag, or any, as one that its client has; weak or strong is no
 /// matter (RFC 9110, 13.1.2).
 fn has(asked: &HeaderMap, tag: &HeaderValue) -> bool {
-    EntityTags::of(asked, &IF_NONE_MATCH).is_some_and(|named| named.has_like(tag.as_bytes()))
+    EntityTagCondition::of(asked, &IF_NONE_MATCH)
+        .is_some_and(|named| named.has_like(tag.as_bytes()))
 }
 
 #[cfg(test)]
@@ -169,10 +175,10 @@ mod tests {
 
     #[test]
     fn und_40_a_document_is_made_once_and_not_sent_to_who_has_it() {
-        let kept = Kept::default();
+        let kept = DocumentCache::default();
         let mut times = 0;
         let mut ask = |address: &str, headers: &HeaderMap| {
-            let made = kept.answer(address.to_owned(), Media::Hal, headers, || {
+            let made = kept.answer(address.to_owned(), MediaType::Hal, headers, || {
                 times += 1;
                 Some(format!("{{\"at\":\"{address}\"}}"))
             });
@@ -207,23 +213,31 @@ mod tests {
         );
         assert_eq!(times, 2);
         assert!(
-            kept.answer("none".to_owned(), Media::Hal, &HeaderMap::new(), || None)
-                .is_none()
+            kept.answer("none".to_owned(), MediaType::Hal, &HeaderMap::new(), || {
+                None
+            })
+            .is_none()
         );
     }
 
     #[test]
     fn und_40_what_is_kept_is_bounded() {
-        let (kept, long) = (Kept::default(), "x".repeat(MOST / 10));
+        let (kept, long) = (DocumentCache::default(), "x".repeat(MOST / 10));
         for number in 0..25 {
-            kept.answer(number.to_string(), Media::Hal, &HeaderMap::new(), || {
-                Some(long.clone())
-            })
+            kept.answer(
+                number.to_string(),
+                MediaType::Hal,
+                &HeaderMap::new(),
+                || Some(long.clone()),
+            )
             .unwrap();
             let made = kept.0.lock().unwrap();
             assert_eq!(
                 made.bytes,
-                made.by_place.values().map(Document::len).sum::<usize>()
+                made.by_place
+                    .values()
+                    .map(CachedDocument::len)
+                    .sum::<usize>()
             );
             assert!(
                 made.bytes <= MOST && made.by_place.contains_key(&number.to_string()),

@@ -9,7 +9,7 @@ use svc_tower::DocsAnswer;
 
 /// The media type of a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Media {
+pub(crate) enum MediaType {
     Hal,
     Json,
     Html,
@@ -20,7 +20,7 @@ pub(crate) enum Media {
     Svg,
 }
 
-impl Media {
+impl MediaType {
     const fn as_str(self) -> &'static str {
         match self {
             Self::Hal => "application/hal+json",

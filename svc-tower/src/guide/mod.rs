@@ -8,6 +8,7 @@
 //! 6. [From demo to production](production)
 //! 7. [Keeping two systems in step](keep_in_step)
 //! 8. [Being told of changes](webhooks)
+//! 9. [What is supported, and the limits](supported)
 //!
 //! Every example in them is compiled, and run where it can be, by `cargo test`, with the feature
 //! `server`.
@@ -43,3 +44,6 @@ pub mod keep_in_step {}
 
 #[doc = include_str!("webhooks.md")]
 pub mod webhooks {}
+
+#[doc = include_str!("supported.md")]
+pub mod supported {}

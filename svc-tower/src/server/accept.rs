@@ -14,7 +14,7 @@ use tokio::{
 
 use super::{
     slots::{Admission, Slot, Slots},
-    watch::Watch,
+    watch::ConnectionMonitor,
 };
 
 /// For how long the server does not accept after accepting failed, for example for want of file
@@ -27,10 +27,10 @@ const REFUSAL: &[u8] =
 
 /// A connection that has a slot.
 #[derive(Debug)]
-pub(super) struct Accepted {
+pub(super) struct AcceptedConnection {
     pub(super) stream: TcpStream,
     pub(super) peer: SocketAddr,
-    pub(super) watch: Arc<Watch>,
+    pub(super) watch: Arc<ConnectionMonitor>,
     pub(super) slot: Slot,
 }
 
@@ -55,7 +55,7 @@ impl Acceptor {
     }
 
     /// The next connection that has a slot. No connection is lost when the future is dropped.
-    pub(super) async fn next(&mut self) -> Accepted {
+    pub(super) async fn next(&mut self) -> AcceptedConnection {
         loop {
             let (stream, peer) = match self.waiting.take() {
                 Some(waiting) => waiting,
@@ -63,7 +63,7 @@ impl Acceptor {
             };
             match self.slots.admit(peer.ip()) {
                 Admission::Admitted(watch, slot) => {
-                    return Accepted {
+                    return AcceptedConnection {
                         stream,
                         peer,
                         watch,
@@ -119,7 +119,7 @@ fn is_about_one_connection(error: &io::Error) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::server::Limits;
+    use crate::server::ServerLimits;
 
     /// UND-44: a stop drops the future that waits for a slot, and the connection is still there
     /// afterwards.
@@ -129,7 +129,7 @@ mod tests {
         let address = listener.local_addr().unwrap();
         let mut acceptor = Acceptor::new(
             listener,
-            Slots::new(Limits::default().connections(1), Vec::new()),
+            Slots::new(ServerLimits::default().connections(1), Vec::new()),
         );
         let _one = TcpStream::connect(address).await.unwrap();
         let first = acceptor.next().await;

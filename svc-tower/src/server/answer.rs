@@ -9,39 +9,39 @@ use std::{
 use http_body::{Body, Frame, SizeHint};
 use pin_project_lite::pin_project;
 
-use super::watch::Watch;
+use super::watch::ConnectionMonitor;
 
 pin_project! {
     /// The body of an answer that is being written.
-    pub(super) struct AnswerBody<B> {
+    pub(super) struct TrackedBody<B> {
         #[pin]
         inner: B,
-        end: End,
+        end: ResponseEnd,
     }
 }
 
 /// Tells of the end of an answer when it is dropped, as hyper does with a body that has ended, or
 /// that nobody wants (HEAD).
-struct End(Arc<Watch>);
+struct ResponseEnd(Arc<ConnectionMonitor>);
 
-impl Drop for End {
+impl Drop for ResponseEnd {
     fn drop(&mut self) {
         self.0.answer_ends();
     }
 }
 
-impl<B> AnswerBody<B> {
+impl<B> TrackedBody<B> {
     /// The body of an answer that begins.
-    pub(super) fn new(inner: B, watch: Arc<Watch>) -> Self {
+    pub(super) fn new(inner: B, watch: Arc<ConnectionMonitor>) -> Self {
         watch.answer_begins();
         Self {
             inner,
-            end: End(watch),
+            end: ResponseEnd(watch),
         }
     }
 }
 
-impl<B: Body> Body for AnswerBody<B> {
+impl<B: Body> Body for TrackedBody<B> {
     type Data = B::Data;
     type Error = B::Error;
 

@@ -15,15 +15,15 @@ use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
 use tokio::time::{Instant, Sleep, sleep_until};
 
-use super::watch::Watch;
-use crate::body::Streamed;
+use super::watch::ConnectionMonitor;
+use crate::body::BodyProgress;
 
 /// What a body that cannot be read to its end ends with.
 #[derive(Debug)]
-pub struct BodyError(Cause);
+pub struct BodyError(BodyErrorCause);
 
 #[derive(Debug)]
-enum Cause {
+enum BodyErrorCause {
     /// Its source is what the service knows it by.
     TooSlow(io::Error),
     Broken(hyper::Error),
@@ -35,15 +35,15 @@ impl BodyError {
     /// connection broke, or the body is not what its headers announced.
     #[must_use]
     pub fn is_timeout(&self) -> bool {
-        matches!(self.0, Cause::TooSlow(_))
+        matches!(self.0, BodyErrorCause::TooSlow(_))
     }
 }
 
 impl fmt::Display for BodyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.0 {
-            Cause::TooSlow(_) => "the body came too slowly",
-            Cause::Broken(_) => "the body broke off or is malformed",
+            BodyErrorCause::TooSlow(_) => "the body came too slowly",
+            BodyErrorCause::Broken(_) => "the body broke off or is malformed",
         })
     }
 }
@@ -51,22 +51,22 @@ impl fmt::Display for BodyError {
 impl Error for BodyError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match &self.0 {
-            Cause::TooSlow(source) => Some(source),
-            Cause::Broken(source) => Some(source),
+            BodyErrorCause::TooSlow(source) => Some(source),
+            BodyErrorCause::Broken(source) => Some(source),
         }
     }
 }
 
 /// The body of a request, which ends with a [`BodyError`] when it is not complete in time,
-/// [`Limits::body`](super::Limits::body).
+/// [`ServerLimits::body`](super::ServerLimits::body).
 pub struct RequestBody {
     inner: Incoming,
     deadline: Instant,
     /// The wait that the time limit holds for, where the body is read in parts.
     wait: u64,
-    streamed: Streamed,
+    streamed: BodyProgress,
     alarm: Option<Pin<Box<Sleep>>>,
-    watch: Arc<Watch>,
+    watch: Arc<ConnectionMonitor>,
     complete: bool,
 }
 
@@ -75,8 +75,8 @@ impl RequestBody {
     pub(super) fn new(
         inner: Incoming,
         deadline: Instant,
-        streamed: Streamed,
-        watch: Arc<Watch>,
+        streamed: BodyProgress,
+        watch: Arc<ConnectionMonitor>,
     ) -> Self {
         let complete = inner.is_end_stream();
         Self {
@@ -103,7 +103,9 @@ impl Body for RequestBody {
             Poll::Ready(frame) => {
                 self.complete = frame.is_none() || self.inner.is_end_stream();
                 Poll::Ready(
-                    frame.map(|frame| frame.map_err(|error| BodyError(Cause::Broken(error)))),
+                    frame.map(|frame| {
+                        frame.map_err(|error| BodyError(BodyErrorCause::Broken(error)))
+                    }),
                 )
             }
             Poll::Pending => {
@@ -119,7 +121,7 @@ impl Body for RequestBody {
                     .get_or_insert_with(|| Box::pin(sleep_until(deadline)));
                 ready!(alarm.as_mut().poll(cx));
                 self.watch.body_too_slow();
-                Poll::Ready(Some(Err(BodyError(Cause::TooSlow(
+                Poll::Ready(Some(Err(BodyError(BodyErrorCause::TooSlow(
                     io::ErrorKind::TimedOut.into(),
                 )))))
             }

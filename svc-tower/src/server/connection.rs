@@ -20,23 +20,23 @@ use tokio::{
 use tower_service::Service;
 
 use super::{
-    accept::Accepted,
-    answer::AnswerBody,
+    accept::AcceptedConnection,
+    answer::TrackedBody,
     body::RequestBody,
-    limits::{Limits, later},
-    stream::WatchedStream,
-    watch::Watch,
+    limits::{ServerLimits, later},
+    stream::MonitoredStream,
+    watch::ConnectionMonitor,
 };
 use crate::{
     base::PeerAddr,
-    body::{BoxError, Streamed},
+    body::{BodyProgress, BoxError},
 };
 
 /// Serves one connection until it ends, breaks its limits, or the server stops.
 pub(super) async fn serve<S, B>(
-    accepted: Accepted,
+    accepted: AcceptedConnection,
     service: S,
-    limits: Limits,
+    limits: ServerLimits,
     mut stopped: Receiver<Option<Instant>>,
 ) where
     S: Service<Request<RequestBody>, Response = Response<B>, Error = Infallible>
@@ -48,7 +48,7 @@ pub(super) async fn serve<S, B>(
     B::Data: Send,
     B::Error: Into<BoxError>,
 {
-    let Accepted {
+    let AcceptedConnection {
         stream,
         peer,
         watch,
@@ -57,7 +57,7 @@ pub(super) async fn serve<S, B>(
     // Without it small answers wait for the client's acknowledgement. A socket that refuses it
     // works all the same.
     let _ = stream.set_nodelay(true);
-    let io = TokioIo::new(WatchedStream::new(stream, slot, Arc::clone(&watch)));
+    let io = TokioIo::new(MonitoredStream::new(stream, slot, Arc::clone(&watch)));
     let own_watch = Arc::clone(&watch);
     let requests =
         service_fn(move |request| answer(request, peer, service.clone(), Arc::clone(&own_watch)));
@@ -115,8 +115,8 @@ async fn answer<S, B>(
     mut request: Request<Incoming>,
     peer: SocketAddr,
     mut service: S,
-    watch: Arc<Watch>,
-) -> Result<Response<AnswerBody<B>>, Infallible>
+    watch: Arc<ConnectionMonitor>,
+) -> Result<Response<TrackedBody<B>>, Infallible>
 where
     S: Service<Request<RequestBody>, Response = Response<B>, Error = Infallible>,
 {
@@ -124,7 +124,7 @@ where
     let extensions = request.extensions_mut();
     extensions.insert(PeerAddr(peer.ip()));
     extensions.insert(peer);
-    let streamed = Streamed::default();
+    let streamed = BodyProgress::default();
     extensions.insert(streamed.clone());
     let request =
         request.map(|body| RequestBody::new(body, deadline, streamed, Arc::clone(&watch)));
@@ -138,5 +138,5 @@ where
             .headers_mut()
             .insert(CONNECTION, HeaderValue::from_static("close"));
     }
-    Ok(response.map(|body| AnswerBody::new(body, watch)))
+    Ok(response.map(|body| TrackedBody::new(body, watch)))
 }

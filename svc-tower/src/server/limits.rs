@@ -13,7 +13,7 @@ const LEAST_HEAD: usize = 8 * 1024;
 /// The limits of a [`Server`](super::Server). [`Duration::MAX`] is no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Limits {
+pub struct ServerLimits {
     /// Time for the head of a request to arrive, from its first byte; for the first one, from the
     /// connection. 10 s unless set.
     pub head: Duration,
@@ -44,7 +44,7 @@ pub struct Limits {
     pub stop: Duration,
 }
 
-impl Limits {
+impl ServerLimits {
     /// Time for the head of a request to arrive, from its first byte; for the first one, from the
     /// connection.
     #[must_use]
@@ -126,7 +126,7 @@ impl Limits {
     }
 }
 
-impl Default for Limits {
+impl Default for ServerLimits {
     fn default() -> Self {
         Self {
             head: Duration::from_secs(10),
@@ -154,7 +154,7 @@ mod tests {
     /// UND-42: no limit that can be set makes the server fail.
     #[test]
     fn und_42_limits_beyond_all_measure_are_taken() {
-        let least = Limits::default()
+        let least = ServerLimits::default()
             .connections(0)
             .connections_per_address(0)
             .head_bytes(0);
@@ -169,7 +169,7 @@ mod tests {
     /// UND-42: what is waited for at most, unless said otherwise.
     #[test]
     fn und_42_the_server_waits_ten_thirty_and_seventy_five_seconds() {
-        let limits = Limits::default();
+        let limits = ServerLimits::default();
         let seconds = [limits.head, limits.body, limits.idle].map(|limit| limit.as_secs());
         assert_eq!(
             (seconds, limits.connections, limits.connections_per_address),

@@ -11,12 +11,12 @@
 //! use std::time::Duration;
 //!
 //! use svc_tower::SvcService;
-//! use svc_tower::server::{Limits, Server};
+//! use svc_tower::server::{ServerLimits, Server};
 //! use tokio::net::TcpListener;
 //!
 //! # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
 //! let app = axum::Router::new().nest_service("/api/v1", SvcService::new(api));
-//! let limits = Limits::default().idle(Duration::from_secs(30)).connections(200);
+//! let limits = ServerLimits::default().idle(Duration::from_secs(30)).connections(200);
 //! Server::new(app).limits(limits).run(TcpListener::bind("127.0.0.1:8080").await?).await?;
 //! # Ok::<(), std::io::Error>(())
 //! # })?;
@@ -27,13 +27,13 @@
 //!
 //! | Who | What becomes of it |
 //! |---|---|
-//! | sends no head, or a head slowly | the connection ends after [`Limits::head`] |
-//! | sends a head of more than [`Limits::head_bytes`], or of more than 100 fields | 431, and the connection closes |
-//! | sends a body slowly | its body ends with a [`BodyError`] after [`Limits::body`]: 408 by the service, and the connection closes |
-//! | sends a body that the service does not want | receives the response; the server then reads and drops further input for [`Limits::linger`] or up to 8 MiB |
-//! | sends nothing after an answer, or does not read it | the connection ends after [`Limits::idle`] |
-//! | opens connections without end | above [`Limits::connections_per_address`] the longest idle one of its address is closed; if none is idle, 503 |
-//! | is one of many who do so | above [`Limits::connections`] the longest idle one of all is closed; if none is idle, it waits until one ends |
+//! | sends no head, or a head slowly | the connection ends after [`ServerLimits::head`] |
+//! | sends a head of more than [`ServerLimits::head_bytes`], or of more than 100 fields | 431, and the connection closes |
+//! | sends a body slowly | its body ends with a [`BodyError`] after [`ServerLimits::body`]: 408 by the service, and the connection closes |
+//! | sends a body that the service does not want | receives the response; the server then reads and drops further input for [`ServerLimits::linger`] or up to 8 MiB |
+//! | sends nothing after an answer, or does not read it | the connection ends after [`ServerLimits::idle`] |
+//! | opens connections without end | above [`ServerLimits::connections_per_address`] the longest idle one of its address is closed; if none is idle, 503 |
+//! | is one of many who do so | above [`ServerLimits::connections`] the longest idle one of all is closed; if none is idle, it waits until one ends |
 //!
 //! How long a service may take for an answer is its own affair:
 //! [`SvcService::request_timeout`](crate::SvcService::request_timeout). How many requests one
@@ -75,8 +75,8 @@
 //!
 //! [`Server::run`] stops at SIGINT (Ctrl-C) and SIGTERM, [`Server::run_until`] when a future is
 //! ready. Requests that were on their way are answered, also those that lie unread in a socket, for
-//! [`Limits::stop_grace`]; then the port is closed, and who waits for an answer gets it within
-//! [`Limits::stop`]. What is left then is cut off.
+//! [`ServerLimits::stop_grace`]; then the port is closed, and who waits for an answer gets it within
+//! [`ServerLimits::stop`]. What is left then is cut off.
 
 mod accept;
 mod answer;
@@ -108,8 +108,8 @@ use tokio::{
 use tower_service::Service;
 
 pub use body::{BodyError, RequestBody};
-pub use limits::Limits;
-pub use stop::StopSignal;
+pub use limits::ServerLimits;
+pub use stop::ShutdownSignal;
 
 use accept::Acceptor;
 use connection::serve;
@@ -125,22 +125,22 @@ const CUT_OFF: Duration = Duration::from_secs(1);
 #[derive(Debug, Clone)]
 pub struct Server<S> {
     service: S,
-    limits: Limits,
+    limits: ServerLimits,
     trusted_proxies: Vec<IpAddr>,
 }
 
 impl<S> Server<S> {
-    /// A server of this service, with the [`Limits`] that are their default.
+    /// A server of this service, with the [`ServerLimits`] that are their default.
     #[must_use]
     pub fn new(service: S) -> Self {
         Self {
             service,
-            limits: Limits::default(),
+            limits: ServerLimits::default(),
             trusted_proxies: Vec::new(),
         }
     }
 
-    /// Sets the proxies whose connections [`Limits::connections_per_address`] does not limit.
+    /// Sets the proxies whose connections [`ServerLimits::connections_per_address`] does not limit.
     /// Default: none.
     ///
     /// The service has [a list of its own](crate::SvcService::trusted_proxies), which decides whose
@@ -159,7 +159,7 @@ impl<S> Server<S> {
 
     /// With other limits.
     #[must_use]
-    pub fn limits(self, limits: Limits) -> Self {
+    pub fn limits(self, limits: ServerLimits) -> Self {
         Self { limits, ..self }
     }
 
@@ -180,7 +180,7 @@ impl<S> Server<S> {
         B::Data: Send,
         B::Error: Into<BoxError>,
     {
-        let (mut one, mut two) = (StopSignal::listen()?, StopSignal::listen()?);
+        let (mut one, mut two) = (ShutdownSignal::listen()?, ShutdownSignal::listen()?);
         let second = pin!(async move {
             two.next().await;
             two.next().await;
@@ -197,7 +197,7 @@ impl<S> Server<S> {
     /// Serves on `listener` until `stop` is ready, then answers what was accepted, and returns.
     ///
     /// Requests that lay unread in a socket when the order to stop came are still answered. After
-    /// [`Limits::stop`] whatever is left is cut off.
+    /// [`ServerLimits::stop`] whatever is left is cut off.
     pub async fn run_until<B>(self, listener: TcpListener, stop: impl Future<Output = ()>)
     where
         S: Service<Request<RequestBody>, Response = Response<B>, Error = Infallible>

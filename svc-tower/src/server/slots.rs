@@ -9,12 +9,12 @@ use std::{
 
 use tokio::sync::Notify;
 
-use super::{limits::Limits, watch::Watch};
+use super::{limits::ServerLimits, watch::ConnectionMonitor};
 
 /// All open connections of a server.
 #[derive(Debug)]
 pub(super) struct Slots {
-    limits: Limits,
+    limits: ServerLimits,
     /// Addresses without a limit of their own, in canonical form.
     trusted_proxies: Vec<IpAddr>,
     state: Mutex<State>,
@@ -34,13 +34,13 @@ struct State {
 struct Open {
     /// `None` for trusted proxies.
     network: Option<IpAddr>,
-    watch: Arc<Watch>,
+    watch: Arc<ConnectionMonitor>,
 }
 
 /// What becomes of a new connection.
 #[derive(Debug)]
 pub(super) enum Admission {
-    Admitted(Arc<Watch>, Slot),
+    Admitted(Arc<ConnectionMonitor>, Slot),
     /// All connections are in use; one of them has to end or become idle first.
     Full,
     /// Its peer address has as many connections as it may have, and all of them are in use.
@@ -55,7 +55,7 @@ pub(super) struct Slot {
 }
 
 impl Slots {
-    pub(super) fn new(limits: Limits, trusted_proxies: Vec<IpAddr>) -> Arc<Self> {
+    pub(super) fn new(limits: ServerLimits, trusted_proxies: Vec<IpAddr>) -> Arc<Self> {
         Arc::new(Self {
             limits,
             trusted_proxies,
@@ -90,7 +90,7 @@ impl Slots {
             let count = state.counts.entry(network).or_default();
             *count = count.saturating_add(1);
         }
-        let watch = Watch::new(self.limits, Arc::clone(&self.changed));
+        let watch = ConnectionMonitor::new(self.limits, Arc::clone(&self.changed));
         state.open.insert(
             id,
             Open {
@@ -183,7 +183,9 @@ mod tests {
             .map(|address| address.parse().unwrap())
             .collect();
         Slots::new(
-            Limits::default().connections(5).connections_per_address(2),
+            ServerLimits::default()
+                .connections(5)
+                .connections_per_address(2),
             trusted,
         )
     }

@@ -6,9 +6,9 @@ use std::io;
 ///
 /// From the first one that listens on, such a signal does not end the process by itself any more.
 #[derive(Debug)]
-pub struct StopSignal(Orders);
+pub struct ShutdownSignal(Orders);
 
-impl StopSignal {
+impl ShutdownSignal {
     /// Listens from now on.
     ///
     /// # Errors

@@ -14,7 +14,7 @@ use tokio::{
 
 use super::{
     slots::Slot,
-    watch::{Closing, Watch},
+    watch::{CloseMode, ConnectionMonitor},
 };
 
 /// How many bytes a connection that closes early still takes.
@@ -25,18 +25,18 @@ const LINGER_BYTES: usize = 8 * 1024 * 1024;
 /// byte less leaves it at 16 KiB.
 const BODY_READ: usize = 16 * 1024 - 1;
 
-/// A client's socket that tells its [`Watch`] what happens.
+/// A client's socket that tells its [`ConnectionMonitor`] what happens.
 #[derive(Debug)]
-pub(super) struct WatchedStream {
+pub(super) struct MonitoredStream {
     stream: TcpStream,
-    watch: Arc<Watch>,
+    watch: Arc<ConnectionMonitor>,
     dropped: usize,
     /// Its place among all connections, which it holds for as long as it lives, upgraded or not.
     _slot: Slot,
 }
 
-impl WatchedStream {
-    pub(super) fn new(stream: TcpStream, slot: Slot, watch: Arc<Watch>) -> Self {
+impl MonitoredStream {
+    pub(super) fn new(stream: TcpStream, slot: Slot, watch: Arc<ConnectionMonitor>) -> Self {
         Self {
             stream,
             watch,
@@ -75,7 +75,7 @@ impl WatchedStream {
     }
 }
 
-impl AsyncRead for WatchedStream {
+impl AsyncRead for MonitoredStream {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -94,7 +94,7 @@ impl AsyncRead for WatchedStream {
     }
 }
 
-impl AsyncWrite for WatchedStream {
+impl AsyncWrite for MonitoredStream {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -125,12 +125,12 @@ impl AsyncWrite for WatchedStream {
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match self.watch.closes() {
-            Closing::AtOnce => Pin::new(&mut self.stream).poll_shutdown(cx),
-            Closing::Lingering => {
+            CloseMode::AtOnce => Pin::new(&mut self.stream).poll_shutdown(cx),
+            CloseMode::Lingering => {
                 ready!(Pin::new(&mut self.stream).poll_shutdown(cx))?;
                 self.poll_linger(cx)
             }
-            Closing::StillLingering => self.poll_linger(cx),
+            CloseMode::StillLingering => self.poll_linger(cx),
         }
     }
 }

@@ -4,14 +4,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::{sync::Notify, time::Instant};
 
-use super::limits::{Limits, later};
+use super::limits::{ServerLimits, later};
 
 /// What one connection is doing. Shared by its socket, its requests' bodies and the task that
 /// drives it.
 #[derive(Debug)]
-pub(super) struct Watch {
-    limits: Limits,
-    state: Mutex<State>,
+pub(super) struct ConnectionMonitor {
+    limits: ServerLimits,
+    state: Mutex<ConnectionState>,
     /// Told when the connection becomes idle.
     changed: Arc<Notify>,
     /// Told when the connection has to make room for another one.
@@ -23,8 +23,8 @@ pub(super) struct Watch {
     clippy::struct_excessive_bools,
     reason = "each is observed by itself, in any phase"
 )]
-struct State {
-    phase: Phase,
+struct ConnectionState {
+    phase: ConnectionPhase,
     /// When a byte last went through.
     last: Instant,
     /// Whether an answer waits for a client that does not read.
@@ -39,15 +39,15 @@ struct State {
     lingers_since: Option<Instant>,
 }
 
-impl State {
+impl ConnectionState {
     /// Whether the last request was answered, and all of the answer was written.
     fn is_idle(&self) -> bool {
-        self.phase == Phase::Idle && !self.write_blocked
+        self.phase == ConnectionPhase::Idle && !self.write_blocked
     }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Phase {
+enum ConnectionPhase {
     /// Nothing came yet since the connection was made.
     Fresh(Instant),
     /// The head of a request is coming, since this instant.
@@ -64,7 +64,7 @@ enum Phase {
 
 /// How a connection closes its own half.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Closing {
+pub(super) enum CloseMode {
     /// Nothing more is expected from the client.
     AtOnce,
     /// The client may still be sending: from now on that is taken and dropped.
@@ -73,11 +73,11 @@ pub(super) enum Closing {
     StillLingering,
 }
 
-impl Watch {
-    pub(super) fn new(limits: Limits, changed: Arc<Notify>) -> Arc<Self> {
+impl ConnectionMonitor {
+    pub(super) fn new(limits: ServerLimits, changed: Arc<Notify>) -> Arc<Self> {
         let now = Instant::now();
-        let state = State {
-            phase: Phase::Fresh(now),
+        let state = ConnectionState {
+            phase: ConnectionPhase::Fresh(now),
             last: now,
             write_blocked: false,
             unread: false,
@@ -93,7 +93,7 @@ impl Watch {
         })
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ConnectionState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -101,7 +101,7 @@ impl Watch {
     /// instant returned.
     pub(super) fn request_begins(&self) -> Instant {
         let mut state = self.state();
-        state.phase = Phase::Service;
+        state.phase = ConnectionPhase::Service;
         state.unread = false;
         self.body_deadline()
     }
@@ -113,14 +113,14 @@ impl Watch {
 
     /// The service has answered, and makes the body of its answer.
     pub(super) fn answer_begins(&self) {
-        self.state().phase = Phase::Answer;
+        self.state().phase = ConnectionPhase::Answer;
     }
 
     /// The body of the answer has ended.
     pub(super) fn answer_ends(&self) {
         let mut state = self.state();
-        if state.phase == Phase::Answer {
-            state.phase = Phase::Idle;
+        if state.phase == ConnectionPhase::Answer {
+            state.phase = ConnectionPhase::Idle;
             state.last = Instant::now();
             drop(state);
             self.changed.notify_one();
@@ -162,22 +162,22 @@ impl Watch {
 
     /// The server has no more to do with the connection.
     pub(super) fn upgrades(&self) {
-        self.state().phase = Phase::Upgraded;
+        self.state().phase = ConnectionPhase::Upgraded;
     }
 
     /// The connection closes its own half.
     ///
     /// Where a part of a request is still to come, a socket that is closed at once resets the
     /// connection, and the answer (431, 413, 408) could be lost.
-    pub(super) fn closes(&self) -> Closing {
+    pub(super) fn closes(&self) -> CloseMode {
         let mut state = self.state();
-        let is_unread = state.unread || matches!(state.phase, Phase::Head(_));
+        let is_unread = state.unread || matches!(state.phase, ConnectionPhase::Head(_));
         match state.lingers_since {
-            _ if !is_unread => Closing::AtOnce,
-            Some(_) => Closing::StillLingering,
+            _ if !is_unread => CloseMode::AtOnce,
+            Some(_) => CloseMode::StillLingering,
             None => {
                 state.lingers_since = Some(Instant::now());
-                Closing::Lingering
+                CloseMode::Lingering
             }
         }
     }
@@ -197,12 +197,15 @@ impl Watch {
 
     /// Whether the service works on a request of this connection.
     pub(super) fn in_service(&self) -> bool {
-        self.state().phase == Phase::Service
+        self.state().phase == ConnectionPhase::Service
     }
 
     /// Whether bytes that arrive now belong to the body of a request.
     pub(super) fn reads_body(&self) -> bool {
-        matches!(self.state().phase, Phase::Service | Phase::Answer)
+        matches!(
+            self.state().phase,
+            ConnectionPhase::Service | ConnectionPhase::Answer
+        )
     }
 
     /// When the connection is to be closed if nothing more happens; `stop` is when the server began
@@ -216,16 +219,16 @@ impl Watch {
                     .map(|since| later(since, self.limits.linger)),
                 false,
             ),
-            Phase::Service | Phase::Upgraded => (None, false),
-            Phase::Answer => (
+            ConnectionPhase::Service | ConnectionPhase::Upgraded => (None, false),
+            ConnectionPhase::Answer => (
                 state
                     .write_blocked
                     .then(|| later(state.last, self.limits.idle)),
                 false,
             ),
-            Phase::Fresh(since) => (Some(later(since, self.limits.head)), true),
-            Phase::Head(since) => (Some(later(since, self.limits.head)), false),
-            Phase::Idle => (
+            ConnectionPhase::Fresh(since) => (Some(later(since, self.limits.head)), true),
+            ConnectionPhase::Head(since) => (Some(later(since, self.limits.head)), false),
+            ConnectionPhase::Idle => (
                 Some(later(state.last, self.limits.idle)),
                 !state.write_blocked,
             ),
@@ -236,7 +239,9 @@ impl Watch {
                 _ if !is_quiet => longest,
                 // A connection that was accepted after the order to stop may have a request in its
                 // socket.
-                Phase::Fresh(since) => later(since.max(stop), self.limits.stop_grace).min(longest),
+                ConnectionPhase::Fresh(since) => {
+                    later(since.max(stop), self.limits.stop_grace).min(longest)
+                }
                 _ => later(stop, self.limits.stop_grace).min(longest),
             }
         });
@@ -249,9 +254,12 @@ impl Watch {
         let now = Instant::now();
         state.last = now;
         state.phase = match state.phase {
-            Phase::Fresh(since) => Phase::Head(since),
-            Phase::Idle => Phase::Head(now),
-            phase @ (Phase::Head(_) | Phase::Service | Phase::Answer | Phase::Upgraded) => phase,
+            ConnectionPhase::Fresh(since) => ConnectionPhase::Head(since),
+            ConnectionPhase::Idle => ConnectionPhase::Head(now),
+            phase @ (ConnectionPhase::Head(_)
+            | ConnectionPhase::Service
+            | ConnectionPhase::Answer
+            | ConnectionPhase::Upgraded) => phase,
         };
     }
 
@@ -279,12 +287,12 @@ mod tests {
         let stopped = Instant::now();
         let accepted = later(stopped, MINUTE);
         let deadline = |stop| {
-            let limits = Limits::default()
+            let limits = ServerLimits::default()
                 .head(Duration::MAX)
                 .stop_grace(MINUTE)
                 .stop(stop);
-            let watch = Watch::new(limits, Arc::default());
-            watch.state().phase = Phase::Fresh(accepted);
+            let watch = ConnectionMonitor::new(limits, Arc::default());
+            watch.state().phase = ConnectionPhase::Fresh(accepted);
             watch.deadline(Some(stopped))
         };
         assert_eq!(deadline(MINUTE * 3), Some(later(accepted, MINUTE)));

@@ -4,7 +4,7 @@
 //! # use std::sync::Arc;
 //! # use svc_core::{Api, Vendor, auth::FixedKeys};
 //! # use svc_store::memory::MemoryStore;
-//! use svc_tower::webhooks::Sender;
+//! use svc_tower::webhooks::WebhookSender;
 //!
 //! # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
 //! # let store = Arc::new(MemoryStore::new());
@@ -16,7 +16,7 @@
 //!     .webhooks(&store)
 //!     .build()?;
 //! let stop = async { _ = tokio::signal::ctrl_c().await };
-//! if let Some(sender) = Sender::new(&api) {
+//! if let Some(sender) = WebhookSender::new(&api) {
 //!     sender.run_until(stop).await;
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -50,9 +50,9 @@ use std::{
 
 use svc_core::{
     Api, Context, Result, Tenant,
-    api::WebhookParts,
+    api::WebhookSources,
     auth::Caller,
-    ops::Listening,
+    ops::Subscription,
     value::{Id, Timestamp},
     webhook::LEASE,
 };
@@ -62,7 +62,7 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-use self::{post::Client, slots::Slots, work::Work};
+use self::{post::WebhookClient, slots::Slots, work::WorkerContext};
 
 /// How many webhooks are read at once of those that may have something to do.
 const PART: u32 = 500;
@@ -77,16 +77,16 @@ const OVERTIME: usize = 4;
 const GRACE: Duration = Duration::from_secs(5);
 
 /// Addresses of a name, when they are there.
-type Resolving = Pin<Box<dyn Future<Output = io::Result<Vec<SocketAddr>>> + Send>>;
+type ResolveFuture = Pin<Box<dyn Future<Output = io::Result<Vec<SocketAddr>>> + Send>>;
 /// Finds the addresses of a name with a port.
-type Resolve = Arc<dyn Fn(String, u16) -> Resolving + Send + Sync>;
+type ResolveFn = Arc<dyn Fn(String, u16) -> ResolveFuture + Send + Sync>;
 
 /// Sends what webhooks are to be told, until it is stopped.
-pub struct Sender {
+pub struct WebhookSender {
     api: Api,
-    parts: WebhookParts,
+    parts: WebhookSources,
     now: Arc<dyn Fn() -> Timestamp + Send + Sync>,
-    resolve: Resolve,
+    resolve: ResolveFn,
     at_once: usize,
     webhooks_at_once: usize,
     timeout: Duration,
@@ -94,7 +94,7 @@ pub struct Sender {
     is_alone: bool,
 }
 
-impl fmt::Debug for Sender {
+impl fmt::Debug for WebhookSender {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Sender")
             .field("api", &self.api)
@@ -102,7 +102,7 @@ impl fmt::Debug for Sender {
     }
 }
 
-impl Sender {
+impl WebhookSender {
     /// A sender for an API; `None` where that offers no webhooks. Links in messages begin with the
     /// API's base URL.
     #[must_use]
@@ -195,9 +195,9 @@ impl Sender {
     /// no answer by then is sent again by whoever comes next.
     pub async fn run_until(self, stop: impl Future<Output = ()>) {
         let (stopping, stopped) = watch::channel(false);
-        let mut running = Running {
-            work: Arc::new(Work {
-                client: Client::new(self.resolve, self.parts.reach, self.timeout),
+        let mut running = SenderState {
+            work: Arc::new(WorkerContext {
+                client: WebhookClient::new(self.resolve, self.parts.reach, self.timeout),
                 prompt: Slots::new(self.webhooks_at_once),
                 slow: Slots::new((self.webhooks_at_once / 4).max(1)),
                 overtime: Slots::new(self.webhooks_at_once.saturating_mul(OVERTIME)),
@@ -229,8 +229,8 @@ impl Sender {
 }
 
 /// A sender that runs.
-struct Running {
-    work: Arc<Work>,
+struct SenderState {
+    work: Arc<WorkerContext>,
     /// The webhooks that are looked after at this moment, each by a task.
     busy: HashSet<Id>,
     of_task: HashMap<task::Id, Id>,
@@ -241,7 +241,7 @@ struct Running {
     takes_over: bool,
 }
 
-impl Running {
+impl SenderState {
     async fn look_for_ever(&mut self) {
         loop {
             // Before it looks: what is committed meanwhile is heard.
@@ -272,7 +272,7 @@ impl Running {
         }
     }
 
-    async fn bells(&self) -> Vec<Listening> {
+    async fn bells(&self) -> Vec<Subscription> {
         let mut bells = Vec::new();
         for tenant in &self.tenants {
             let cx = Context::new(tenant.clone(), Caller::anonymous(), (self.work.now)());
@@ -324,7 +324,7 @@ impl Running {
 }
 
 /// Is ready when one of these is.
-async fn any(mut bells: Vec<Listening>) {
+async fn any(mut bells: Vec<Subscription>) {
     poll_fn(|cx| {
         let rung = bells
             .iter_mut()

@@ -17,7 +17,7 @@ use hyper::{body::Incoming, client::conn::http1};
 use hyper_util::rt::TokioIo;
 use svc_core::{
     value::Timestamp,
-    webhook::{Answered, Host, Reach, Receiver, retry_after},
+    webhook::{AttemptResult, Host, Receiver, ReceiverPolicy, retry_after},
 };
 use tokio::{
     io::{AsyncRead, AsyncWrite},
@@ -29,13 +29,13 @@ use tokio_rustls::{
     rustls::{ClientConfig, RootCertStore, pki_types::ServerName},
 };
 
-use super::Resolve;
+use super::ResolveFn;
 
 /// Bytes of an answer that are read; nobody looks at them.
 const MOST_READ: usize = 4 * 1_024;
 
 /// A message as it is sent.
-pub(super) struct Letter {
+pub(super) struct SignedMessage {
     pub(super) url: String,
     pub(super) id: String,
     pub(super) at: Timestamp,
@@ -44,18 +44,18 @@ pub(super) struct Letter {
 }
 
 /// Sends messages.
-pub(super) struct Client {
-    resolve: Resolve,
-    reach: Reach,
+pub(super) struct WebhookClient {
+    resolve: ResolveFn,
+    reach: ReceiverPolicy,
     timeout: Duration,
     tls: OnceLock<Option<TlsConnector>>,
 }
 
 /// Why there is no answer, in words that the webhook shows.
-type Unanswered = &'static str;
+type NoResponseReason = &'static str;
 
-impl Client {
-    pub(super) fn new(resolve: Resolve, reach: Reach, timeout: Duration) -> Self {
+impl WebhookClient {
+    pub(super) fn new(resolve: ResolveFn, reach: ReceiverPolicy, timeout: Duration) -> Self {
         Self {
             resolve,
             reach,
@@ -65,7 +65,7 @@ impl Client {
     }
 
     /// Sends a message and waits for the answer.
-    pub(super) async fn post(&self, letter: Letter) -> Answered {
+    pub(super) async fn post(&self, letter: SignedMessage) -> AttemptResult {
         let at = letter.at;
         let sent = async {
             let receiver = Receiver::read(&letter.url, self.reach)
@@ -92,14 +92,14 @@ impl Client {
         };
         match timeout(self.timeout, sent).await {
             Ok(Ok(answered)) => answered,
-            Ok(Err(why)) => Answered::Nothing(why),
-            Err(_) => Answered::Nothing("the receiver has not answered in time"),
+            Ok(Err(why)) => AttemptResult::Nothing(why),
+            Err(_) => AttemptResult::Nothing("the receiver has not answered in time"),
         }
     }
 
     /// A connection to an address that messages may go to. If one of several is not such, none is
     /// called: the name is at the disposal of whoever put it there.
-    async fn connect(&self, receiver: &Receiver) -> Result<TcpStream, Unanswered> {
+    async fn connect(&self, receiver: &Receiver) -> Result<TcpStream, NoResponseReason> {
         let found: Vec<SocketAddr> = match &receiver.host {
             Host::Address(address) => vec![SocketAddr::new(*address, receiver.port)],
             Host::Name(name) => (self.resolve)(name.clone(), receiver.port)
@@ -137,10 +137,10 @@ impl Client {
     }
 }
 
-const NO_TLS: Unanswered = "there is no trusted TLS connection to the receiver";
-const NO_HTTP: Unanswered = "the receiver does not answer in HTTP";
+const NO_TLS: NoResponseReason = "there is no trusted TLS connection to the receiver";
+const NO_HTTP: NoResponseReason = "the receiver does not answer in HTTP";
 
-fn request(receiver: &Receiver, letter: Letter) -> Option<Request<Full<Bytes>>> {
+fn request(receiver: &Receiver, letter: SignedMessage) -> Option<Request<Full<Bytes>>> {
     Request::post(receiver.path.as_str())
         .header(HOST, receiver.authority.as_str())
         .header(CONTENT_TYPE, "application/json")
@@ -164,7 +164,7 @@ async fn answer<S>(
     stream: S,
     request: Request<Full<Bytes>>,
     at: Timestamp,
-) -> Result<Answered, Unanswered>
+) -> Result<AttemptResult, NoResponseReason>
 where
     S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
 {
@@ -178,7 +178,7 @@ where
             .get(RETRY_AFTER)
             .and_then(|value| value.to_str().ok());
         let retry_after = header.and_then(|header| retry_after(header, at));
-        let answered = Answered::Status {
+        let answered = AttemptResult::Status {
             status: response.status().as_u16(),
             retry_after,
         };

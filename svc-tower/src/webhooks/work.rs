@@ -8,17 +8,17 @@ use std::{
 };
 
 use svc_core::{
-    Api, ChangesRequest, Context, Feed, Result, Tenant,
-    api::WebhookParts,
+    Api, Context, FeedRequest, FeedResponse, Result, Tenant,
+    api::WebhookSources,
     auth::{Caller, Operation, Right, Rights},
-    ops::{ChangesPage, StoredWebhook, WebhookWrite},
+    ops::{FeedPage, StoredWebhook, WebhookWrite},
     value::{Id, Timestamp},
-    webhook::{Answered, Event, LEASE, Webhook},
+    webhook::{AttemptResult, LEASE, Webhook, WebhookEvent},
 };
 use tokio::{sync::watch, task::JoinSet, time::sleep};
 
 use super::{
-    post::{Client, Letter},
+    post::{SignedMessage, WebhookClient},
     slots::{Slot, Slots},
 };
 
@@ -34,10 +34,10 @@ const LEAST: Duration = Duration::from_secs(20);
 const MOST_GATHERED: usize = 256;
 
 /// All that is needed to look after a webhook.
-pub(super) struct Work {
+pub(super) struct WorkerContext {
     pub(super) api: Api,
-    pub(super) parts: WebhookParts,
-    pub(super) client: Client,
+    pub(super) parts: WebhookSources,
+    pub(super) client: WebhookClient,
     pub(super) now: Arc<dyn Fn() -> Timestamp + Send + Sync>,
     pub(super) at_once: usize,
     /// Slots for receivers that answer in time.
@@ -55,7 +55,7 @@ pub(super) struct Work {
 }
 
 /// A webhook that a task has in its hands.
-struct Held {
+struct LeasedWebhook {
     tenant: Tenant,
     version: i64,
     webhook: Webhook,
@@ -68,8 +68,8 @@ struct Held {
 
 /// What is sent at the same time.
 #[derive(Default)]
-struct Part {
-    events: Vec<Event>,
+struct MessageBatch {
+    events: Vec<WebhookEvent>,
     /// Where the cursor is then.
     next: Option<String>,
     /// Whether what was behind the cursor is not kept any more.
@@ -78,15 +78,15 @@ struct Part {
 
 /// What became of messages and is not written yet.
 #[derive(Default)]
-struct Outcomes {
-    parts: Vec<(Part, u32, Vec<Answered>)>,
+struct UnsavedResults {
+    parts: Vec<(MessageBatch, u32, Vec<AttemptResult>)>,
     messages: usize,
     since: Option<Timestamp>,
 }
 
-impl Outcomes {
+impl UnsavedResults {
     /// The turn is that of the webhook when the part was read.
-    fn add(&mut self, part: Part, turn: u32, answers: Vec<Answered>, now: Timestamp) {
+    fn add(&mut self, part: MessageBatch, turn: u32, answers: Vec<AttemptResult>, now: Timestamp) {
         self.messages = self.messages.saturating_add(answers.len());
         self.since.get_or_insert(now);
         self.parts.push((part, turn, answers));
@@ -107,7 +107,13 @@ impl Outcomes {
 
 /// Notes what became of the messages of a part, of a webhook that was at this turn when they were
 /// sent.
-fn note(webhook: &mut Webhook, turn: u32, part: &Part, answers: &[Answered], now: Timestamp) {
+fn note(
+    webhook: &mut Webhook,
+    turn: u32,
+    part: &MessageBatch,
+    answers: &[AttemptResult],
+    now: Timestamp,
+) {
     for (event, answered) in part.events.iter().zip(answers) {
         webhook.note(event, answered, now);
     }
@@ -118,7 +124,7 @@ fn note(webhook: &mut Webhook, turn: u32, part: &Part, answers: &[Answered], now
     }
 }
 
-impl Work {
+impl WorkerContext {
     /// Sends everything that a webhook has to be told by now.
     pub(super) async fn look_after(self: Arc<Self>, tenant: Tenant, stored: StoredWebhook) {
         if let Err(error) = self.send_all(tenant, &stored).await {
@@ -127,14 +133,14 @@ impl Work {
     }
 
     async fn send_all(self: &Arc<Self>, tenant: Tenant, stored: &StoredWebhook) -> Result<()> {
-        let mut held = Held {
+        let mut held = LeasedWebhook {
             tenant,
             version: stored.version,
             webhook: Webhook::read(stored)?,
             leased: None,
             next: stored.next,
         };
-        let mut outcomes = Outcomes::default();
+        let mut outcomes = UnsavedResults::default();
         let ended = self.send_parts(&mut held, &mut outcomes).await;
         if !matches!(ended, Ok(false)) && (held.leased.is_some() || outcomes.are_there()) {
             self.write(&mut held, &mut outcomes, None).await?;
@@ -146,8 +152,8 @@ impl Work {
     /// deleted.
     async fn send_parts(
         self: &Arc<Self>,
-        held: &mut Held,
-        outcomes: &mut Outcomes,
+        held: &mut LeasedWebhook,
+        outcomes: &mut UnsavedResults,
     ) -> Result<bool> {
         loop {
             let now = (self.now)();
@@ -266,28 +272,36 @@ impl Work {
     }
 
     /// Writes a webhook, so that nobody else sends for it.
-    async fn write_leased(&self, held: &mut Held, outcomes: &mut Outcomes) -> Result<bool> {
+    async fn write_leased(
+        &self,
+        held: &mut LeasedWebhook,
+        outcomes: &mut UnsavedResults,
+    ) -> Result<bool> {
         let leased = (self.now)().plus(LEASE);
         self.write(held, outcomes, Some(leased)).await
     }
 
     /// Writes a webhook, leased on where it is leased.
-    async fn write_held(&self, held: &mut Held, outcomes: &mut Outcomes) -> Result<bool> {
+    async fn write_held(
+        &self,
+        held: &mut LeasedWebhook,
+        outcomes: &mut UnsavedResults,
+    ) -> Result<bool> {
         let leased = held.leased.map(|_| (self.now)().plus(LEASE));
         self.write(held, outcomes, leased).await
     }
 
     /// What comes next: messages that are due again, then what is behind the cursor.
-    async fn part(&self, held: &Held, now: Timestamp) -> Result<Part> {
+    async fn part(&self, held: &LeasedWebhook, now: Timestamp) -> Result<MessageBatch> {
         let webhook = &held.webhook;
         let at_once = if webhook.failing_since.is_some() {
             1
         } else {
             self.at_once
         };
-        let mut part = Part {
+        let mut part = MessageBatch {
             events: webhook.due(now),
-            ..Part::default()
+            ..MessageBatch::default()
         };
         part.events.truncate(at_once);
         let room = at_once
@@ -297,18 +311,20 @@ impl Work {
             return Ok(part);
         }
         match self.feed(held, webhook.cursor.clone(), room, now).await? {
-            Feed::Page(page) => {
+            FeedResponse::Page(page) => {
                 part.events.extend(
                     page.entries
                         .iter()
                         .map(|entry| &entry.change)
                         .filter(|change| webhook.wants(change))
-                        .map(Event::from),
+                        .map(WebhookEvent::from),
                 );
                 part.next = Some(page.next);
             }
             _ => {
-                if let Feed::Page(ChangesPage { last, .. }) = self.feed(held, None, 1, now).await? {
+                if let FeedResponse::Page(FeedPage { last, .. }) =
+                    self.feed(held, None, 1, now).await?
+                {
                     (part.next, part.is_lost) = (Some(last), true);
                 }
             }
@@ -318,11 +334,11 @@ impl Work {
 
     async fn feed(
         &self,
-        held: &Held,
+        held: &LeasedWebhook,
         after: Option<String>,
         size: usize,
         now: Timestamp,
-    ) -> Result<Feed> {
+    ) -> Result<FeedResponse> {
         let kinds = held.webhook.kinds.clone();
         let reads = kinds.iter().map(|kind| Right::On(*kind, Operation::Read));
         let cx = Context::new(
@@ -333,18 +349,22 @@ impl Work {
         let size = u32::try_from(size).unwrap_or(u32::MAX);
         self.parts
             .changes
-            .changes(&cx, &ChangesRequest::new(after, kinds, size))
+            .changes(&cx, &FeedRequest::new(after, kinds, size))
             .await
     }
 
     /// Sends messages at the same time.
-    fn send(self: &Arc<Self>, webhook: &Webhook, part: &Part) -> JoinSet<(usize, Answered)> {
+    fn send(
+        self: &Arc<Self>,
+        webhook: &Webhook,
+        part: &MessageBatch,
+    ) -> JoinSet<(usize, AttemptResult)> {
         let mut sending = JoinSet::new();
         for (place, event) in part.events.iter().enumerate() {
             let (id, at) = (event.message_id(&webhook.id), (self.now)());
             let body = self.api.webhook_message(&event.entry());
             let signatures = webhook.signatures(&id, at, &body);
-            let letter = Letter {
+            let letter = SignedMessage {
                 url: webhook.url.clone(),
                 id,
                 at,
@@ -361,11 +381,11 @@ impl Work {
     /// where somebody else has it or it was deleted.
     async fn write(
         &self,
-        held: &mut Held,
-        outcomes: &mut Outcomes,
+        held: &mut LeasedWebhook,
+        outcomes: &mut UnsavedResults,
         leased: Option<Timestamp>,
     ) -> Result<bool> {
-        let Outcomes { parts, .. } = std::mem::take(outcomes);
+        let UnsavedResults { parts, .. } = std::mem::take(outcomes);
         for _ in 0..TRIES {
             let now = (self.now)();
             let next = held
@@ -407,8 +427,11 @@ impl Work {
 }
 
 /// What came back of messages, when it is there for all of them.
-async fn answers(mut sending: JoinSet<(usize, Answered)>, messages: usize) -> Vec<Answered> {
-    let mut answers = vec![Answered::Nothing("the message could not be sent"); messages];
+async fn answers(
+    mut sending: JoinSet<(usize, AttemptResult)>,
+    messages: usize,
+) -> Vec<AttemptResult> {
+    let mut answers = vec![AttemptResult::Nothing("the message could not be sent"); messages];
     while let Some(sent) = sending.join_next().await {
         if let Ok((place, answered)) = sent
             && let Some(answer) = answers.get_mut(place)

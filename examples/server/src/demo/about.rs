@@ -5,11 +5,11 @@ use svc_core::error::{Error, ErrorKind};
 use svc_postgres::ConnectError;
 use svc_sqlite::FileError;
 
-use super::location::Server;
-use super::trouble::Trouble;
+use super::location::SchemaLocation;
+use super::trouble::StartupError;
 
 /// A data file that cannot be used.
-pub(super) fn about_file(error: &FileError) -> Trouble {
+pub(super) fn about_file(error: &FileError) -> StartupError {
     let text = error.to_string();
     // The text is "file: what" or "file: what; what to do".
     let (place, said) = text.split_once(": ").unwrap_or(("the data file", &text));
@@ -21,17 +21,17 @@ pub(super) fn about_file(error: &FileError) -> Trouble {
                 .to_owned(),
         ),
     };
-    Trouble::new(what, place, remedy)
+    StartupError::new(what, place, remedy)
 }
 
 /// A database that cannot be used.
-pub(super) fn about_server(server: &Server, error: &ConnectError) -> Trouble {
+pub(super) fn about_server(server: &SchemaLocation, error: &ConnectError) -> StartupError {
     let place = server.to_string();
     let said = error.to_string();
     match error {
         ConnectError::Postgres(postgres) => {
             let state = postgres.code().map(|state| state.code().to_owned());
-            Trouble::new(
+            StartupError::new(
                 format!("The database cannot be used: {said}."),
                 place,
                 remedy(state.as_deref(), &said, server.schema()),
@@ -40,7 +40,7 @@ pub(super) fn about_server(server: &Server, error: &ConnectError) -> Trouble {
         ConnectError::Schema(_) => {
             let remedy =
                 "Use 1 to 63 lower-case letters, digits and underscores, starting with a letter.";
-            Trouble::new(
+            StartupError::new(
                 format!("`{}` is not a valid schema name.", server.schema()),
                 format!("--schema {}", server.schema()),
                 remedy,
@@ -55,7 +55,7 @@ pub(super) fn about_server(server: &Server, error: &ConnectError) -> Trouble {
                 ConnectError::ShareNames(_) => "choose another schema with --schema",
                 _ => remedy,
             };
-            Trouble::new(sentence(what), place, sentence(remedy))
+            StartupError::new(sentence(what), place, sentence(remedy))
         }
     }
 }

@@ -34,11 +34,11 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// Where the lines of requests go. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct AccessLog {
-    shared: Arc<Shared>,
+    shared: Arc<AccessLogInner>,
 }
 
 #[derive(Debug)]
-struct Shared {
+struct AccessLogInner {
     lines: SyncSender<String>,
     left_out: Arc<AtomicU64>,
     key_header: HeaderName,
@@ -67,7 +67,7 @@ impl AccessLog {
         let thread = thread::spawn(move || write_lines(&waiting, out, &counter));
         (
             Self {
-                shared: Arc::new(Shared {
+                shared: Arc::new(AccessLogInner {
                     lines,
                     left_out,
                     key_header,
@@ -79,22 +79,22 @@ impl AccessLog {
 
     /// For whoever else has something to tell beside the requests.
     #[must_use]
-    pub fn teller(&self) -> Teller {
-        Teller(Arc::downgrade(&self.shared))
+    pub fn teller(&self) -> LogHandle {
+        LogHandle(Arc::downgrade(&self.shared))
     }
 
     /// A service whose requests are logged.
     #[must_use]
-    pub fn before<S>(self, service: S) -> Logged<S> {
-        Logged { log: self, service }
+    pub fn before<S>(self, service: S) -> LoggedService<S> {
+        LoggedService { log: self, service }
     }
 
     /// Begins the line of a request; it is written when the request ends, or when its client went
     /// away.
-    fn begin<B>(&self, request: &Request<B>) -> Line {
+    fn begin<B>(&self, request: &Request<B>) -> LogLine {
         let head = head(request, &self.shared.key_header);
-        Line {
-            open: Some(Open {
+        LogLine {
+            open: Some(OpenLog {
                 shared: Arc::clone(&self.shared),
                 head,
                 since: Instant::now(),
@@ -103,7 +103,7 @@ impl AccessLog {
     }
 }
 
-impl Shared {
+impl AccessLogInner {
     /// Writes a line, or counts it where too many wait.
     fn write(&self, line: String) {
         if let Err(TrySendError::Full(_)) = self.lines.try_send(line) {
@@ -114,9 +114,9 @@ impl Shared {
 
 /// Tells lines beside those of requests, as long as there is a log; without one they are dropped.
 #[derive(Debug, Clone, Default)]
-pub struct Teller(Weak<Shared>);
+pub struct LogHandle(Weak<AccessLogInner>);
 
-impl Teller {
+impl LogHandle {
     /// Tells a line; nobody waits for it.
     pub fn tell(&self, line: &str) {
         if let Some(shared) = self.0.upgrade() {
@@ -127,26 +127,26 @@ impl Teller {
 
 /// A service behind an [`AccessLog`].
 #[derive(Debug, Clone)]
-pub struct Logged<S> {
+pub struct LoggedService<S> {
     log: AccessLog,
     service: S,
 }
 
-impl<S, B, A> Service<Request<B>> for Logged<S>
+impl<S, B, A> Service<Request<B>> for LoggedService<S>
 where
     S: Service<Request<B>, Response = Response<A>>,
     S::Future: Unpin,
 {
     type Response = Response<A>;
     type Error = S::Error;
-    type Future = Logging<S::Future>;
+    type Future = LoggedFuture<S::Future>;
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
         self.service.poll_ready(cx)
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        Logging {
+        LoggedFuture {
             line: self.log.begin(&request),
             answer: self.service.call(request),
         }
@@ -155,12 +155,12 @@ where
 
 /// A request that is being answered, and its line.
 #[derive(Debug)]
-pub struct Logging<F> {
-    line: Line,
+pub struct LoggedFuture<F> {
+    line: LogLine,
     answer: F,
 }
 
-impl<F, A, E> Future for Logging<F>
+impl<F, A, E> Future for LoggedFuture<F>
 where
     F: Future<Output = Result<Response<A>, E>> + Unpin,
 {
@@ -177,21 +177,21 @@ where
 
 /// The line of a request that is being answered.
 #[derive(Debug)]
-struct Line {
-    open: Option<Open>,
+struct LogLine {
+    open: Option<OpenLog>,
 }
 
 #[derive(Debug)]
-struct Open {
-    shared: Arc<Shared>,
-    head: Head,
+struct OpenLog {
+    shared: Arc<AccessLogInner>,
+    head: LogRequestHead,
     since: Instant,
 }
 
-impl Line {
+impl LogLine {
     /// The request was answered with this status, or not at all.
     fn write(&mut self, status: Option<StatusCode>) {
-        let Some(Open {
+        let Some(OpenLog {
             shared,
             head,
             since,
@@ -203,7 +203,7 @@ impl Line {
     }
 }
 
-impl Drop for Line {
+impl Drop for LogLine {
     fn drop(&mut self) {
         self.write(None);
     }
@@ -211,15 +211,15 @@ impl Drop for Line {
 
 /// What the line shows of the request.
 #[derive(Debug)]
-struct Head {
+struct LogRequestHead {
     method: Method,
     path: String,
     key: [u8; 4],
 }
 
-fn head<B>(request: &Request<B>, key_header: &HeaderName) -> Head {
+fn head<B>(request: &Request<B>, key_header: &HeaderName) -> LogRequestHead {
     let path = request.uri().path();
-    Head {
+    LogRequestHead {
         method: request.method().clone(),
         path: match path.char_indices().nth(PATH_SHOWN) {
             Some((cut, _)) => format!("{}...", visible(path.get(..cut).unwrap_or_default())),
@@ -240,7 +240,7 @@ fn tail(key: &[u8]) -> [u8; 4] {
     })
 }
 
-fn line(head: &Head, status: Option<StatusCode>, time: Duration) -> String {
+fn line(head: &LogRequestHead, status: Option<StatusCode>, time: Duration) -> String {
     let status = status.as_ref().map_or("---", StatusCode::as_str);
     let tenths = (time.as_micros() + 50) / 100;
     let (whole, tenth, key) = (tenths / 10, tenths % 10, String::from_utf8_lossy(&head.key));

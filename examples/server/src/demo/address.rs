@@ -5,8 +5,8 @@ use std::net::{IpAddr, SocketAddr};
 
 use tokio::net::TcpListener;
 
-use super::settings::Settings;
-use super::trouble::Trouble;
+use super::settings::ServerSettings;
+use super::trouble::StartupError;
 
 /// The port of a demo that was not told one.
 const USUAL_PORT: u16 = 8080;
@@ -19,7 +19,7 @@ const NEXT_PORTS: u16 = 20;
 
 /// A listening socket and the address of the entry point.
 #[derive(Debug)]
-pub struct Address {
+pub struct ListenAddress {
     /// The socket.
     pub listener: TcpListener,
     /// What links begin with; ends with a slash.
@@ -29,14 +29,14 @@ pub struct Address {
     pub notes: Vec<String>,
 }
 
-impl Address {
+impl ListenAddress {
     /// Listens as asked: on the port given; without one on 8080, or the next free one if that is
     /// taken.
     ///
     /// # Errors
     ///
     /// The port given is taken, or the address is not one of this machine.
-    pub async fn open(settings: &Settings) -> Result<Self, Trouble> {
+    pub async fn open(settings: &ServerSettings) -> Result<Self, StartupError> {
         let (listener, note) = match settings.port {
             Some(port) => (bind(settings.listen, port).await?, None),
             None => first_free(settings.listen, USUAL_PORT).await?,
@@ -60,7 +60,10 @@ impl Address {
     }
 }
 
-async fn first_free(listen: IpAddr, usual: u16) -> Result<(TcpListener, Option<String>), Trouble> {
+async fn first_free(
+    listen: IpAddr,
+    usual: u16,
+) -> Result<(TcpListener, Option<String>), StartupError> {
     match TcpListener::bind(SocketAddr::new(listen, usual)).await {
         Ok(listener) => return Ok((listener, None)),
         Err(error) if error.kind() == ErrorKind::AddrInUse => {}
@@ -80,37 +83,37 @@ async fn first_free(listen: IpAddr, usual: u16) -> Result<(TcpListener, Option<S
             ));
         }
     }
-    Err(Trouble::new(
+    Err(StartupError::new(
         format!("No port is free on {listen}."),
         format!("--listen {listen}"),
         "Stop another server, or choose a port with --port.",
     ))
 }
 
-async fn bind(listen: IpAddr, port: u16) -> Result<TcpListener, Trouble> {
+async fn bind(listen: IpAddr, port: u16) -> Result<TcpListener, StartupError> {
     TcpListener::bind(SocketAddr::new(listen, port))
         .await
         .map_err(|error| cannot_listen(listen, port, &error))
 }
 
-fn cannot_listen(listen: IpAddr, port: u16, error: &std::io::Error) -> Trouble {
+fn cannot_listen(listen: IpAddr, port: u16, error: &std::io::Error) -> StartupError {
     match error.kind() {
-        ErrorKind::AddrInUse => Trouble::new(
+        ErrorKind::AddrInUse => StartupError::new(
             format!("Port {port} is already in use by another program."),
             format!("--port {port} on {listen}"),
             "Stop that program, choose another port, or omit --port to use the next free port.",
         ),
-        ErrorKind::PermissionDenied => Trouble::new(
+        ErrorKind::PermissionDenied => StartupError::new(
             format!("This user is not allowed to listen on port {port}."),
             format!("--port {port} on {listen}"),
             "Choose a port from 1024 to 65535.",
         ),
-        ErrorKind::AddrNotAvailable => Trouble::new(
+        ErrorKind::AddrNotAvailable => StartupError::new(
             format!("{listen} is not an address of this machine."),
             format!("--listen {listen}"),
             "Use an address of this machine, such as 127.0.0.1.",
         ),
-        _ => Trouble::new(
+        _ => StartupError::new(
             format!("The server cannot listen on {listen}, port {port}: {error}."),
             format!("--listen {listen} --port {port}"),
             "Choose another address with --listen or another port with --port.",
@@ -120,20 +123,21 @@ fn cannot_listen(listen: IpAddr, port: u16, error: &std::io::Error) -> Trouble {
 
 #[cfg(test)]
 mod tests {
-    use super::{Address, first_free};
+    use super::{ListenAddress, first_free};
     use crate::demo::cli::Cli;
-    use crate::demo::settings::Settings;
+    use crate::demo::settings::ServerSettings;
     use clap::Parser;
     use std::net::Ipv4Addr;
 
-    fn settings(arguments: &[&str]) -> Settings {
+    fn settings(arguments: &[&str]) -> ServerSettings {
         let arguments = ["svc-demo"].iter().chain(arguments);
-        Settings::check(&Cli::try_parse_from(arguments).expect("parses").options).expect("is good")
+        ServerSettings::check(&Cli::try_parse_from(arguments).expect("parses").options)
+            .expect("is good")
     }
 
     #[tokio::test]
     async fn a_port_that_is_asked_for_and_taken_is_refused() {
-        let first = Address::open(&settings(&["--port", "0"]))
+        let first = ListenAddress::open(&settings(&["--port", "0"]))
             .await
             .expect("a port is free");
         let port = first
@@ -142,7 +146,7 @@ mod tests {
             .expect("it listens")
             .port()
             .to_string();
-        let trouble = Address::open(&settings(&["--port", &port]))
+        let trouble = ListenAddress::open(&settings(&["--port", &port]))
             .await
             .expect_err("it is taken")
             .to_string();
@@ -152,7 +156,7 @@ mod tests {
 
     #[tokio::test]
     async fn without_a_port_the_next_free_one_is_taken_and_named() {
-        let first = Address::open(&settings(&["--port", "0"]))
+        let first = ListenAddress::open(&settings(&["--port", "0"]))
             .await
             .expect("a port is free");
         let taken = first.listener.local_addr().expect("it listens").port();
@@ -171,12 +175,12 @@ mod tests {
 
     #[tokio::test]
     async fn links_name_the_address_or_the_base_url() {
-        let address = Address::open(&settings(&["--port", "0"]))
+        let address = ListenAddress::open(&settings(&["--port", "0"]))
             .await
             .expect("a port is free");
         let port = address.listener.local_addr().expect("it listens").port();
         assert_eq!(address.base_url, format!("http://127.0.0.1:{port}/api/v1/"));
-        let address = Address::open(&settings(&[
+        let address = ListenAddress::open(&settings(&[
             "--port",
             "0",
             "--base-url",
@@ -199,7 +203,7 @@ mod tests {
             "--base-url",
             "http://a.example.org/",
         ]);
-        let trouble = Address::open(&settings)
+        let trouble = ListenAddress::open(&settings)
             .await
             .expect_err("it is not ours")
             .to_string();

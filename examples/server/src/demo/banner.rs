@@ -4,7 +4,7 @@ use std::fmt::{self, Display};
 use std::path::Path;
 
 use super::places::ShownKey;
-use super::settings::{Cors, FixedKey, Settings};
+use super::settings::{CorsSetting, FixedKey, ServerSettings};
 
 /// What the demo says when it starts: addresses, keys, and a command to paste.
 #[derive(Debug)]
@@ -21,7 +21,7 @@ pub struct Banner<'a> {
     pub keys: &'a [ShownKey],
     /// What was asked for: the keys that were given, which are not shown, and which sites may call
     /// the helpers.
-    pub settings: &'a Settings,
+    pub settings: &'a ServerSettings,
     /// What else is to be said, a line each.
     pub notes: &'a [String],
 }
@@ -76,17 +76,19 @@ impl Display for Banner<'_> {
 }
 
 /// Whether pages of other sites may call the helpers, and how to let them (HLP-08).
-fn other_sites(settings: &Settings) -> String {
+fn other_sites(settings: &ServerSettings) -> String {
     match &settings.cors {
         _ if !settings.anonymous_helpers => {
             "off, because the helpers require a key (--anonymous-helpers off)".to_owned()
         }
-        Cors::Off => {
+        CorsSetting::Off => {
             "off; add --cors https://your-site.example to let pages of that site call the helpers"
                 .to_owned()
         }
-        Cors::Any => "pages of any site may call the helpers".to_owned(),
-        Cors::Origins(origins) => format!("pages of {} may call the helpers", origins.join(", ")),
+        CorsSetting::Any => "pages of any site may call the helpers".to_owned(),
+        CorsSetting::Origins(origins) => {
+            format!("pages of {} may call the helpers", origins.join(", "))
+        }
     }
 }
 
@@ -100,13 +102,14 @@ mod tests {
     use super::{Banner, other_sites, quoted};
     use crate::demo::cli::Cli;
     use crate::demo::places::ShownKey;
-    use crate::demo::settings::Settings;
+    use crate::demo::settings::ServerSettings;
     use clap::Parser;
     use std::path::Path;
 
-    fn settings(arguments: &[&str]) -> Settings {
+    fn settings(arguments: &[&str]) -> ServerSettings {
         let arguments = ["svc-demo"].iter().chain(arguments);
-        Settings::check(&Cli::try_parse_from(arguments).expect("parses").options).expect("is good")
+        ServerSettings::check(&Cli::try_parse_from(arguments).expect("parses").options)
+            .expect("is good")
     }
 
     #[test]

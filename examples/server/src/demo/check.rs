@@ -3,20 +3,20 @@
 use svc_sqlite::Damage;
 
 use super::about::about_file;
-use super::location::Location;
+use super::location::DataLocation;
 use super::places::refuse_emptied;
 use super::run::say;
-use super::trouble::Trouble;
+use super::trouble::StartupError;
 
 /// Checks the data file and prints each damage.
 ///
 /// # Errors
 ///
 /// The file is damaged, a server has it open, it does not exist, or the data is in a database.
-pub(super) fn run(location: &Location) -> Result<(), Trouble> {
+pub(super) fn run(location: &DataLocation) -> Result<(), StartupError> {
     let path = match location {
-        Location::File(path) => path,
-        Location::Server(server) => return Err(server.no_check()),
+        DataLocation::File(path) => path,
+        DataLocation::Server(server) => return Err(server.no_check()),
     };
     refuse_emptied(path)?;
     let mut found = 0_u64;
@@ -29,7 +29,7 @@ pub(super) fn run(location: &Location) -> Result<(), Trouble> {
         say(&format!("Checked {}: no damage found.\n", path.display()));
         return Ok(());
     }
-    Err(Trouble::new(
+    Err(StartupError::new(
         format!("The data file is damaged. Number of findings: {found}."),
         path.display().to_string(),
         "Follow the hint of each finding, or restore a backup.",

@@ -37,7 +37,7 @@ pub struct Cli {
     pub command: Option<Command>,
     /// The options of the server.
     #[command(flatten)]
-    pub options: Options,
+    pub options: ServerArgs,
 }
 
 /// The environment variable of an option: the new name, or the former one where only that is set.
@@ -53,7 +53,7 @@ fn renamed(new: &'static str, former: &'static str) -> &'static str {
 /// The global options of the server, all hidden except for `shown`: the help of a command shows
 /// only the options that it uses.
 fn globals(shown: &[&str]) -> Vec<Arg> {
-    let server = Options::augment_args(clap::Command::default());
+    let server = ServerArgs::augment_args(clap::Command::default());
     let options = server.get_arguments().filter(|it| it.is_global_set());
     options
         .map(|it| it.clone().hide(!shown.contains(&it.get_id().as_str())))
@@ -91,7 +91,7 @@ const OF_DATABASE: &[&str] = &["schema", "connections", "statements", "cluster"]
     clippy::struct_excessive_bools,
     reason = "each is a switch of the command line of its own"
 )]
-pub struct Options {
+pub struct ServerArgs {
     /// IP address to listen on; any address other than loopback requires --base-url
     #[arg(
         long,
@@ -184,7 +184,7 @@ pub struct Options {
         global = true,
         help_heading = "PostgreSQL"
     )]
-    pub statements: Option<StatementsBy>,
+    pub statements: Option<StatementModeArg>,
 
     /// Read replica of the database, which serves reads of collections and records
     #[arg(
@@ -268,7 +268,7 @@ pub struct Options {
         default_value = "table",
         help_heading = "API"
     )]
-    pub style: Style,
+    pub style: ResponseStyleArg,
 
     /// Collections to link from the entry point
     #[arg(
@@ -278,7 +278,7 @@ pub struct Options {
         default_value = "all",
         help_heading = "API"
     )]
-    pub entry_links: EntryLinks,
+    pub entry_links: EntryLinksArg,
 
     /// Include the error object in 401, 403 and 404 responses
     #[arg(
@@ -318,7 +318,7 @@ pub struct Options {
         hide_env_values = true,
         help_heading = "Keys and access"
     )]
-    pub key: Vec<KeyText>,
+    pub key: Vec<KeyArg>,
 
     /// Same as --key, for a read-only key; repeatable
     #[arg(
@@ -329,7 +329,7 @@ pub struct Options {
         hide_env_values = true,
         help_heading = "Keys and access"
     )]
-    pub read_key: Vec<KeyText>,
+    pub read_key: Vec<KeyArg>,
 
     /// Allow calls of the record helpers without a key
     #[arg(
@@ -426,15 +426,15 @@ pub struct Options {
 
 /// A fixed key as it was given, `TENANT=TOKEN`; no debug output shows it.
 #[derive(Clone)]
-pub struct KeyText(pub String);
+pub struct KeyArg(pub String);
 
-impl From<String> for KeyText {
+impl From<String> for KeyArg {
     fn from(text: String) -> Self {
         Self(text)
     }
 }
 
-impl std::fmt::Debug for KeyText {
+impl std::fmt::Debug for KeyArg {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("KeyText(..)")
     }
@@ -477,7 +477,7 @@ pub enum Command {
         tenant: String,
         /// What to do with them.
         #[command(subcommand)]
-        action: HookAction,
+        action: WebhookAction,
     },
     /// Copy the data file to a new file (safe while a server runs; for PostgreSQL, use pg_dump)
     #[command(args = globals(&["data"]))]
@@ -532,13 +532,13 @@ pub enum Command {
     Export {
         /// Which document.
         #[command(subcommand)]
-        document: Document,
+        document: ExportDocument,
     },
 }
 
 /// Which document about the interface to print.
 #[derive(Debug, Clone, Subcommand)]
-pub enum Document {
+pub enum ExportDocument {
     /// Print the OpenAPI 3.1 document of all operations
     Openapi,
     /// Print the JSON Schema (2020-12) of a kind or of a helper body
@@ -593,7 +593,7 @@ pub enum KeyAction {
 
 /// What to do with the webhooks.
 #[derive(Debug, Clone, Subcommand)]
-pub enum HookAction {
+pub enum WebhookAction {
     /// List the webhooks and the state of their deliveries
     List,
     /// Create a webhook and print its signing secret once
@@ -642,7 +642,7 @@ pub enum HookAction {
 
 /// Response styles, where the specification's table of codes and its examples disagree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Style {
+pub enum ResponseStyleArg {
     /// 201 for created, 204 without a body for deleted records
     Table,
     /// 200 for created, 200 with a notice for deleted records
@@ -651,7 +651,7 @@ pub enum Style {
 
 /// How statements reach a database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum StatementsBy {
+pub enum StatementModeArg {
     /// Prepare each statement once per connection
     #[value(name = "prepared", alias = "named")]
     Named,
@@ -661,7 +661,7 @@ pub enum StatementsBy {
 
 /// Which collections the entry point lists (ENT-21).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum EntryLinks {
+pub enum EntryLinksArg {
     /// All collections that the server offers
     All,
     /// Only the collections that the specification lists there

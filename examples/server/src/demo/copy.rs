@@ -12,15 +12,15 @@ use svc_core::Tenant;
 use svc_core::error::{Error, ErrorKind, Result as Stored};
 use svc_core::value::Timestamp;
 use svc_declaration::visible;
-use svc_postgres::Store as Target;
-use svc_sqlite::Store as Source;
+use svc_postgres::PostgresStore as Target;
+use svc_sqlite::SqliteStore as DeclarationSource;
 use svc_store::compare::compare;
-use svc_store::transfer::{Batch, Position};
+use svc_store::transfer::{ExportBatch, ExportPosition};
 
 use super::about::{about_file, about_server};
-use super::location::Server;
+use super::location::SchemaLocation;
 use super::run::say;
-use super::trouble::Trouble;
+use super::trouble::StartupError;
 
 /// Records in one transaction.
 const STEP: usize = 1000;
@@ -31,7 +31,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 
 /// How far a copy is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Step<'a> {
+pub struct CopyProgress<'a> {
     /// The tenant at whose records it is.
     pub tenant: &'a str,
     /// Whether they are compared by now.
@@ -44,7 +44,7 @@ pub struct Step<'a> {
 
 /// A tenant that was copied, and whose copy is the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Copied {
+pub struct CopiedTenant {
     /// Its name.
     pub tenant: String,
     /// How many records it has.
@@ -71,45 +71,45 @@ pub enum State {
 
 /// What the database remembers of a tenant's copy.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Mark {
+struct CopyMarker {
     /// The moment of the tenant's last write in the file, in microseconds: a file that was written
     /// to since is another one.
     clock: i64,
     /// Records brought so far.
     records: u64,
-    at: At,
+    at: CopyState,
 }
 
 /// What the database remembers of a copy whose records are all there.
 struct Known {
-    mark: Mark,
+    mark: CopyMarker,
     /// Whether nobody has written to the copy since.
     is_ours: bool,
 }
 
 /// Where a tenant's copy is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum At {
+enum CopyState {
     /// This comes next.
-    Position(Position),
+    Position(ExportPosition),
     /// All is there and is to be verified.
     Brought,
     /// It is verified: the digest.
     Complete(String),
 }
 
-impl fmt::Display for Mark {
+impl fmt::Display for CopyMarker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "clock={} records={} ", self.clock, self.records)?;
         match &self.at {
-            At::Position(position) => write!(f, "at={position}"),
-            At::Brought => write!(f, "at=end"),
-            At::Complete(digest) => write!(f, "digest={digest}"),
+            CopyState::Position(position) => write!(f, "at={position}"),
+            CopyState::Brought => write!(f, "at=end"),
+            CopyState::Complete(digest) => write!(f, "digest={digest}"),
         }
     }
 }
 
-impl Mark {
+impl CopyMarker {
     fn read(text: &str) -> Stored<Self> {
         let members: HashMap<_, _> = text
             .split(' ')
@@ -119,9 +119,9 @@ impl Mark {
             || Error::unexpected(format!("the stored state of the copy is damaged: {text}"));
         let member = |name: &str| members.get(name).copied().ok_or_else(damaged);
         let at = match members.get("digest") {
-            Some(digest) => At::Complete((*digest).to_owned()),
-            None if member("at")? == "end" => At::Brought,
-            None => At::Position(member("at")?.parse()?),
+            Some(digest) => CopyState::Complete((*digest).to_owned()),
+            None if member("at")? == "end" => CopyState::Brought,
+            None => CopyState::Position(member("at")?.parse()?),
         };
         let clock = member("clock")?.parse().map_err(|_| damaged())?;
         Ok(Self {
@@ -147,10 +147,10 @@ impl Mark {
 /// not brought, the file was written to since the copy began or was complete, or the copy differs.
 pub async fn copy(
     from: &Path,
-    to: &Server,
-    mut go_on: impl FnMut(Step<'_>) -> bool + Send,
-) -> Result<Option<Vec<Copied>>, Trouble> {
-    let source = Source::open(svc_sqlite::Options::new(from).beside_a_server())
+    to: &SchemaLocation,
+    mut go_on: impl FnMut(CopyProgress<'_>) -> bool + Send,
+) -> Result<Option<Vec<CopiedTenant>>, StartupError> {
+    let source = DeclarationSource::open(svc_sqlite::SqliteOptions::new(from).beside_a_server())
         .map_err(|error| about_file(&error))?;
     let names = source.share_names().clone();
     let target = Target::connect(to.options().share_names(names))
@@ -164,7 +164,7 @@ pub async fn copy(
             .await
             .map_err(|error| about_target(&error))?;
     }
-    let copy = Copy {
+    let copy = CopyRun {
         from,
         source,
         target,
@@ -182,7 +182,7 @@ pub async fn copy(
     }
     if brought
         .iter()
-        .any(|(_, _, known)| known.mark.at == At::Brought)
+        .any(|(_, _, known)| known.mark.at == CopyState::Brought)
     {
         patiently(async || copy.target.analyze().await)
             .await
@@ -196,21 +196,21 @@ pub async fn copy(
 }
 
 /// A copy under way.
-struct Copy<'a> {
+struct CopyRun<'a> {
     from: &'a Path,
-    source: Source,
+    source: DeclarationSource,
     target: Target,
 }
 
-impl Copy<'_> {
+impl CopyRun<'_> {
     /// Compares what was brought of a tenant, and hands its keys over.
     async fn complete(
         &self,
         tenant: &Tenant,
         all: u64,
         Known { mark, is_ours }: Known,
-        go_on: &mut (impl FnMut(Step<'_>) -> bool + Send),
-    ) -> Result<Copied, Trouble> {
+        go_on: &mut (impl FnMut(CopyProgress<'_>) -> bool + Send),
+    ) -> Result<CopiedTenant, StartupError> {
         let name = tenant.as_str().to_owned();
         if self.clock(tenant)? != mark.clock {
             return Err(self.about_changes(tenant, &mark));
@@ -218,7 +218,7 @@ impl Copy<'_> {
         if !is_ours {
             return self.in_use(tenant, mark).await;
         }
-        let step = |done| Step {
+        let step = |done| CopyProgress {
             tenant: tenant.as_str(),
             verifies: true,
             done,
@@ -244,7 +244,7 @@ impl Copy<'_> {
             return self.in_use(tenant, mark).await;
         }
         let same = compared.map_err(|difference| {
-            Trouble::new(
+            StartupError::new(
                 format!("The copy of the tenant {name} differs from the file: {difference}."),
                 "the database",
                 "Report this as a bug with this message, which contains no personal data. The file was not changed.",
@@ -252,8 +252,8 @@ impl Copy<'_> {
         })?;
         let keys = self.hand_over(tenant).await?;
         let (records, digest) = (same.records, same.digest);
-        if matches!(mark.at, At::Complete(_)) {
-            return Ok(Copied {
+        if matches!(mark.at, CopyState::Complete(_)) {
+            return Ok(CopiedTenant {
                 tenant: name,
                 records,
                 digest,
@@ -262,12 +262,12 @@ impl Copy<'_> {
             });
         }
         let before = mark.to_string();
-        let mark = Mark {
-            at: At::Complete(digest.clone()),
+        let mark = CopyMarker {
+            at: CopyState::Complete(digest.clone()),
             ..mark
         };
         let (end, after) = (
-            Batch::new(Timestamp::from_micros(mark.clock)),
+            ExportBatch::new(Timestamp::from_micros(mark.clock)),
             mark.to_string(),
         );
         let done = self
@@ -275,7 +275,7 @@ impl Copy<'_> {
             .restore(tenant, &end, (Some(&before), &after))
             .await;
         done.map_err(|error| about_restoring(tenant, &error))?;
-        Ok(Copied {
+        Ok(CopiedTenant {
             tenant: name,
             records,
             digest,
@@ -285,12 +285,16 @@ impl Copy<'_> {
     }
 
     /// What there is to do about a copy that somebody works with.
-    async fn in_use(&self, tenant: &Tenant, mark: Mark) -> Result<Copied, Trouble> {
-        let At::Complete(digest) = mark.at else {
+    async fn in_use(
+        &self,
+        tenant: &Tenant,
+        mark: CopyMarker,
+    ) -> Result<CopiedTenant, StartupError> {
+        let CopyState::Complete(digest) = mark.at else {
             return Err(about_others(tenant));
         };
         let (name, keys) = (tenant.as_str().to_owned(), self.hand_over(tenant).await?);
-        Ok(Copied {
+        Ok(CopiedTenant {
             tenant: name,
             records: mark.records,
             digest,
@@ -304,26 +308,26 @@ impl Copy<'_> {
         &self,
         tenant: &Tenant,
         all: u64,
-        go_on: &mut (impl FnMut(Step<'_>) -> bool + Send),
-    ) -> Result<Option<Known>, Trouble> {
+        go_on: &mut (impl FnMut(CopyProgress<'_>) -> bool + Send),
+    ) -> Result<Option<Known>, StartupError> {
         let (mut tries, mut in_doubt) = (0, false);
         let mut before = self.known(tenant).await?;
         loop {
             let (mark, is_ours) = match &before {
                 Some((text, is_ours)) => (
-                    Mark::read(text).map_err(|error| about_target(&error))?,
+                    CopyMarker::read(text).map_err(|error| about_target(&error))?,
                     *is_ours,
                 ),
                 None => (
-                    Mark {
+                    CopyMarker {
                         clock: self.clock(tenant)?,
                         records: 0,
-                        at: At::Position(Position::start()),
+                        at: CopyState::Position(ExportPosition::start()),
                     },
                     true,
                 ),
             };
-            let At::Position(at) = mark.at else {
+            let CopyState::Position(at) = mark.at else {
                 return Ok(Some(Known { mark, is_ours }));
             };
             let batch = self
@@ -333,8 +337,8 @@ impl Copy<'_> {
             if batch.clock.micros() != mark.clock {
                 return Err(self.about_changes(tenant, &mark));
             }
-            let at = batch.next.map_or(At::Brought, At::Position);
-            let mark = Mark {
+            let at = batch.next.map_or(CopyState::Brought, CopyState::Position);
+            let mark = CopyMarker {
                 records: mark.records + batch.records,
                 at,
                 ..mark
@@ -353,7 +357,7 @@ impl Copy<'_> {
                 }
                 Err(error) => return Err(about_restoring(tenant, &error)),
             }
-            if !go_on(Step {
+            if !go_on(CopyProgress {
                 tenant: tenant.as_str(),
                 verifies: false,
                 done: mark.records,
@@ -365,12 +369,13 @@ impl Copy<'_> {
     }
 
     /// What the database remembers of a tenant's copy, and whether nobody has written to it since.
-    async fn known(&self, tenant: &Tenant) -> Result<Option<(String, bool)>, Trouble> {
+    async fn known(&self, tenant: &Tenant) -> Result<Option<(String, bool)>, StartupError> {
         let known = patiently(async || self.target.restored(tenant).await).await;
         let Some((text, is_ours)) = known.map_err(|error| about_target(&error))? else {
             return Ok(None);
         };
-        let is_complete = Mark::read(&text).is_ok_and(|mark| matches!(mark.at, At::Complete(_)));
+        let is_complete =
+            CopyMarker::read(&text).is_ok_and(|mark| matches!(mark.at, CopyState::Complete(_)));
         // Whoever works with a complete copy writes to it.
         if is_ours || is_complete {
             Ok(Some((text, is_ours)))
@@ -381,7 +386,7 @@ impl Copy<'_> {
 
     /// Keys and marks come last: nobody works with what is not complete. Returns how many keys were
     /// added or revoked.
-    async fn hand_over(&self, tenant: &Tenant) -> Result<usize, Trouble> {
+    async fn hand_over(&self, tenant: &Tenant) -> Result<usize, StartupError> {
         let failed = |error| about_source(self.from, &error);
         for (name, value) in self.source.marks().map_err(failed)? {
             let give = async || match self.target.read_mark(&name).await? {
@@ -413,7 +418,7 @@ impl Copy<'_> {
                     key.info.id,
                     tenant.as_str()
                 );
-                Trouble::new(
+                StartupError::new(
                     what,
                     "the database",
                     "Run the command again, or copy into another schema with --schema.",
@@ -424,24 +429,24 @@ impl Copy<'_> {
     }
 
     /// The moment of a tenant's last write in the file.
-    fn clock(&self, tenant: &Tenant) -> Result<i64, Trouble> {
-        let batch = self.source.export(tenant, Position::start(), 1);
+    fn clock(&self, tenant: &Tenant) -> Result<i64, StartupError> {
+        let batch = self.source.export(tenant, ExportPosition::start(), 1);
         Ok(batch
             .map_err(|error| about_source(self.from, &error))?
             .clock
             .micros())
     }
 
-    fn about_changes(&self, tenant: &Tenant, mark: &Mark) -> Trouble {
+    fn about_changes(&self, tenant: &Tenant, mark: &CopyMarker) -> StartupError {
         let (since, then) = match mark.at {
-            At::Complete(_) => (
+            CopyState::Complete(_) => (
                 "it was copied",
                 " The database does not have these changes.",
             ),
-            At::Position(_) | At::Brought => ("the copy began", ""),
+            CopyState::Position(_) | CopyState::Brought => ("the copy began", ""),
         };
         let name = tenant.as_str();
-        Trouble::new(
+        StartupError::new(
             format!(
                 "Records of the tenant {name} were changed in the file since {since}, or the file is a different one.{then}"
             ),
@@ -467,25 +472,25 @@ fn passes(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Unavailable { .. })
 }
 
-fn about_source(from: &Path, error: &Error) -> Trouble {
+fn about_source(from: &Path, error: &Error) -> StartupError {
     let what = format!("The data file cannot be read: {error:#}.");
-    Trouble::new(
+    StartupError::new(
         what,
         from.display().to_string(),
         "Check that no other program has locked the file, then run the command again.",
     )
 }
 
-fn about_target(error: &Error) -> Trouble {
+fn about_target(error: &Error) -> StartupError {
     let remedy = "Check that the database is running and that the user can write to it, then run the command again. The copy resumes where it stopped.";
-    Trouble::new(
+    StartupError::new(
         format!("The database cannot be used: {error:#}."),
         "--to",
         remedy,
     )
 }
 
-fn about_restoring(tenant: &Tenant, error: &Error) -> Trouble {
+fn about_restoring(tenant: &Tenant, error: &Error) -> StartupError {
     if passes(error) || !error.to_string().contains("has not brought") {
         about_target(error)
     } else {
@@ -493,8 +498,8 @@ fn about_restoring(tenant: &Tenant, error: &Error) -> Trouble {
     }
 }
 
-fn about_others(tenant: &Tenant) -> Trouble {
-    Trouble::new(
+fn about_others(tenant: &Tenant) -> StartupError {
+    StartupError::new(
         format!(
             "The database contains data of the tenant {} that does not come from this copy.",
             tenant.as_str()
@@ -505,7 +510,7 @@ fn about_others(tenant: &Tenant) -> Trouble {
 }
 
 /// The command: copies behind a bar that shows how far it is, and tells what came of it.
-pub(super) async fn run(from: &Path, to: &Server) -> Result<(), Trouble> {
+pub(super) async fn run(from: &Path, to: &SchemaLocation) -> Result<(), StartupError> {
     say(&format!(
         "Copying {}. Do not write to this file until the copy is complete.\n",
         from.display()
@@ -525,7 +530,7 @@ pub(super) async fn run(from: &Path, to: &Server) -> Result<(), Trouble> {
     let copied = copied.await;
     bar.finish_and_clear();
     for one in copied?.unwrap_or_default() {
-        let Copied {
+        let CopiedTenant {
             tenant,
             records,
             digest,
@@ -572,22 +577,22 @@ fn progress_bar() -> ProgressBar {
 
 #[cfg(test)]
 mod tests {
-    use super::{At, Mark};
-    use svc_store::transfer::Position;
+    use super::{CopyMarker, CopyState};
+    use svc_store::transfer::ExportPosition;
 
     #[test]
     fn a_mark_reads_back() {
         for at in [
-            At::Position(Position::start().after(7)),
-            At::Brought,
-            At::Complete("0af3".to_owned()),
+            CopyState::Position(ExportPosition::start().after(7)),
+            CopyState::Brought,
+            CopyState::Complete("0af3".to_owned()),
         ] {
-            let mark = Mark {
+            let mark = CopyMarker {
                 clock: 12,
                 records: 5,
                 at,
             };
-            assert_eq!(Mark::read(&mark.to_string()).expect("it reads"), mark);
+            assert_eq!(CopyMarker::read(&mark.to_string()).expect("it reads"), mark);
         }
         for text in [
             "",
@@ -595,7 +600,7 @@ mod tests {
             "clock=x records=2 at=end",
             "clock=1 records=2 at=unicorns:4",
         ] {
-            assert!(Mark::read(text).is_err(), "{text}");
+            assert!(CopyMarker::read(text).is_err(), "{text}");
         }
     }
 }

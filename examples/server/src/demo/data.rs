@@ -8,12 +8,12 @@ use svc_core::link::ShareNames;
 use svc_store::keys::{KeyError, KeyOptions};
 
 use super::about::sentence;
-use super::database::Database;
-use super::load::Load;
-use super::location::Location;
+use super::database::DemoStore;
+use super::load::SeedLoad;
+use super::location::DataLocation;
 use super::places::{KeysFile, ShownKey, refuse_emptied};
-use super::settings::{FixedKey, Settings};
-use super::trouble::Trouble;
+use super::settings::{FixedKey, ServerSettings};
+use super::trouble::StartupError;
 
 /// The tenant of a demo that was not told one.
 const TENANT: &str = "demo";
@@ -25,7 +25,7 @@ const OTHER_PEOPLE: u32 = 100;
 #[derive(Debug)]
 pub struct Data {
     /// The store.
-    pub store: Database,
+    pub store: DemoStore,
     /// The keys to show: those that the demo has made.
     pub keys: Vec<ShownKey>,
     /// Where they are kept readable.
@@ -33,7 +33,7 @@ pub struct Data {
     /// What to tell the user.
     pub notes: Vec<String>,
     /// What is still to be loaded.
-    pub loads: Vec<Load>,
+    pub loads: Vec<SeedLoad>,
 }
 
 impl Data {
@@ -43,7 +43,10 @@ impl Data {
     /// # Errors
     ///
     /// The data cannot be used, or a key cannot be given.
-    pub async fn open(location: &Location, settings: &Settings) -> Result<Self, Trouble> {
+    pub async fn open(
+        location: &DataLocation,
+        settings: &ServerSettings,
+    ) -> Result<Self, StartupError> {
         let keys_file = location.keys_file()?;
         if settings.fresh {
             location.remove().await?;
@@ -51,11 +54,11 @@ impl Data {
                 .remove()
                 .map_err(|error| about_keys_file(&keys_file, &error))?;
         }
-        if let Location::File(path) = location {
+        if let DataLocation::File(path) = location {
             refuse_emptied(path)?;
         }
         let mut notes = location.notes();
-        let store = Database::open(location, asked_names(settings), &mut notes).await?;
+        let store = DemoStore::open(location, asked_names(settings), &mut notes).await?;
         let mut data = Self {
             store,
             keys: Vec::new(),
@@ -71,7 +74,7 @@ impl Data {
     }
 
     /// Makes the tenants that are missing, and finds out what is to be loaded.
-    async fn plan_loads(&mut self, settings: &Settings, noun: &str) -> Result<(), Error> {
+    async fn plan_loads(&mut self, settings: &ServerSettings, noun: &str) -> Result<(), Error> {
         let known = self.store.tenants().await?;
         let is_new = known.is_empty();
         let mut names: Vec<&str> = known.iter().map(Tenant::as_str).collect();
@@ -90,9 +93,9 @@ impl Data {
                 OTHER_PEOPLE
             };
             let load = if known.iter().any(|tenant| tenant.as_str() == *name) {
-                Load::resume(&self.store, name).await?
+                SeedLoad::resume(&self.store, name).await?
             } else {
-                Some(Load::begin(&self.store, name, settings.people.min(most)).await?)
+                Some(SeedLoad::begin(&self.store, name, settings.people.min(most)).await?)
             };
             self.loads.extend(load);
         }
@@ -105,7 +108,7 @@ impl Data {
     }
 
     /// Gives the keys that are missing, and lists those to show.
-    async fn give_keys(&mut self, settings: &Settings) -> Result<(), Trouble> {
+    async fn give_keys(&mut self, settings: &ServerSettings) -> Result<(), StartupError> {
         let kept = self
             .keys_file
             .read()
@@ -148,7 +151,7 @@ impl Data {
     }
 
     /// Adds a key that was given; it is neither shown nor kept.
-    async fn add_given(&mut self, given: &FixedKey) -> Result<(), Trouble> {
+    async fn add_given(&mut self, given: &FixedKey) -> Result<(), StartupError> {
         let FixedKey {
             tenant,
             token,
@@ -174,7 +177,7 @@ impl Data {
     }
 
     /// Makes a key of the demo's own tenant, which is shown and kept.
-    async fn make_key(&mut self, read_only: bool) -> Result<(), Trouble> {
+    async fn make_key(&mut self, read_only: bool) -> Result<(), StartupError> {
         let about = |error: KeyError| about_key(TENANT, read_only, &self.store, &error);
         let options = self
             .options(TENANT, read_only)
@@ -202,7 +205,7 @@ impl Data {
         } else {
             options
         };
-        Ok(match Load::owner(&self.store, tenant).await? {
+        Ok(match SeedLoad::owner(&self.store, tenant).await? {
             Some(owner) => options.person(owner),
             None => options,
         })
@@ -210,20 +213,20 @@ impl Data {
 }
 
 /// The share names that were asked for.
-pub(super) fn asked_names(settings: &Settings) -> Option<ShareNames> {
+pub(super) fn asked_names(settings: &ServerSettings) -> Option<ShareNames> {
     settings
         .share_names
         .as_ref()
         .and_then(|(a, b)| ShareNames::new(a, b))
 }
 
-fn about_key(tenant: &str, read_only: bool, store: &Database, error: &KeyError) -> Trouble {
+fn about_key(tenant: &str, read_only: bool, store: &DemoStore, error: &KeyError) -> StartupError {
     match error {
         KeyError::Storage(error) => store.trouble(error),
         error => {
             let option = if read_only { "--read-key" } else { "--key" };
             let remedy = "Use another token, or omit the option.";
-            Trouble::new(
+            StartupError::new(
                 sentence(&error.to_string()),
                 format!("{option} {tenant}=..."),
                 remedy,
@@ -232,8 +235,8 @@ fn about_key(tenant: &str, read_only: bool, store: &Database, error: &KeyError) 
     }
 }
 
-fn about_keys_file(file: &KeysFile, error: &std::io::Error) -> Trouble {
-    Trouble::new(
+fn about_keys_file(file: &KeysFile, error: &std::io::Error) -> StartupError {
+    StartupError::new(
         format!("The keys file cannot be used: {error}."),
         file.path().display().to_string(),
         "Check that you have read and write permission for the file and its folder, or choose another data file with --data.",

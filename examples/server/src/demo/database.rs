@@ -5,49 +5,49 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use svc_core::api::ApiBuilder;
-use svc_core::auth::{AnonymousTenant, Authenticator};
+use svc_core::auth::{Authenticator, TenantResolver};
 use svc_core::error::{Error, Result};
-use svc_core::link::{Address, ShareNames};
-use svc_core::ops::Webhooks;
+use svc_core::link::{RecordAddress, ShareNames};
+use svc_core::ops::WebhookStore;
 use svc_core::raw::RawRecord;
-use svc_core::store::{Load, Store};
-use svc_core::{Changes, Context, Revision, Tenant};
+use svc_core::store::{ImportedRecord, Store};
+use svc_core::{ChangeFeed, Context, RevisionSource, Tenant};
 use svc_postgres::ConnectError;
 use svc_sqlite::FileError;
-use svc_store::commits::Committed;
-use svc_store::keys::{KeyError, KeyInfo, KeyOptions, KeyWebhooks, NewKey, Revocation};
+use svc_store::commits::CommitStats;
+use svc_store::keys::{CreatedKey, KeyError, KeyInfo, KeyOptions, KeyWebhooks, Revocation};
 
 use super::about::{about_file, about_server, said};
-use super::location::{Location, Server};
+use super::location::{DataLocation, SchemaLocation};
 use super::places::refuse_emptied;
-use super::trouble::Trouble;
+use super::trouble::StartupError;
 
 /// Connections of a command that runs beside a server.
 const FEW: usize = 2;
 
 /// The data, opened. Cheap to clone.
 #[derive(Debug, Clone)]
-pub enum Database {
+pub enum DemoStore {
     /// In a file.
-    File(svc_sqlite::Store),
+    File(svc_sqlite::SqliteStore),
     /// In a database.
-    Server(svc_postgres::Store, Box<Server>),
+    Server(svc_postgres::PostgresStore, Box<SchemaLocation>),
 }
 
 /// What a store has done and has to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stats {
+pub struct StoreStats {
     /// Writes in the queue now.
     pub writes_waiting: usize,
     /// Transactions until now.
-    pub commits: Committed,
+    pub commits: CommitStats,
     /// Its connections.
-    pub connections: Connections,
+    pub connections: ConnectionStats,
 }
 
 /// The connections of a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Connections {
+pub enum ConnectionStats {
     /// Those that read a file: open, at work, and how many reads wait for one.
     Readers {
         /// Open now.
@@ -69,32 +69,32 @@ pub enum Connections {
 }
 
 /// Why data cannot be opened.
-enum Refused {
+enum OpenError {
     /// Its share objects have these names, and no others.
     ShareNames(ShareNames),
-    Other(Trouble),
+    Other(StartupError),
 }
 
 /// The same call, whichever store it is.
 macro_rules! either {
     ($database:expr, $store:ident => $call:expr) => {
         match $database {
-            Database::File($store) => $call,
-            Database::Server($store, _) => $call,
+            DemoStore::File($store) => $call,
+            DemoStore::Server($store, _) => $call,
         }
     };
 }
 
-impl Database {
+impl DemoStore {
     /// Opens the data for a server, made when there is none. Its share names are fixed; others that
     /// are asked for are ignored and noted.
     pub(super) async fn open(
-        location: &Location,
+        location: &DataLocation,
         asked: Option<ShareNames>,
         notes: &mut Vec<String>,
-    ) -> Result<Self, Trouble> {
+    ) -> Result<Self, StartupError> {
         match Self::with_names(location, asked.clone().unwrap_or_default()).await {
-            Err(Refused::ShareNames(stored)) => {
+            Err(OpenError::ShareNames(stored)) => {
                 if asked.is_some() {
                     let noun = location.noun();
                     notes.push(format!(
@@ -105,27 +105,27 @@ impl Database {
                 }
                 Self::with_names(location, stored)
                     .await
-                    .map_err(Refused::trouble)
+                    .map_err(OpenError::trouble)
             }
-            other => other.map_err(Refused::trouble),
+            other => other.map_err(OpenError::trouble),
         }
     }
 
     /// Opens data that is there, for a command; a server may run on it.
-    pub(super) async fn beside(location: &Location) -> Result<Self, Trouble> {
+    pub(super) async fn beside(location: &DataLocation) -> Result<Self, StartupError> {
         match location {
-            Location::File(path) => open_beside(path).map(Self::File),
-            Location::Server(server) => {
-                let there = svc_postgres::Store::is_there(&server.options()).await;
+            DataLocation::File(path) => open_beside(path).map(Self::File),
+            DataLocation::Server(server) => {
+                let there = svc_postgres::PostgresStore::is_there(&server.options()).await;
                 if !there.map_err(|error| about_server(server, &error))? {
-                    return Err(Trouble::new(
+                    return Err(StartupError::new(
                         "The schema contains no data of this program.",
                         server.to_string(),
                         "Start the server once to create the data, or choose another schema with --schema.",
                     ));
                 }
                 Self::open(
-                    &Location::Server(Box::new(server.with_connections(FEW))),
+                    &DataLocation::Server(Box::new(server.with_connections(FEW))),
                     None,
                     &mut Vec::new(),
                 )
@@ -134,23 +134,25 @@ impl Database {
         }
     }
 
-    async fn with_names(location: &Location, names: ShareNames) -> Result<Self, Refused> {
+    async fn with_names(location: &DataLocation, names: ShareNames) -> Result<Self, OpenError> {
         match location {
-            Location::File(path) => {
-                let store =
-                    svc_sqlite::Store::open(svc_sqlite::Options::new(path).share_names(names));
+            DataLocation::File(path) => {
+                let store = svc_sqlite::SqliteStore::open(
+                    svc_sqlite::SqliteOptions::new(path).share_names(names),
+                );
                 store.map(Self::File).map_err(|error| match error {
-                    FileError::ShareNames { stored, .. } => Refused::ShareNames(stored),
-                    error => Refused::Other(about_file(&error)),
+                    FileError::ShareNames { stored, .. } => OpenError::ShareNames(stored),
+                    error => OpenError::Other(about_file(&error)),
                 })
             }
-            Location::Server(server) => {
-                let store = svc_postgres::Store::connect(server.options().share_names(names)).await;
+            DataLocation::Server(server) => {
+                let store =
+                    svc_postgres::PostgresStore::connect(server.options().share_names(names)).await;
                 store
                     .map(|store| Self::Server(store, server.clone()))
                     .map_err(|error| match error {
-                        ConnectError::ShareNames(stored) => Refused::ShareNames(stored),
-                        error => Refused::Other(about_server(server, &error)),
+                        ConnectError::ShareNames(stored) => OpenError::ShareNames(stored),
+                        error => OpenError::Other(about_server(server, &error)),
                     })
             }
         }
@@ -168,14 +170,14 @@ impl Database {
     }
 
     /// Data that is open and cannot be read or written.
-    pub(super) fn trouble(&self, error: &Error) -> Trouble {
+    pub(super) fn trouble(&self, error: &Error) -> StartupError {
         match self {
-            Self::File(store) if svc_sqlite::is_damaged(error) => Trouble::new(
+            Self::File(store) if svc_sqlite::is_damaged(error) => StartupError::new(
                 format!("The data file is damaged: {error:#}."),
                 store.path().display().to_string(),
                 "Restore a backup.",
             ),
-            Self::File(store) => Trouble::new(
+            Self::File(store) => StartupError::new(
                 format!(
                     "The data file cannot be read or written: {}.",
                     said(error, "it is in use, or the disk is full")
@@ -183,7 +185,7 @@ impl Database {
                 store.path().display().to_string(),
                 "Check that the disk has free space and that no other program has locked the file, then try again.",
             ),
-            Self::Server(_, server) => Trouble::new(
+            Self::Server(_, server) => StartupError::new(
                 format!(
                     "The database cannot be read or written: {}.",
                     said(error, "it does not respond, or its disk is full")
@@ -206,7 +208,7 @@ impl Database {
     }
 
     /// Checks that a command names a tenant that exists.
-    pub(super) async fn require_tenant(&self, name: &str) -> Result<(), Trouble> {
+    pub(super) async fn require_tenant(&self, name: &str) -> Result<(), StartupError> {
         let tenants = self.tenants().await.map_err(|error| self.trouble(&error))?;
         let names: Vec<&str> = tenants.iter().map(Tenant::as_str).collect();
         if names.contains(&name) {
@@ -218,7 +220,7 @@ impl Database {
             all => format!("Use one of the tenants `{}`.", all.join("`, `")),
         };
         let name = name.escape_debug();
-        Err(Trouble::new(
+        Err(StartupError::new(
             format!("There is no tenant `{name}`."),
             format!("--tenant {name}"),
             hint,
@@ -229,7 +231,7 @@ impl Database {
         &self,
         tenant: &Tenant,
         options: KeyOptions,
-    ) -> Result<NewKey, KeyError> {
+    ) -> Result<CreatedKey, KeyError> {
         either!(self, store => store.create_key(tenant, options).await)
     }
 
@@ -253,11 +255,11 @@ impl Database {
         either!(self, store => store.revoke_key(id, webhooks).await)
     }
 
-    pub(super) async fn get(&self, cx: &Context, at: &Address) -> Result<Option<RawRecord>> {
+    pub(super) async fn get(&self, cx: &Context, at: &RecordAddress) -> Result<Option<RawRecord>> {
         either!(self, store => store.get(cx, at).await)
     }
 
-    pub(super) async fn seed(&self, tenant: &Tenant, rows: Vec<Load>) -> Result<()> {
+    pub(super) async fn seed(&self, tenant: &Tenant, rows: Vec<ImportedRecord>) -> Result<()> {
         either!(self, store => store.seed(tenant, rows).await)
     }
 
@@ -288,11 +290,11 @@ impl Database {
     }
 
     /// What it has done and has to do. It asks nobody.
-    pub(super) fn stats(&self) -> Stats {
+    pub(super) fn stats(&self) -> StoreStats {
         let connections = match self {
             Self::File(store) => {
                 let stats = store.stats();
-                Connections::Readers {
+                ConnectionStats::Readers {
                     open: stats.readers_open,
                     busy: stats.readers_busy,
                     waiting: stats.reads_waiting,
@@ -300,7 +302,7 @@ impl Database {
             }
             Self::Server(store, _) => {
                 let stats = store.stats();
-                Connections::Pool {
+                ConnectionStats::Pool {
                     busy: stats.connections_busy,
                     idle: stats.connections_idle,
                     wanted: stats.connections_wanted,
@@ -309,7 +311,7 @@ impl Database {
         };
         either!(self, store => {
             let stats = store.stats();
-            Stats {
+            StoreStats {
                 writes_waiting: stats.writes_waiting,
                 commits: stats.commits,
                 connections,
@@ -318,12 +320,12 @@ impl Database {
     }
 }
 
-impl Refused {
-    fn trouble(self) -> Trouble {
+impl OpenError {
+    fn trouble(self) -> StartupError {
         match self {
             Self::Other(trouble) => trouble,
             // Opened with the names that it said.
-            Self::ShareNames(names) => Trouble::new(
+            Self::ShareNames(names) => StartupError::new(
                 "The share names of the data changed while it was being opened.",
                 format!("{},{}", names.network_a(), names.network_b()),
                 "Run the command again.",
@@ -333,15 +335,15 @@ impl Refused {
 }
 
 /// Opens a data file that exists, for a command; a server may run on it.
-pub(super) fn open_beside(path: &Path) -> Result<svc_sqlite::Store, Trouble> {
+pub(super) fn open_beside(path: &Path) -> Result<svc_sqlite::SqliteStore, StartupError> {
     refuse_emptied(path)?;
-    svc_sqlite::Store::open(svc_sqlite::Options::new(path).beside_a_server())
+    svc_sqlite::SqliteStore::open(svc_sqlite::SqliteOptions::new(path).beside_a_server())
         .map_err(|error| about_file(&error))
 }
 
 fn registered<S>(store: &S, api: ApiBuilder, anonymous_helpers: bool) -> ApiBuilder
 where
-    S: Store + Changes + Webhooks + Authenticator + AnonymousTenant + Revision + Clone,
+    S: Store + ChangeFeed + WebhookStore + Authenticator + TenantResolver + RevisionSource + Clone,
 {
     let shared = Arc::new(store.clone());
     let api = api.store(&shared).changes(&shared).webhooks(&shared);

@@ -3,42 +3,42 @@
 use async_trait::async_trait;
 use svc_core::{
     Deliver, Result, Tenant,
-    ops::{Delivered, Dispatch, ToSend},
+    ops::{DeliveryOutcome, OutboxEntry, OutboxPayload},
 };
 
-use super::access_log::Teller;
+use super::access_log::LogHandle;
 
 /// Tells in the log, beside the requests, what a server would send: kinds and ids only.
 #[derive(Debug, Clone, Default)]
-pub struct Recorded(Teller);
+pub struct LogOnlyDelivery(LogHandle);
 
-impl Recorded {
+impl LogOnlyDelivery {
     /// Tells it there.
     #[must_use]
-    pub fn by(teller: Teller) -> Self {
+    pub fn by(teller: LogHandle) -> Self {
         Self(teller)
     }
 }
 
 #[async_trait]
-impl Deliver for Recorded {
-    async fn deliver(&self, tenant: &Tenant, dispatch: &Dispatch) -> Result<Delivered> {
+impl Deliver for LogOnlyDelivery {
+    async fn deliver(&self, tenant: &Tenant, dispatch: &OutboxEntry) -> Result<DeliveryOutcome> {
         self.0.tell(&line(tenant, dispatch));
-        Ok(Delivered::Done)
+        Ok(DeliveryOutcome::Done)
     }
 }
 
 /// One line: what is sent, for whom, about what, and under which id.
-fn line(tenant: &Tenant, dispatch: &Dispatch) -> String {
+fn line(tenant: &Tenant, dispatch: &OutboxEntry) -> String {
     let about = match &dispatch.what {
-        ToSend::Response { helper, action, .. } => {
+        OutboxPayload::Response { helper, action, .. } => {
             let action = action.as_ref().map_or_else(
                 || "-".to_owned(),
                 |id| format!("{}/{id}", helper.records().plural()),
             );
             format!("{} {action}", helper.as_str())
         }
-        ToSend::Message { message, .. } => format!("schedule messages/{message}"),
+        OutboxPayload::Message { message, .. } => format!("schedule messages/{message}"),
         _ => "-".to_owned(),
     };
     format!(
@@ -61,7 +61,7 @@ mod tests {
     #[test]
     fn und_42_a_line_names_nobody() {
         let id = |text: &str| Id::new(text).unwrap();
-        let what = ToSend::Response {
+        let what = OutboxPayload::Response {
             trigger: TriggerName::Autoresponse,
             identifiers: vec!["mail:dear-ada".to_owned()],
             helper: HelperName::RecordSignature,
@@ -70,7 +70,7 @@ mod tests {
         };
         let line = line(
             &Tenant::new("demo"),
-            &Dispatch::new(id("d1"), Timestamp::MIN, what),
+            &OutboxEntry::new(id("d1"), Timestamp::MIN, what),
         );
         assert_eq!(
             line,

@@ -2,14 +2,14 @@
 
 use svc_docs::documents::{capabilities, json_schema, json_schema_names, openapi};
 
-use super::cli::{Document, Options};
-use super::database::Database;
-use super::deliver::Recorded;
+use super::cli::{ExportDocument, ServerArgs};
+use super::database::DemoStore;
+use super::deliver::LogOnlyDelivery;
 use super::interface::service;
 use super::run::write;
 use super::scratch::Scratch;
-use super::settings::Settings;
-use super::trouble::Trouble;
+use super::settings::ServerSettings;
+use super::trouble::StartupError;
 
 /// What links begin with when `--base-url` is not given.
 const BASE_URL: &str = "http://127.0.0.1:8080/api/v1/";
@@ -19,12 +19,15 @@ const BASE_URL: &str = "http://127.0.0.1:8080/api/v1/";
 /// # Errors
 ///
 /// The options contradict each other, or nothing can be written to the folder of temporary files.
-pub(super) async fn export(options: &Options, document: &Document) -> Result<(), Trouble> {
-    if let Document::Schema { citus: true, .. } = document {
+pub(super) async fn export(
+    options: &ServerArgs,
+    document: &ExportDocument,
+) -> Result<(), StartupError> {
+    if let ExportDocument::Schema { citus: true, .. } = document {
         write(&on_citus(options)?);
         return Ok(());
     }
-    let settings = Settings::check(options)?;
+    let settings = ServerSettings::check(options)?;
     let scratch = Scratch::make()?;
     let text = written(&scratch.open(&settings).await?, &settings, document)?;
     write(&text);
@@ -32,15 +35,15 @@ pub(super) async fn export(options: &Options, document: &Document) -> Result<(),
 }
 
 /// The statements that make the tables on a cluster; no server is asked.
-fn on_citus(options: &Options) -> Result<String, Trouble> {
+fn on_citus(options: &ServerArgs) -> Result<String, StartupError> {
     let named = options.schema.as_deref().unwrap_or("svc");
-    let tables =
-        svc_postgres::Options::new("postgres://localhost").map(|options| options.schema(named));
+    let tables = svc_postgres::PostgresOptions::new("postgres://localhost")
+        .map(|options| options.schema(named));
     tables
-        .and_then(|options| svc_postgres::Store::tables_on_citus(&options))
+        .and_then(|options| svc_postgres::PostgresStore::tables_on_citus(&options))
         .map_err(|error| {
             let place = format!("--schema {}", named.escape_debug());
-            Trouble::new(
+            StartupError::new(
                 format!("The SQL statements cannot be printed: {error}."),
                 place,
                 "Choose another schema, or omit --schema.",
@@ -48,27 +51,32 @@ fn on_citus(options: &Options) -> Result<String, Trouble> {
         })
 }
 
-fn written(store: &Database, settings: &Settings, document: &Document) -> Result<String, Trouble> {
+fn written(
+    store: &DemoStore,
+    settings: &ServerSettings,
+    document: &ExportDocument,
+) -> Result<String, StartupError> {
     let base_url = settings.base_url.as_deref().unwrap_or(BASE_URL);
-    let service = service(store, settings, base_url, Recorded::default())?;
+    let service = service(store, settings, base_url, LogOnlyDelivery::default())?;
     let api = service.api();
     let text = match document {
-        Document::Openapi => format!("{:#}", openapi(api, api.base())),
-        Document::Capabilities => serde_json::to_string_pretty(&capabilities(api, api.base()))
-            .map_err(|error| {
-                Trouble::new(
+        ExportDocument::Openapi => format!("{:#}", openapi(api, api.base())),
+        ExportDocument::Capabilities => {
+            serde_json::to_string_pretty(&capabilities(api, api.base())).map_err(|error| {
+                StartupError::new(
                     format!("The capability document cannot be printed: {error}."),
                     "export",
                     "Report this as a bug.",
                 )
-            })?,
-        Document::Schema { name: None, .. } => json_schema_names(api).join("\n"),
-        Document::Schema {
+            })?
+        }
+        ExportDocument::Schema { name: None, .. } => json_schema_names(api).join("\n"),
+        ExportDocument::Schema {
             name: Some(name), ..
         } => {
             let schema = json_schema(api, api.base(), name).ok_or_else(|| {
                 let remedy = format!("Use one of {}.", json_schema_names(api).join(", "));
-                Trouble::new(
+                StartupError::new(
                     format!(
                         "There is no JSON Schema with the name `{}`.",
                         name.escape_debug()

@@ -16,24 +16,24 @@ use tower_service::Service;
 
 /// What a request passes before it reaches the service. Clones are the same gate.
 #[derive(Debug, Clone)]
-pub struct Gate {
+pub struct LoadGate {
     opened: watch::Receiver<bool>,
 }
 
-/// Opens a [`Gate`].
+/// Opens a [`LoadGate`].
 #[derive(Debug, Clone)]
-pub struct Opener {
+pub struct GateOpener {
     open: Arc<watch::Sender<bool>>,
 }
 
-impl Gate {
+impl LoadGate {
     /// A gate that is closed until its opener opens it.
     #[must_use]
-    pub fn closed() -> (Self, Opener) {
+    pub fn closed() -> (Self, GateOpener) {
         let (open, opened) = watch::channel(false);
         (
             Self { opened },
-            Opener {
+            GateOpener {
                 open: Arc::new(open),
             },
         )
@@ -49,8 +49,8 @@ impl Gate {
     /// The service behind this gate. A request waits before it for as long as `patience`, and is
     /// then told to come again (UND-36).
     #[must_use]
-    pub fn before(self, service: SvcService, patience: Duration) -> Gated {
-        Gated {
+    pub fn before(self, service: SvcService, patience: Duration) -> GatedService {
+        GatedService {
             gate: self,
             service,
             patience,
@@ -70,22 +70,22 @@ impl Gate {
     }
 }
 
-impl Opener {
+impl GateOpener {
     /// Lets all requests through from now on.
     pub fn open(&self) {
         self.open.send_replace(true);
     }
 }
 
-/// A service behind a [`Gate`].
+/// A service behind a [`LoadGate`].
 #[derive(Debug, Clone)]
-pub struct Gated {
-    gate: Gate,
+pub struct GatedService {
+    gate: LoadGate,
     service: SvcService,
     patience: Duration,
 }
 
-impl Gated {
+impl GatedService {
     /// Whether requests pass.
     #[must_use]
     pub fn is_open(&self) -> bool {
@@ -93,7 +93,7 @@ impl Gated {
     }
 }
 
-impl<B> Service<Request<B>> for Gated
+impl<B> Service<Request<B>> for GatedService
 where
     B: Body + Send + 'static,
     B::Data: Send,

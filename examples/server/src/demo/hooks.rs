@@ -11,14 +11,14 @@ use svc_core::auth::{Caller, Identity, Rights};
 use svc_core::link::Target;
 use svc_core::value::Id;
 
-use super::cli::{HookAction, Options};
-use super::database::Database;
-use super::deliver::Recorded;
+use super::cli::{ServerArgs, WebhookAction};
+use super::database::DemoStore;
+use super::deliver::LogOnlyDelivery;
 use super::interface::service;
-use super::location::Location;
+use super::location::DataLocation;
 use super::run::say;
-use super::settings::Settings;
-use super::trouble::Trouble;
+use super::settings::ServerSettings;
+use super::trouble::StartupError;
 
 /// The name under which webhooks show that this program created or changed them.
 const COMMAND: &str = "svc-demo";
@@ -32,28 +32,28 @@ const BASE: &str = "http://localhost/";
 ///
 /// There is no such data, tenant or webhook, or what is asked for is refused.
 pub(super) async fn manage(
-    options: &Options,
+    options: &ServerArgs,
     tenant: &str,
-    action: HookAction,
-) -> Result<(), Trouble> {
-    let store = Database::beside(&Location::of(options)?).await?;
+    action: WebhookAction,
+) -> Result<(), StartupError> {
+    let store = DemoStore::beside(&DataLocation::of(options)?).await?;
     store.require_tenant(tenant).await?;
     let service = service(
         &store,
-        &Settings::check(options)?,
+        &ServerSettings::check(options)?,
         BASE,
-        Recorded::default(),
+        LogOnlyDelivery::default(),
     )?;
-    let hooks = Hooks {
+    let hooks = WebhookCommands {
         api: service.api(),
         tenant: Tenant::new(tenant),
     };
     match action {
-        HookAction::List => {
+        WebhookAction::List => {
             let all = hooks.ask(Method::GET, Target::Webhooks, None).await?;
             say(&table(&all, service.api()));
         }
-        HookAction::Add { url, kinds, events } => {
+        WebhookAction::Add { url, kinds, events } => {
             let mut body = Map::from_iter([("url".to_owned(), json!(url))]);
             let given = [("kinds", kinds), ("events", events)]
                 .into_iter()
@@ -68,13 +68,13 @@ pub(super) async fn manage(
                 text(at(&made, &["secret"]))
             ));
         }
-        HookAction::Remove { id } => {
+        WebhookAction::Remove { id } => {
             hooks
                 .ask(Method::DELETE, Target::Webhook(named(&id)?), None)
                 .await?;
             say(&format!("Deleted webhook {id}.\n"));
         }
-        HookAction::Pause { id } => {
+        WebhookAction::Pause { id } => {
             hooks
                 .ask(
                     Method::PUT,
@@ -84,7 +84,7 @@ pub(super) async fn manage(
                 .await?;
             say(&format!("Paused webhook {id}.\n"));
         }
-        HookAction::Resume { id } => {
+        WebhookAction::Resume { id } => {
             hooks
                 .ask(
                     Method::PUT,
@@ -94,14 +94,14 @@ pub(super) async fn manage(
                 .await?;
             say(&format!("Resumed webhook {id}.\n"));
         }
-        HookAction::Redeliver { id, after } => {
+        WebhookAction::Redeliver { id, after } => {
             let body = after.map_or_else(|| json!({}), |after| json!({"after": after}));
             hooks
                 .ask(Method::POST, Target::Redelivery(named(&id)?), Some(&body))
                 .await?;
             say(&format!("Webhook {id} sends the changes again.\n"));
         }
-        HookAction::Rotate { id } => {
+        WebhookAction::Rotate { id } => {
             let changed = hooks
                 .ask(Method::POST, Target::SecretRotation(named(&id)?), None)
                 .await?;
@@ -115,19 +115,19 @@ pub(super) async fn manage(
 }
 
 /// The webhooks of a tenant.
-struct Hooks<'a> {
+struct WebhookCommands<'a> {
     api: &'a Api,
     tenant: Tenant,
 }
 
-impl Hooks<'_> {
+impl WebhookCommands<'_> {
     /// What the interface answers; its refusal as trouble.
     async fn ask(
         &self,
         method: Method,
         target: Target,
         body: Option<&Value>,
-    ) -> Result<Value, Trouble> {
+    ) -> Result<Value, StartupError> {
         let identity = Identity::Known(
             self.tenant.clone(),
             Caller::with_rights(Rights::all()).named(COMMAND),
@@ -157,7 +157,7 @@ impl Hooks<'_> {
         }
         let mut said = Vec::new();
         descriptions(&answer, &mut said);
-        Err(Trouble::new(
+        Err(StartupError::new(
             said.join(" "),
             place,
             "Correct the arguments and run the command again. To allow http URLs and private addresses, add --allow-private-webhooks.",
@@ -165,13 +165,13 @@ impl Hooks<'_> {
     }
 }
 
-fn named(id: &str) -> Result<Id, Trouble> {
+fn named(id: &str) -> Result<Id, StartupError> {
     Id::new(id).ok_or_else(|| unknown(id))
 }
 
-fn unknown(id: &str) -> Trouble {
+fn unknown(id: &str) -> StartupError {
     let id = id.escape_debug();
-    Trouble::new(
+    StartupError::new(
         format!("This tenant has no webhook with the id `{id}`."),
         format!("webhook id {id}"),
         "Run `svc-demo webhooks list` to see the ids of the webhooks of a tenant.",

@@ -3,19 +3,19 @@
 use std::time::Duration;
 
 use svc_core::api::{
-    Api, Atomicity, EntryLinks, ErrorBodies, IfMatch, PatchMethod, ResponseStyle, Vendor,
+    Api, Atomicity, EntryLinks, ErrorBodies, IfMatchPolicy, PatchMethod, ResponseStyle, Vendor,
 };
 use svc_core::link::Dialect;
 use svc_core::model::Kind;
-use svc_core::webhook::Reach;
+use svc_core::webhook::ReceiverPolicy;
 use svc_tower::SvcService;
 
 use super::cli;
-use super::database::Database;
-use super::deliver::Recorded;
+use super::database::DemoStore;
+use super::deliver::LogOnlyDelivery;
 use super::scratch::Scratch;
-use super::settings::{Cors, Settings};
-use super::trouble::Trouble;
+use super::settings::{CorsSetting, ServerSettings};
+use super::trouble::StartupError;
 
 /// The namespace of the server's identifiers, unless another one is asked for.
 const NAMESPACE: &str = "svc_demo";
@@ -27,9 +27,9 @@ const EVEN: Duration = Duration::from_millis(10);
 /// # Errors
 ///
 /// One of the prefixes is not valid.
-pub fn dialect(store: &Database, settings: &Settings) -> Result<Dialect, Trouble> {
+pub fn dialect(store: &DemoStore, settings: &ServerSettings) -> Result<Dialect, StartupError> {
     let wrong = |option: &str, prefix: &str| {
-        Trouble::new(
+        StartupError::new(
             format!(
                 "`{option}` must have 1 to 32 lower-case letters and digits and start with a letter."
             ),
@@ -51,7 +51,7 @@ pub fn dialect(store: &Database, settings: &Settings) -> Result<Dialect, Trouble
 
 /// What cannot be served either where records that were named cannot be read: the collections under
 /// them, and what is created there.
-pub(super) fn also_withheld(settings: &Settings) -> Vec<String> {
+pub(super) fn also_withheld(settings: &ServerSettings) -> Vec<String> {
     let unread = settings
         .without
         .iter()
@@ -78,11 +78,11 @@ pub(super) fn also_withheld(settings: &Settings) -> Vec<String> {
 ///
 /// The options contradict each other, or name a capability that is none.
 pub fn service(
-    store: &Database,
-    settings: &Settings,
+    store: &DemoStore,
+    settings: &ServerSettings,
     base_url: &str,
-    deliver: Recorded,
-) -> Result<SvcService, Trouble> {
+    deliver: LogOnlyDelivery,
+) -> Result<SvcService, StartupError> {
     let namespace = settings.namespace.as_deref().unwrap_or(NAMESPACE);
     let vendor = Vendor::new("Example", "svc-demo")
         .namespace(namespace)
@@ -93,12 +93,12 @@ pub fn service(
         .base_url(base_url)
         .dialect(dialect(store, settings)?)
         .response_style(match settings.style {
-            cli::Style::Table => ResponseStyle::Table,
-            cli::Style::Examples => ResponseStyle::Examples,
+            cli::ResponseStyleArg::Table => ResponseStyle::Table,
+            cli::ResponseStyleArg::Examples => ResponseStyle::Examples,
         })
         .entry_links(match settings.entry_links {
-            cli::EntryLinks::All => EntryLinks::All,
-            cli::EntryLinks::Listed => EntryLinks::Listed,
+            cli::EntryLinksArg::All => EntryLinks::All,
+            cli::EntryLinksArg::Listed => EntryLinks::Listed,
         })
         .error_bodies(if settings.error_bodies {
             ErrorBodies::Everywhere
@@ -106,9 +106,9 @@ pub fn service(
             ErrorBodies::AsSpecified
         })
         .conditional_requests(if settings.require_if_match {
-            IfMatch::Required
+            IfMatchPolicy::Required
         } else {
-            IfMatch::Optional
+            IfMatchPolicy::Optional
         })
         .batches()
         .atomicity(if settings.atomic_helpers {
@@ -117,7 +117,7 @@ pub fn service(
             Atomicity::PerResource
         })
         .webhook_reach(
-            Reach::PUBLIC
+            ReceiverPolicy::PUBLIC
                 .plain(settings.private_webhooks)
                 .private(settings.private_webhooks),
         )
@@ -133,7 +133,7 @@ pub fn service(
         api = api.helpers_only();
     }
     let api = api.build().map_err(|error| {
-        Trouble::new(
+        StartupError::new(
             format!(
                 "The API cannot be served with these options: {}.",
                 error.problems().join("; ").replace(".without(...)", "--without-capability")
@@ -156,14 +156,14 @@ pub fn service(
         .trusted_proxies(settings.trusted_proxies.iter().copied())
         .even_times(EVEN, exactly);
     Ok(match &settings.cors {
-        Cors::Off => service,
-        Cors::Any => service.cors(svc_tower::Cors::any()),
-        Cors::Origins(origins) => service.cors(svc_tower::Cors::origins(origins)),
+        CorsSetting::Off => service,
+        CorsSetting::Any => service.cors(svc_tower::Cors::any()),
+        CorsSetting::Origins(origins) => service.cors(svc_tower::Cors::origins(origins)),
     })
 }
 
 /// The options that can contradict each other, as they were given.
-fn given(settings: &Settings) -> String {
+fn given(settings: &ServerSettings) -> String {
     let mut options: Vec<String> = settings
         .without
         .iter()
@@ -191,7 +191,7 @@ async fn exactly(time: Duration) {
 /// # Errors
 ///
 /// As [`service`]; nothing can be written to the folder of temporary files.
-pub(super) async fn check(settings: &Settings) -> Result<(), Trouble> {
+pub(super) async fn check(settings: &ServerSettings) -> Result<(), StartupError> {
     let has_own_prefix = settings.prefix.is_some() || settings.extension_prefix.is_some();
     if settings.without.is_empty()
         && !settings.helpers_only
@@ -205,7 +205,7 @@ pub(super) async fn check(settings: &Settings) -> Result<(), Trouble> {
         &scratch.open(settings).await?,
         settings,
         "http://localhost/",
-        Recorded::default(),
+        LogOnlyDelivery::default(),
     )
     .map(drop)
 }
@@ -214,48 +214,63 @@ pub(super) async fn check(settings: &Settings) -> Result<(), Trouble> {
 mod tests {
     use super::{also_withheld, service};
     use crate::demo::cli::Cli;
-    use crate::demo::deliver::Recorded;
-    use crate::demo::settings::Settings;
+    use crate::demo::deliver::LogOnlyDelivery;
+    use crate::demo::settings::ServerSettings;
     use clap::Parser;
     use svc_core::model::Kind;
-    use svc_sqlite::{Options, Store};
+    use svc_sqlite::{SqliteOptions, SqliteStore};
 
-    use crate::demo::database::Database;
+    use crate::demo::database::DemoStore;
 
-    fn settings(arguments: &[&str]) -> Settings {
+    fn settings(arguments: &[&str]) -> ServerSettings {
         let arguments = ["svc-demo"].iter().chain(arguments);
-        Settings::check(&Cli::try_parse_from(arguments).expect("parses").options).expect("is good")
+        ServerSettings::check(&Cli::try_parse_from(arguments).expect("parses").options)
+            .expect("is good")
     }
 
     #[test]
     fn what_hangs_on_a_kind_that_cannot_be_read_is_withheld_with_it() {
         let folder = tempfile::tempdir().expect("a folder");
-        let store = Database::File(
-            Store::open(Options::new(folder.path().join("a.db"))).expect("it opens"),
+        let store = DemoStore::File(
+            SqliteStore::open(SqliteOptions::new(folder.path().join("a.db"))).expect("it opens"),
         );
         for kind in Kind::ALL {
             let settings = settings(&["--without-capability", &format!("{}.read", kind.plural())]);
             assert!(
-                service(&store, &settings, "http://localhost/", Recorded::default()).is_ok(),
+                service(
+                    &store,
+                    &settings,
+                    "http://localhost/",
+                    LogOnlyDelivery::default()
+                )
+                .is_ok(),
                 "{kind:?}"
             );
         }
         let both = settings(&["--without-capability", "petitions.read,signatures.create"]);
         assert_eq!(also_withheld(&both), ["petitions.sub.signatures"]);
-        assert!(service(&store, &both, "http://localhost/", Recorded::default()).is_ok());
+        assert!(
+            service(
+                &store,
+                &both,
+                "http://localhost/",
+                LogOnlyDelivery::default()
+            )
+            .is_ok()
+        );
     }
 
     #[test]
     fn a_capability_that_is_none_is_named() {
         let folder = tempfile::tempdir().expect("a folder");
-        let store = Database::File(
-            Store::open(Options::new(folder.path().join("a.db"))).expect("it opens"),
+        let store = DemoStore::File(
+            SqliteStore::open(SqliteOptions::new(folder.path().join("a.db"))).expect("it opens"),
         );
         let trouble = service(
             &store,
             &settings(&["--without-capability", "people.fly"]),
             "http://localhost/",
-            Recorded::default(),
+            LogOnlyDelivery::default(),
         )
         .expect_err("none");
         assert!(trouble.what().contains("people.fly"), "{trouble}");

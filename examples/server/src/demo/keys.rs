@@ -6,27 +6,27 @@ use std::path::Path;
 use svc_core::Tenant;
 use svc_core::auth::{Caller, Right, Rights};
 use svc_core::context::Context;
-use svc_core::link::Address;
+use svc_core::link::RecordAddress;
 use svc_core::model::Kind;
 use svc_core::value::{Id, Timestamp};
-use svc_sqlite::{Options, Store};
+use svc_sqlite::{SqliteOptions, SqliteStore};
 use svc_store::keys::{KeyError, KeyInfo, KeyOptions, KeyWebhooks, Revocation};
 
 use super::about::about_file;
 use super::cli::KeyAction;
-use super::database::{Database, open_beside};
-use super::load::Load;
-use super::location::Location;
+use super::database::{DemoStore, open_beside};
+use super::load::SeedLoad;
+use super::location::DataLocation;
 use super::run::say;
-use super::trouble::Trouble;
+use super::trouble::StartupError;
 
 /// Makes, lists or revokes keys of the data at a location.
 ///
 /// # Errors
 ///
 /// There is no such data, tenant, person, right or key, or the data cannot be used.
-pub(super) async fn manage(location: &Location, action: KeyAction) -> Result<(), Trouble> {
-    let store = Database::beside(location).await?;
+pub(super) async fn manage(location: &DataLocation, action: KeyAction) -> Result<(), StartupError> {
+    let store = DemoStore::beside(location).await?;
     match action {
         KeyAction::Create {
             tenant,
@@ -75,10 +75,10 @@ pub(super) async fn manage(location: &Location, action: KeyAction) -> Result<(),
 ///
 /// The data is in a database, there is no such file, there is a file already where the copy should
 /// be, or one of them cannot be used.
-pub(super) async fn backup(location: &Location, to: &Path) -> Result<(), Trouble> {
+pub(super) async fn backup(location: &DataLocation, to: &Path) -> Result<(), StartupError> {
     let path = match location {
-        Location::File(path) => path,
-        Location::Server(server) => return Err(server.no_backup()),
+        DataLocation::File(path) => path,
+        DataLocation::Server(server) => return Err(server.no_backup()),
     };
     let store = open_beside(path)?;
     store.backup(to).await.map_err(|error| about_file(&error))?;
@@ -91,16 +91,16 @@ pub(super) async fn backup(location: &Location, to: &Path) -> Result<(), Trouble
 /// # Errors
 ///
 /// The data is in a database, there is no such file, a server runs on it, or it cannot be written.
-pub(super) async fn compact(location: &Location) -> Result<(), Trouble> {
+pub(super) async fn compact(location: &DataLocation) -> Result<(), StartupError> {
     let path = match location {
-        Location::File(path) => path,
-        Location::Server(server) => return Err(server.no_compact()),
+        DataLocation::File(path) => path,
+        DataLocation::Server(server) => return Err(server.no_compact()),
     };
     let failed = |error| about_file(&error);
     // Opening alone makes a file where there is none; opening beside a server does not, and knows
     // its share names.
     let names = open_beside(path)?.share_names().clone();
-    let store = Store::open(Options::new(path).share_names(names)).map_err(failed)?;
+    let store = SqliteStore::open(SqliteOptions::new(path).share_names(names)).map_err(failed)?;
     let size = || std::fs::metadata(store.path()).map_or(0, |file| file.len() / 1024);
     let before = size();
     store.compact().await.map_err(failed)?;
@@ -112,9 +112,9 @@ pub(super) async fn compact(location: &Location) -> Result<(), Trouble> {
     Ok(())
 }
 
-fn right(text: &str) -> Result<Right, Trouble> {
+fn right(text: &str) -> Result<Right, StartupError> {
     text.parse().map_err(|_| {
-        Trouble::new(
+        StartupError::new(
             format!("There is no right `{}`.", text.escape_debug()),
             format!("--right {}", text.escape_debug()),
             "Use a collection and an operation (list, read, create, update or delete), such as people.create, or a helper, such \
@@ -123,9 +123,9 @@ fn right(text: &str) -> Result<Right, Trouble> {
     })
 }
 
-fn instant(text: &str) -> Result<Timestamp, Trouble> {
+fn instant(text: &str) -> Result<Timestamp, StartupError> {
     Timestamp::parse(text).ok_or_else(|| {
-        Trouble::new(
+        StartupError::new(
             format!("`{}` is not a date and time.", text.escape_debug()),
             format!("--expires {}", text.escape_debug()),
             "Use a date and time in UTC, such as 2030-01-31T12:00:00Z.",
@@ -135,13 +135,17 @@ fn instant(text: &str) -> Result<Timestamp, Trouble> {
 
 /// The person of a new key: the one asked for, who has to exist, or the one to whom the demo's keys
 /// are bound.
-async fn bound(store: &Database, tenant: &str, asked: Option<&str>) -> Result<Option<Id>, Trouble> {
+async fn bound(
+    store: &DemoStore,
+    tenant: &str,
+    asked: Option<&str>,
+) -> Result<Option<Id>, StartupError> {
     let trouble = |error| store.trouble(&error);
     let Some(asked) = asked else {
-        return Load::owner(store, tenant).await.map_err(trouble);
+        return SeedLoad::owner(store, tenant).await.map_err(trouble);
     };
     let unknown = || {
-        Trouble::new(
+        StartupError::new(
             format!(
                 "The tenant `{tenant}` has no person `{}`.",
                 asked.escape_debug()
@@ -156,12 +160,12 @@ async fn bound(store: &Database, tenant: &str, asked: Option<&str>) -> Result<Op
         Caller::with_rights(Rights::all()),
         Timestamp::now(),
     );
-    let address = Address::top(Kind::Person, id.clone());
+    let address = RecordAddress::top(Kind::Person, id.clone());
     let person = store.get(&cx, &address).await.map_err(trouble)?;
     person.map(|_| Some(id)).ok_or_else(unknown)
 }
 
-async fn create(store: &Database, tenant: &str, options: KeyOptions) -> Result<(), Trouble> {
+async fn create(store: &DemoStore, tenant: &str, options: KeyOptions) -> Result<(), StartupError> {
     let key = store
         .create_key(&Tenant::new(tenant), options)
         .await
@@ -169,7 +173,7 @@ async fn create(store: &Database, tenant: &str, options: KeyOptions) -> Result<(
             KeyError::Storage(error) => store.trouble(&error),
             other => {
                 let remedy = "Run `svc-demo keys list` to see the tenants that have keys.";
-                Trouble::new(
+                StartupError::new(
                     format!("The key cannot be created: {other}."),
                     format!("--tenant {tenant}"),
                     remedy,
@@ -183,7 +187,7 @@ async fn create(store: &Database, tenant: &str, options: KeyOptions) -> Result<(
     Ok(())
 }
 
-async fn list(store: &Database) -> Result<(), Trouble> {
+async fn list(store: &DemoStore) -> Result<(), StartupError> {
     let keys = store
         .list_keys()
         .await
@@ -243,11 +247,11 @@ fn state(key: &KeyInfo, now: Timestamp) -> String {
 }
 
 async fn revoke(
-    location: &Location,
-    store: &Database,
+    location: &DataLocation,
+    store: &DemoStore,
     id: &str,
     webhooks: KeyWebhooks,
-) -> Result<(), Trouble> {
+) -> Result<(), StartupError> {
     let revocation = store
         .revoke_key(id, webhooks)
         .await
@@ -257,7 +261,7 @@ async fn revoke(
         disabled_webhooks,
     } = revocation;
     if !was_in_force && disabled_webhooks == 0 {
-        return Err(Trouble::new(
+        return Err(StartupError::new(
             format!(
                 "There is no active key with the id `{}`.",
                 id.escape_debug()
@@ -278,7 +282,7 @@ async fn revoke(
 
 /// Takes a revoked key out of the keys that the demo shows. The next start does so, too, when this
 /// fails.
-fn forget(location: &Location, id: &str) {
+fn forget(location: &DataLocation, id: &str) {
     let Ok(file) = location.keys_file() else {
         return;
     };

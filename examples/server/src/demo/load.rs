@@ -5,13 +5,13 @@ use std::time::{Duration, Instant};
 
 use svc_core::auth::{Caller, Rights};
 use svc_core::error::{Error, Result};
-use svc_core::link::Address;
+use svc_core::link::RecordAddress;
 use svc_core::store;
 use svc_core::value::{Id, Timestamp};
 use svc_core::{Context, Tenant};
 
-use super::database::Database;
-use super::seed::{Row, Seed};
+use super::database::DemoStore;
+use super::seed::{SeedRecords, SeedRow};
 
 /// Records in one transaction: of a file, and of a database, which may be far away and has a time
 /// limit for each.
@@ -28,7 +28,7 @@ const PAUSE: Duration = Duration::from_millis(500);
 
 /// The data of one tenant that is still to be loaded.
 #[derive(Debug)]
-pub struct Load {
+pub struct SeedLoad {
     tenant: Tenant,
     people: u32,
 }
@@ -45,7 +45,7 @@ enum Ready {
 
 /// How far a load is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Progress {
+pub struct LoadProgress {
     /// People made so far.
     pub people: u32,
     /// Records made so far.
@@ -53,15 +53,15 @@ pub struct Progress {
 }
 
 /// What the store remembers of a tenant's load.
-struct Mark {
+struct LoadMarker {
     people: u32,
     /// `None`: all of them.
     done: Option<usize>,
     owner: String,
 }
 
-impl Mark {
-    async fn read(store: &Database, tenant: &str) -> Result<Option<Self>> {
+impl LoadMarker {
+    async fn read(store: &DemoStore, tenant: &str) -> Result<Option<Self>> {
         let Some(text) = store.read_mark(&name(tenant)).await? else {
             return Ok(None);
         };
@@ -85,7 +85,7 @@ impl Mark {
         }))
     }
 
-    async fn write(&self, store: &Database, tenant: &str) -> Result<()> {
+    async fn write(&self, store: &DemoStore, tenant: &str) -> Result<()> {
         let done = self
             .done
             .map_or_else(|| "all".to_owned(), |rows| rows.to_string());
@@ -99,14 +99,14 @@ fn name(tenant: &str) -> String {
     format!("seed.{tenant}")
 }
 
-impl Load {
+impl SeedLoad {
     /// A new tenant with so many people. It exists and has an owner from now on; its data is still
     /// to be loaded.
-    pub(super) async fn begin(store: &Database, tenant: &str, people: u32) -> Result<Self> {
-        let owner = Seed::new(tenant, people).owner().id.to_string();
+    pub(super) async fn begin(store: &DemoStore, tenant: &str, people: u32) -> Result<Self> {
+        let owner = SeedRecords::new(tenant, people).owner().id.to_string();
         // The mark comes first: a tenant without one was not made by this program, and nothing is
         // loaded into it.
-        Mark {
+        LoadMarker {
             people,
             done: Some(0),
             owner,
@@ -118,8 +118,8 @@ impl Load {
     }
 
     /// What is left to load of a tenant that exists; `None` when that is nothing.
-    pub(super) async fn resume(store: &Database, tenant: &str) -> Result<Option<Self>> {
-        let Some(mark) = Mark::read(store, tenant).await? else {
+    pub(super) async fn resume(store: &DemoStore, tenant: &str) -> Result<Option<Self>> {
+        let Some(mark) = LoadMarker::read(store, tenant).await? else {
             return Ok(None);
         };
         Ok(mark.done.map(|_| Self {
@@ -134,8 +134,8 @@ impl Load {
     /// # Errors
     ///
     /// Storage trouble.
-    pub async fn owner(store: &Database, tenant: &str) -> Result<Option<Id>> {
-        Ok(Mark::read(store, tenant)
+    pub async fn owner(store: &DemoStore, tenant: &str) -> Result<Option<Id>> {
+        Ok(LoadMarker::read(store, tenant)
             .await?
             .and_then(|mark| Id::new(&mark.owner)))
     }
@@ -160,12 +160,12 @@ impl Load {
     /// Storage trouble. What was loaded stays, and the next start goes on from there.
     pub async fn run(
         self,
-        store: &Database,
-        mut go_on: impl FnMut(Progress) -> bool + Send,
+        store: &DemoStore,
+        mut go_on: impl FnMut(LoadProgress) -> bool + Send,
     ) -> Result<bool> {
         let most = match store {
-            Database::File(_) => STEP,
-            Database::Server(..) => SERVER_STEP,
+            DemoStore::File(_) => STEP,
+            DemoStore::Server(..) => SERVER_STEP,
         };
         let (all, done) = match self.ready(store, &mut go_on).await? {
             // Another demo may have begun with another number.
@@ -176,12 +176,12 @@ impl Load {
             }
             Ready::Stopped => return Ok(false),
         };
-        let mut seed = Seed::new(self.tenant.as_str(), all);
+        let mut seed = SeedRecords::new(self.tenant.as_str(), all);
         let owner = seed.owner().id.to_string();
         let mut patience = Duration::ZERO;
         let mut done = seed.by_ref().take(done).count();
         loop {
-            let step: Vec<Row> = seed.by_ref().take(most).collect();
+            let step: Vec<SeedRow> = seed.by_ref().take(most).collect();
             let Some(first) = step.first().map(|row| row.address.clone()) else {
                 break;
             };
@@ -193,7 +193,7 @@ impl Load {
                 if let Err(error) = store
                     .seed(
                         &self.tenant,
-                        step.into_iter().map(store::Load::from).collect(),
+                        step.into_iter().map(store::ImportedRecord::from).collect(),
                     )
                     .await
                 {
@@ -205,7 +205,7 @@ impl Load {
                 }
             }
             done += rows;
-            let mark = Mark {
+            let mark = LoadMarker {
                 people: all,
                 done: Some(done),
                 owner: owner.clone(),
@@ -214,7 +214,7 @@ impl Load {
             // If the process has lost the lease meanwhile, two processes load, and neither stores a
             // row twice.
             store.take_lease(&name(self.tenant.as_str()), LEASE).await?;
-            if !go_on(Progress {
+            if !go_on(LoadProgress {
                 people: seed.people_made(),
                 records: done,
             }) {
@@ -225,7 +225,7 @@ impl Load {
             // turn.
             tokio::task::yield_now().await;
         }
-        Mark {
+        LoadMarker {
             people: all,
             done: None,
             owner,
@@ -239,11 +239,11 @@ impl Load {
     /// Waits while another process loads the same tenant. Returns how many rows are there then.
     async fn ready(
         &self,
-        store: &Database,
-        go_on: &mut (impl FnMut(Progress) -> bool + Send),
+        store: &DemoStore,
+        go_on: &mut (impl FnMut(LoadProgress) -> bool + Send),
     ) -> Result<Ready> {
         while !store.take_lease(&name(self.tenant.as_str()), LEASE).await? {
-            if !go_on(Progress {
+            if !go_on(LoadProgress {
                 people: 0,
                 records: 0,
             }) {
@@ -251,9 +251,9 @@ impl Load {
             }
             tokio::time::sleep(PAUSE).await;
         }
-        let mark = Mark::read(store, self.tenant.as_str()).await?;
+        let mark = LoadMarker::read(store, self.tenant.as_str()).await?;
         Ok(match mark {
-            Some(Mark {
+            Some(LoadMarker {
                 people,
                 done: Some(done),
                 ..
@@ -265,8 +265,8 @@ impl Load {
     /// Whether a record is there, or is before this time is over.
     async fn comes_within(
         &self,
-        store: &Database,
-        address: &Address,
+        store: &DemoStore,
+        address: &RecordAddress,
         patience: Duration,
     ) -> Result<bool> {
         let cx = Context::new(
@@ -285,15 +285,15 @@ impl Load {
     }
 }
 
-impl From<Row> for store::Load {
-    fn from(row: Row) -> Self {
+impl From<SeedRow> for store::ImportedRecord {
+    fn from(row: SeedRow) -> Self {
         Self::new(row.address.id, row.created, row.draft)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Load, Mark, STEP};
+    use super::{LoadMarker, STEP, SeedLoad};
     use std::path::Path;
     use svc_core::auth::{Caller, Rights};
     use svc_core::context::Context;
@@ -302,31 +302,31 @@ mod tests {
     use svc_core::page::{ListRequest, PageRequest};
     use svc_core::store::Store as _;
     use svc_core::value::Timestamp;
-    use svc_sqlite::{Options, Store};
+    use svc_sqlite::{SqliteOptions, SqliteStore};
 
-    use crate::demo::database::Database;
+    use crate::demo::database::DemoStore;
 
     const PEOPLE: u32 = 2500;
 
-    fn opened(folder: &Path) -> Result<Database> {
-        Ok(Database::File(Store::open(Options::new(
+    fn opened(folder: &Path) -> Result<DemoStore> {
+        Ok(DemoStore::File(SqliteStore::open(SqliteOptions::new(
             folder.join("a.db"),
         ))?))
     }
 
     /// How many people the tenant has.
-    async fn people(store: &Database) -> Result<u64> {
+    async fn people(store: &DemoStore) -> Result<u64> {
         let tenant = store.ensure_tenant("demo").await?;
         let cx = Context::new(tenant, Caller::with_rights(Rights::all()), Timestamp::now());
         let first = ListRequest::all(PageRequest::new(1, 1));
-        let Database::File(store) = store else {
+        let DemoStore::File(store) = store else {
             return Err(Error::unexpected("no file"));
         };
         Ok(store.list(&cx, Kind::Person, &first).await?.total)
     }
 
     /// Loads one step, then stops.
-    async fn one_step(store: &Database, load: Load) -> Result<usize> {
+    async fn one_step(store: &DemoStore, load: SeedLoad) -> Result<usize> {
         let mut steps = 0;
         let complete = load
             .run(store, |_| {
@@ -342,8 +342,8 @@ mod tests {
     async fn a_load_goes_on_where_it_ended() -> Result<()> {
         let folder = tempfile::tempdir()?;
         let store = opened(folder.path())?;
-        let load = Load::begin(&store, "demo", PEOPLE).await?;
-        let owner = Load::owner(&store, "demo")
+        let load = SeedLoad::begin(&store, "demo", PEOPLE).await?;
+        let owner = SeedLoad::owner(&store, "demo")
             .await?
             .expect("an owner")
             .to_string();
@@ -352,19 +352,23 @@ mod tests {
         assert!(0 < half && half < PEOPLE.into(), "{half}");
         // The second step is in the file, and its mark is not, as after a power failure between the
         // two.
-        let load = Load::resume(&store, "demo").await?.expect("a part is left");
+        let load = SeedLoad::resume(&store, "demo")
+            .await?
+            .expect("a part is left");
         assert_eq!(one_step(&store, load).await?, 1);
-        Mark {
+        LoadMarker {
             people: PEOPLE,
             done: Some(STEP),
             owner,
         }
         .write(&store, "demo")
         .await?;
-        let load = Load::resume(&store, "demo").await?.expect("a part is left");
+        let load = SeedLoad::resume(&store, "demo")
+            .await?
+            .expect("a part is left");
         assert!(load.run(&store, |_| true).await?);
         assert_eq!(people(&store).await?, u64::from(PEOPLE));
-        assert!(Load::resume(&store, "demo").await?.is_none());
+        assert!(SeedLoad::resume(&store, "demo").await?.is_none());
         Ok(())
     }
 
@@ -373,8 +377,8 @@ mod tests {
         let folder = tempfile::tempdir()?;
         let store = opened(folder.path())?;
         store.ensure_tenant("demo").await?;
-        assert!(Load::resume(&store, "demo").await?.is_none());
-        assert!(Load::owner(&store, "demo").await?.is_none());
+        assert!(SeedLoad::resume(&store, "demo").await?.is_none());
+        assert!(SeedLoad::owner(&store, "demo").await?.is_none());
         Ok(())
     }
 }

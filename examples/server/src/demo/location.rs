@@ -5,31 +5,31 @@ use std::fmt::{self, Display, Write as _};
 use std::path::PathBuf;
 
 use sha2::{Digest, Sha256};
-use svc_postgres::Statements;
+use svc_postgres::StatementMode;
 use svc_sqlite::remove_data_file;
 use tokio_postgres::config::Host;
 
 use super::about::{about_file, about_server};
-use super::cli::{DatabaseUrl, Options, StatementsBy};
+use super::cli::{DatabaseUrl, ServerArgs, StatementModeArg};
 use super::places::{KeysFile, cache_folder, data_file};
-use super::trouble::Trouble;
+use super::trouble::StartupError;
 
 /// The schema of the tables, unless another one is asked for.
 const SCHEMA: &str = "svc";
 
 /// Where the data is.
 #[derive(Debug, Clone)]
-pub enum Location {
+pub enum DataLocation {
     /// In this file.
     File(PathBuf),
     /// In this database.
-    Server(Box<Server>),
+    Server(Box<SchemaLocation>),
 }
 
 /// A schema of a database.
 #[derive(Debug, Clone)]
-pub struct Server {
-    options: svc_postgres::Options,
+pub struct SchemaLocation {
+    options: svc_postgres::PostgresOptions,
     /// Its host, port and database.
     place: String,
     schema: String,
@@ -37,20 +37,20 @@ pub struct Server {
     replica: Option<String>,
 }
 
-impl Location {
+impl DataLocation {
     /// Where the options say; the file in the user's cache folder unless they do.
     ///
     /// # Errors
     ///
     /// The options contradict each other, name no database, or there is no place for a file.
-    pub fn of(options: &Options) -> Result<Self, Trouble> {
+    pub fn of(options: &ServerArgs) -> Result<Self, StartupError> {
         match (&options.database, &options.data) {
-            (Some(_), Some(_)) => Err(Trouble::new(
+            (Some(_), Some(_)) => Err(StartupError::new(
                 "`--data` and `--database` cannot be used together.",
                 "--data, --database (or SVC_DEMO_DATA, SVC_DEMO_DATABASE)",
                 "Omit one of them.",
             )),
-            (Some(url), None) => Ok(Self::Server(Box::new(Server::of(
+            (Some(url), None) => Ok(Self::Server(Box::new(SchemaLocation::of(
                 "--database",
                 url,
                 options,
@@ -64,7 +64,7 @@ impl Location {
                     ("--citus", options.cluster),
                 ];
                 if let Some((option, _)) = given.into_iter().find(|(_, given)| *given) {
-                    return Err(Trouble::new(
+                    return Err(StartupError::new(
                         format!("`{option}` requires `--database`."),
                         option,
                         "Add --database with the URL of a PostgreSQL database, or omit the option.",
@@ -76,7 +76,7 @@ impl Location {
     }
 
     /// The file that keeps the keys of this data readable.
-    pub(super) fn keys_file(&self) -> Result<KeysFile, Trouble> {
+    pub(super) fn keys_file(&self) -> Result<KeysFile, StartupError> {
         Ok(match self {
             Self::File(path) => KeysFile::beside(path),
             Self::Server(server) => {
@@ -97,7 +97,7 @@ impl Location {
     }
 
     /// Removes the data, if there is some of this program.
-    pub(super) async fn remove(&self) -> Result<(), Trouble> {
+    pub(super) async fn remove(&self) -> Result<(), StartupError> {
         match self {
             Self::File(path) => remove_data_file(path)
                 .map(drop)
@@ -119,7 +119,7 @@ impl Location {
     }
 }
 
-impl Display for Location {
+impl Display for DataLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File(path) => path.display().fmt(f),
@@ -128,7 +128,7 @@ impl Display for Location {
     }
 }
 
-impl Server {
+impl SchemaLocation {
     /// A schema of the database at a URL, which this option names.
     ///
     /// # Errors
@@ -138,11 +138,11 @@ impl Server {
         option: &'static str,
         url: &DatabaseUrl,
         schema: Option<&str>,
-    ) -> Result<Self, Trouble> {
+    ) -> Result<Self, StartupError> {
         let schema = schema.unwrap_or(SCHEMA);
         Ok(Self {
             place: place(url).ok_or_else(|| unreadable(option))?,
-            options: svc_postgres::Options::new(&url.0)
+            options: svc_postgres::PostgresOptions::new(&url.0)
                 .map_err(|error| about_url(option, &error))?
                 .schema(schema),
             // A name that can be one stays as it is.
@@ -155,14 +155,14 @@ impl Server {
     pub(super) fn of(
         option: &'static str,
         url: &DatabaseUrl,
-        options: &Options,
-    ) -> Result<Self, Trouble> {
+        options: &ServerArgs,
+    ) -> Result<Self, StartupError> {
         let mut server = Self::at(option, url, options.schema.as_deref())?;
         if let Some(most) = options.connections {
             server.options = server.options.connections(most.into());
         }
-        if options.statements == Some(StatementsBy::Unnamed) {
-            server.options = server.options.statements(Statements::Unnamed);
+        if options.statements == Some(StatementModeArg::Unnamed) {
+            server.options = server.options.statements(StatementMode::Unnamed);
         }
         if options.cluster {
             server.options = server.options.cluster();
@@ -179,7 +179,7 @@ impl Server {
 
     /// How to open it.
     #[must_use]
-    pub fn options(&self) -> svc_postgres::Options {
+    pub fn options(&self) -> svc_postgres::PostgresOptions {
         self.options.clone()
     }
 
@@ -206,16 +206,16 @@ impl Server {
         })
     }
 
-    async fn remove(&self) -> Result<(), Trouble> {
-        match svc_postgres::Store::remove(&self.options).await {
+    async fn remove(&self) -> Result<(), StartupError> {
+        match svc_postgres::PostgresStore::remove(&self.options).await {
             Ok(()) | Err(svc_postgres::ConnectError::NotOurs(_)) => Ok(()),
             Err(error) => Err(about_server(self, &error)),
         }
     }
 
     /// What to use in place of a copy of the file.
-    pub(super) fn no_backup(&self) -> Trouble {
-        Trouble::new(
+    pub(super) fn no_backup(&self) -> StartupError {
+        StartupError::new(
             "`backup` copies a data file only. Use the tools of PostgreSQL to back up a database.",
             self.to_string(),
             format!(
@@ -226,8 +226,8 @@ impl Server {
     }
 
     /// What to use in place of a check of the file.
-    pub(super) fn no_check(&self) -> Trouble {
-        Trouble::new(
+    pub(super) fn no_check(&self) -> StartupError {
+        StartupError::new(
             "`check` checks a data file only. Use the tools of PostgreSQL to check a database.",
             self.to_string(),
             "Run pg_amcheck with the URL of the database, or pg_checksums while PostgreSQL is stopped.",
@@ -235,8 +235,8 @@ impl Server {
     }
 
     /// What to use in place of a file that is written anew.
-    pub(super) fn no_compact(&self) -> Trouble {
-        Trouble::new(
+    pub(super) fn no_compact(&self) -> StartupError {
+        StartupError::new(
             "`compact` rewrites a data file only. Use PostgreSQL to rewrite the tables of a database.",
             self.to_string(),
             format!(
@@ -247,7 +247,7 @@ impl Server {
     }
 }
 
-impl Display for Server {
+impl Display for SchemaLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "postgres://{}, schema {}", self.place, self.schema)
     }
@@ -305,25 +305,25 @@ fn host(host: &Host) -> String {
 }
 
 /// Not what the parser says: that may be a part of the password.
-fn unreadable(option: &str) -> Trouble {
-    Trouble::new(
+fn unreadable(option: &str) -> StartupError {
+    StartupError::new(
         format!("The database URL in `{option}` cannot be read."),
         option,
         "Write it as postgres://user:password@host:5432/database. In a password, write @ as %40, / as %2F, : as %3A and % as %25.",
     )
 }
 
-fn about_url(option: &str, error: &svc_postgres::ConnectError) -> Trouble {
+fn about_url(option: &str, error: &svc_postgres::ConnectError) -> StartupError {
     match error {
         svc_postgres::ConnectError::Url(_) => unreadable(option),
-        svc_postgres::ConnectError::NoTls => Trouble::new(
+        svc_postgres::ConnectError::NoTls => StartupError::new(
             format!(
                 "The database URL in `{option}` requires TLS (sslmode=require), but this program was built without TLS."
             ),
             option,
             "Build the program with the feature `tls` of svc-postgres. If the network is trusted, set sslmode=disable in the URL.",
         ),
-        other => Trouble::new(
+        other => StartupError::new(
             format!("The database cannot be used: {other}."),
             option,
             "Change the URL.",
@@ -333,14 +333,14 @@ fn about_url(option: &str, error: &svc_postgres::ConnectError) -> Trouble {
 
 #[cfg(test)]
 mod tests {
-    use super::{Location, place};
+    use super::{DataLocation, place};
     use crate::demo::cli::{Cli, DatabaseUrl};
     use clap::Parser;
 
-    fn location(arguments: &[&str]) -> Result<Location, String> {
+    fn location(arguments: &[&str]) -> Result<DataLocation, String> {
         let arguments = ["svc-demo"].iter().chain(arguments);
         let options = Cli::try_parse_from(arguments).expect("parses").options;
-        Location::of(&options).map_err(|trouble| trouble.to_string())
+        DataLocation::of(&options).map_err(|trouble| trouble.to_string())
     }
 
     fn shown(url: &str) -> Option<String> {
@@ -421,7 +421,7 @@ mod tests {
     #[test]
     fn each_place_has_keys_of_its_own_whoever_asks() {
         let name = |arguments: &[&str]| {
-            let Ok(Location::Server(server)) = location(arguments) else {
+            let Ok(DataLocation::Server(server)) = location(arguments) else {
                 panic!("{arguments:?}")
             };
             server.id()

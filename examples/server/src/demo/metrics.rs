@@ -9,10 +9,10 @@ use prometheus::{
     Counter, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, Opts, Registry,
     Result, TextEncoder,
 };
-use svc_tower::{Answered, BodyBudgetUsage};
+use svc_tower::{BodyBudgetUsage, ObservedResponse};
 
-use super::database::{Connections, Stats};
-use super::trouble::Trouble;
+use super::database::{ConnectionStats, StoreStats};
+use super::trouble::StartupError;
 
 /// The upper ends of the latency's buckets, in seconds.
 const BUCKETS: [f64; 12] = [
@@ -35,10 +35,10 @@ impl Metrics {
     /// # Errors
     ///
     /// There cannot be such metrics.
-    pub fn new() -> std::result::Result<Self, Trouble> {
+    pub fn new() -> std::result::Result<Self, StartupError> {
         Self::registered().map_err(|error| {
             let what = format!("The metrics cannot be registered: {error}.");
-            Trouble::new(what, "--metrics on", "Start the server with --metrics off.")
+            StartupError::new(what, "--metrics on", "Start the server with --metrics off.")
         })
     }
 
@@ -63,7 +63,7 @@ impl Metrics {
     }
 
     /// Counts one answer.
-    pub fn count(&self, answered: &Answered<'_>) {
+    pub fn count(&self, answered: &ObservedResponse<'_>) {
         let (route, method) = (answered.route().to_string(), answered.method());
         // There are as many values as labels; with another number nothing would be counted.
         if let Ok(latency) = self
@@ -87,7 +87,7 @@ impl Metrics {
     /// # Errors
     ///
     /// A metric cannot be written in this format.
-    pub fn text(&self, store: &Stats, bodies: BodyBudgetUsage) -> Result<String> {
+    pub fn text(&self, store: &StoreStats, bodies: BodyBudgetUsage) -> Result<String> {
         let mut families = self.registry.gather();
         families.extend(of_store(store)?);
         families.extend(of_bodies(bodies)?);
@@ -96,7 +96,7 @@ impl Metrics {
 }
 
 /// What a store says of itself.
-fn of_store(store: &Stats) -> Result<Vec<MetricFamily>> {
+fn of_store(store: &StoreStats) -> Result<Vec<MetricFamily>> {
     let commits = store.commits;
     let mut families = vec![
         gauge(
@@ -127,7 +127,7 @@ fn of_store(store: &Stats) -> Result<Vec<MetricFamily>> {
     seconds.inc_by(commits.time.as_secs_f64());
     families.push(seconds.collect());
     families.extend(match store.connections {
-        Connections::Readers {
+        ConnectionStats::Readers {
             open,
             busy,
             waiting,
@@ -140,7 +140,7 @@ fn of_store(store: &Stats) -> Result<Vec<MetricFamily>> {
                 waiting,
             )?,
         ],
-        Connections::Pool { busy, idle, wanted } => [
+        ConnectionStats::Pool { busy, idle, wanted } => [
             gauge(
                 "svc_connections_busy",
                 "Connections to the database at work.",
@@ -200,7 +200,7 @@ mod tests {
     use std::collections::BTreeSet;
     use std::fs;
 
-    use svc_store::commits::Committed;
+    use svc_store::commits::CommitStats;
 
     use super::*;
 
@@ -226,9 +226,9 @@ mod tests {
     fn served() -> BTreeSet<String> {
         let metrics = Metrics::new().expect("metrics");
         let families = |connections| {
-            let stats = Stats {
+            let stats = StoreStats {
                 writes_waiting: 0,
-                commits: Committed::default(),
+                commits: CommitStats::default(),
                 connections,
             };
             metrics
@@ -244,12 +244,12 @@ mod tests {
                 .expect("a text")
         };
         let texts = [
-            families(Connections::Readers {
+            families(ConnectionStats::Readers {
                 open: 0,
                 busy: 0,
                 waiting: 0,
             }),
-            families(Connections::Pool {
+            families(ConnectionStats::Pool {
                 busy: 0,
                 idle: 0,
                 wanted: 0,

@@ -10,18 +10,18 @@ use http_body::Body;
 use svc_tower::{BodyBudget, ResponseBody, SvcService};
 use tower_service::Service;
 
-use super::database::Database;
-use super::gate::Gated;
+use super::database::DemoStore;
+use super::gate::GatedService;
 use super::metrics::Metrics;
-use super::trouble::Trouble;
+use super::trouble::StartupError;
 
 /// The media type of Prometheus' text format, which is UTF-8.
 const TEXT_FORMAT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// The service, and beside it what a monitor asks for.
 #[derive(Debug, Clone)]
-pub struct Monitored {
-    service: Gated,
+pub struct MonitoredService {
+    service: GatedService,
     /// `None` where nobody may ask.
     monitor: Option<Monitor>,
 }
@@ -30,7 +30,7 @@ pub struct Monitored {
 #[derive(Debug, Clone)]
 pub struct Monitor {
     metrics: Metrics,
-    store: Database,
+    store: DemoStore,
     budget: BodyBudget,
 }
 
@@ -43,10 +43,10 @@ impl Monitor {
     /// As [`Metrics::new`].
     pub fn of(
         service: SvcService,
-        store: &Database,
+        store: &DemoStore,
         budget: BodyBudget,
         wanted: bool,
-    ) -> Result<(SvcService, Option<Self>), Trouble> {
+    ) -> Result<(SvcService, Option<Self>), StartupError> {
         let mount = service
             .api()
             .base()
@@ -71,18 +71,18 @@ impl Monitor {
     }
 }
 
-impl Monitored {
+impl MonitoredService {
     /// A service with a monitor beside it, or without one.
     #[must_use]
-    pub fn new(service: Gated, monitor: Option<Monitor>) -> Self {
+    pub fn new(service: GatedService, monitor: Option<Monitor>) -> Self {
         Self { service, monitor }
     }
 
     /// What a monitor asks for, and who answers; `None` for any other request.
-    fn asked<B>(&self, request: &Request<B>) -> Option<(Monitor, Asked)> {
+    fn asked<B>(&self, request: &Request<B>) -> Option<(Monitor, MonitorRequest)> {
         let asked = match request.uri().path() {
-            "/metrics" => Asked::Metrics,
-            "/healthz" => Asked::Health {
+            "/metrics" => MonitorRequest::Metrics,
+            "/healthz" => MonitorRequest::Health {
                 is_loaded: self.service.is_open(),
             },
             _ => return None,
@@ -93,33 +93,35 @@ impl Monitored {
 
 /// What a monitor can ask for.
 #[derive(Debug, Clone, Copy)]
-enum Asked {
+enum MonitorRequest {
     Metrics,
     Health { is_loaded: bool },
 }
 
 impl Monitor {
-    async fn answer(self, asked: Asked, method: Method) -> Response<ResponseBody> {
+    async fn answer(self, asked: MonitorRequest, method: Method) -> Response<ResponseBody> {
         let is_read = matches!(method, Method::GET | Method::HEAD);
         let (status, text) = match asked {
             _ if !is_read => (StatusCode::METHOD_NOT_ALLOWED, String::new()),
-            Asked::Metrics => match self.metrics.text(&self.store.stats(), self.budget.usage()) {
-                Ok(text) => (StatusCode::OK, text),
-                Err(error) => {
-                    tracing::warn!(%error, "the metrics cannot be written");
-                    (StatusCode::INTERNAL_SERVER_ERROR, String::new())
+            MonitorRequest::Metrics => {
+                match self.metrics.text(&self.store.stats(), self.budget.usage()) {
+                    Ok(text) => (StatusCode::OK, text),
+                    Err(error) => {
+                        tracing::warn!(%error, "the metrics cannot be written");
+                        (StatusCode::INTERNAL_SERVER_ERROR, String::new())
+                    }
                 }
-            },
-            Asked::Health { is_loaded: false } => {
+            }
+            MonitorRequest::Health { is_loaded: false } => {
                 (StatusCode::SERVICE_UNAVAILABLE, "loading\n".to_owned())
             }
             // It asks the data something, for no longer than the store waits for anything.
-            Asked::Health { is_loaded: true } => match self.store.tenants().await {
+            MonitorRequest::Health { is_loaded: true } => match self.store.tenants().await {
                 Ok(_) => (StatusCode::OK, "ok\n".to_owned()),
                 Err(error) => {
                     let what = match self.store {
-                        Database::File(_) => "the data file cannot be read",
-                        Database::Server(..) => "the database does not answer",
+                        DemoStore::File(_) => "the data file cannot be read",
+                        DemoStore::Server(..) => "the database does not answer",
                     };
                     tracing::warn!(?error, "{what}");
                     (StatusCode::SERVICE_UNAVAILABLE, format!("{what}\n"))
@@ -143,7 +145,7 @@ impl Monitor {
     }
 }
 
-impl<B> Service<Request<B>> for Monitored
+impl<B> Service<Request<B>> for MonitoredService
 where
     B: Body + Send + 'static,
     B::Data: Send,

@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 use etcetera::base_strategy::{BaseStrategy, choose_native_strategy};
 use svc_sqlite::sync_directory;
 
-use super::trouble::Trouble;
+use super::trouble::StartupError;
 
 /// The data file: the one asked for, or `demo.db` in the user's cache folder, which is made.
 ///
 /// # Errors
 ///
 /// This user has no cache folder, or it cannot be made.
-pub fn data_file(asked: Option<&Path>) -> Result<PathBuf, Trouble> {
+pub fn data_file(asked: Option<&Path>) -> Result<PathBuf, StartupError> {
     if let Some(path) = asked {
         return Ok(path.to_owned());
     }
@@ -26,12 +26,12 @@ pub fn data_file(asked: Option<&Path>) -> Result<PathBuf, Trouble> {
 /// # Errors
 ///
 /// The file is empty and has a keys file.
-pub(super) fn refuse_emptied(data: &Path) -> Result<(), Trouble> {
+pub(super) fn refuse_emptied(data: &Path) -> Result<(), StartupError> {
     let is_empty = fs::metadata(data).is_ok_and(|file| file.len() == 0);
     if !is_empty || !KeysFile::beside(data).path().exists() {
         return Ok(());
     }
-    Err(Trouble::new(
+    Err(StartupError::new(
         "The data file is empty, but its keys file exists. The data is lost.",
         data.display().to_string(),
         "Restore a backup, or start with --reset to delete the keys file and create new data.",
@@ -39,9 +39,9 @@ pub(super) fn refuse_emptied(data: &Path) -> Result<(), Trouble> {
 }
 
 /// The demo's own folder in the user's cache folder, which is made.
-pub(super) fn cache_folder(remedy: &str) -> Result<PathBuf, Trouble> {
+pub(super) fn cache_folder(remedy: &str) -> Result<PathBuf, StartupError> {
     let Ok(folders) = choose_native_strategy() else {
-        return Err(Trouble::new(
+        return Err(StartupError::new(
             "The home folder of this user is unknown.",
             "the environment variable HOME",
             remedy,
@@ -49,7 +49,7 @@ pub(super) fn cache_folder(remedy: &str) -> Result<PathBuf, Trouble> {
     };
     let folder = folders.cache_dir().join("svc-demo");
     make_private_folder(&folder).map_err(|error| {
-        Trouble::new(
+        StartupError::new(
             format!("The cache folder cannot be created: {error}."),
             folder.display().to_string(),
             remedy,

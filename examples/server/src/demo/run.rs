@@ -10,32 +10,32 @@ use svc_core::error::Error;
 use svc_declaration::visible;
 use svc_tower::BodyBudget;
 use svc_tower::server::Server;
-use svc_tower::webhooks::Sender;
+use svc_tower::webhooks::WebhookSender;
 use tokio::runtime::Runtime;
 use tracing_subscriber::filter::LevelFilter;
 
 use super::access_log::AccessLog;
-use super::address::Address;
+use super::address::ListenAddress;
 use super::banner::Banner;
 use super::check as data_check;
-use super::cli::{Cli, Command, Options};
+use super::cli::{Cli, Command, ServerArgs};
 use super::copy;
 use super::data::Data;
-use super::database::Database;
-use super::deliver::Recorded;
+use super::database::DemoStore;
+use super::deliver::LogOnlyDelivery;
 use super::export::export;
-use super::gate::Gate;
+use super::gate::LoadGate;
 use super::hooks;
 use super::import;
 use super::interface::{also_withheld, check, dialect, service};
 use super::keys;
-use super::load::Load;
-use super::location::{self, Location};
-use super::monitor::{Monitor, Monitored};
-use super::settings::Settings;
-use super::signals::Stop;
+use super::load::SeedLoad;
+use super::location::{self, DataLocation};
+use super::monitor::{Monitor, MonitoredService};
+use super::settings::ServerSettings;
+use super::signals::ShutdownFlag;
 use super::top;
-use super::trouble::Trouble;
+use super::trouble::StartupError;
 
 /// How long a request waits for the data of a new file before it is told to come again.
 const LOAD_PATIENCE: Duration = Duration::from_secs(10);
@@ -57,7 +57,7 @@ pub fn main() -> ExitCode {
             let what = format!("The server cannot start threads: {error}.");
             eprintln!(
                 "error: {}",
-                Trouble::new(
+                StartupError::new(
                     what,
                     "the operating system",
                     "Raise the limit of threads for this user, then start again."
@@ -77,17 +77,17 @@ pub fn main() -> ExitCode {
 }
 
 /// Does what the command line says; a server runs until it is told to stop.
-async fn run(cli: Cli) -> Result<(), Trouble> {
+async fn run(cli: Cli) -> Result<(), StartupError> {
     let options = &cli.options;
     match cli.command {
         None => run_server(options).await,
-        Some(Command::Keys { action }) => keys::manage(&Location::of(options)?, action).await,
+        Some(Command::Keys { action }) => keys::manage(&DataLocation::of(options)?, action).await,
         Some(Command::Hooks { tenant, action }) => hooks::manage(options, &tenant, action).await,
-        Some(Command::Backup { to }) => keys::backup(&Location::of(options)?, &to).await,
-        Some(Command::Check) => data_check::run(&Location::of(options)?),
-        Some(Command::Compact) => keys::compact(&Location::of(options)?).await,
+        Some(Command::Backup { to }) => keys::backup(&DataLocation::of(options)?, &to).await,
+        Some(Command::Check) => data_check::run(&DataLocation::of(options)?),
+        Some(Command::Compact) => keys::compact(&DataLocation::of(options)?).await,
         Some(Command::Copy { from, to }) => {
-            copy::run(&from, &location::Server::of("--to", &to, options)?).await
+            copy::run(&from, &location::SchemaLocation::of("--to", &to, options)?).await
         }
         Some(Command::Import(import)) => import::run(&import).await,
         Some(Command::Top {
@@ -100,20 +100,20 @@ async fn run(cli: Cli) -> Result<(), Trouble> {
 }
 
 /// Serves until the order to stop comes.
-async fn run_server(options: &Options) -> Result<(), Trouble> {
-    let settings = Settings::check(options)?;
+async fn run_server(options: &ServerArgs) -> Result<(), StartupError> {
+    let settings = ServerSettings::check(options)?;
     check(&settings).await?;
-    let stop = Stop::listen().map_err(|error| {
+    let stop = ShutdownFlag::listen().map_err(|error| {
         let what = format!("The server cannot handle signals: {error}.");
-        Trouble::new(
+        StartupError::new(
             what,
             "the operating system",
             "Start the server in an environment that allows handlers for SIGINT and SIGTERM.",
         )
     })?;
     // The port comes first: nothing is deleted or made for a server that cannot listen.
-    let address = Address::open(&settings).await?;
-    let location = Location::of(options)?;
+    let address = ListenAddress::open(&settings).await?;
+    let location = DataLocation::of(options)?;
     let Data {
         store,
         keys,
@@ -136,7 +136,7 @@ async fn run_server(options: &Options) -> Result<(), Trouble> {
         &store,
         &settings,
         &address.base_url,
-        Recorded::by(log.teller()),
+        LogOnlyDelivery::by(log.teller()),
     )?
     .body_budget(budget.clone());
     let deliveries = service.deliveries();
@@ -152,7 +152,7 @@ async fn run_server(options: &Options) -> Result<(), Trouble> {
         notes: &notes,
     };
     say(&banner.to_string());
-    let (gate, opener) = Gate::closed();
+    let (gate, opener) = LoadGate::closed();
     let loading = tokio::spawn({
         let (store, stop) = (store.clone(), stop.clone());
         async move {
@@ -162,8 +162,8 @@ async fn run_server(options: &Options) -> Result<(), Trouble> {
             Ok::<_, Error>(())
         }
     });
-    let is_alone = matches!(store, Database::File(_));
-    let sender = Sender::new(service.api()).map(|sender| sender.alone(is_alone));
+    let is_alone = matches!(store, DemoStore::File(_));
+    let sender = WebhookSender::new(service.api()).map(|sender| sender.alone(is_alone));
     let sending = tokio::spawn({
         let stop = stop.clone();
         async move {
@@ -190,7 +190,10 @@ async fn run_server(options: &Options) -> Result<(), Trouble> {
         }
     };
     let delivering = deliveries.map(|deliveries| tokio::spawn(deliveries.run()));
-    let service = log.before(Monitored::new(gate.before(service, LOAD_PATIENCE), monitor));
+    let service = log.before(MonitoredService::new(
+        gate.before(service, LOAD_PATIENCE),
+        monitor,
+    ));
     Server::new(service)
         .trusted_proxies(settings.trusted_proxies)
         .run_until(address.listener, stopped)
@@ -213,7 +216,7 @@ async fn run_server(options: &Options) -> Result<(), Trouble> {
 }
 
 /// Loads what is missing behind a bar that shows how far it is. Whether all of it is there.
-async fn load(store: &Database, loads: Vec<Load>, stop: &Stop) -> Result<bool, Error> {
+async fn load(store: &DemoStore, loads: Vec<SeedLoad>, stop: &ShutdownFlag) -> Result<bool, Error> {
     let begun = Instant::now();
     let mut records = 0;
     let mut people = 0;

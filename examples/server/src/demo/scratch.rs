@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use uuid::Uuid;
 
 use super::data::asked_names;
-use super::database::Database;
-use super::location::Location;
+use super::database::DemoStore;
+use super::location::DataLocation;
 use super::places::make_private_folder;
-use super::settings::Settings;
-use super::trouble::Trouble;
+use super::settings::ServerSettings;
+use super::trouble::StartupError;
 
 /// A folder with an empty data file; gone when this is dropped.
 #[derive(Debug)]
@@ -21,11 +21,11 @@ impl Scratch {
     /// # Errors
     ///
     /// There is no place for temporary files.
-    pub(super) fn make() -> Result<Self, Trouble> {
+    pub(super) fn make() -> Result<Self, StartupError> {
         let folder = std::env::temp_dir().join(format!("svc-demo-{}", Uuid::new_v4()));
         make_private_folder(&folder).map_err(|error| {
             let what = format!("A temporary folder cannot be created: {error}.");
-            Trouble::new(
+            StartupError::new(
                 what,
                 folder.display().to_string(),
                 "Set the environment variable TMPDIR to a folder for temporary files.",
@@ -39,9 +39,9 @@ impl Scratch {
     /// # Errors
     ///
     /// It cannot be written.
-    pub(super) async fn open(&self, settings: &Settings) -> Result<Database, Trouble> {
-        let file = Location::File(self.0.join("scratch.db"));
-        Database::open(&file, asked_names(settings), &mut Vec::new()).await
+    pub(super) async fn open(&self, settings: &ServerSettings) -> Result<DemoStore, StartupError> {
+        let file = DataLocation::File(self.0.join("scratch.db"));
+        DemoStore::open(&file, asked_names(settings), &mut Vec::new()).await
     }
 }
 

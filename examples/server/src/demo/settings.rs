@@ -3,10 +3,10 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use http::Uri;
-use svc_store::keys::IssuedKey;
+use svc_store::keys::StoredKey;
 
-use super::cli::{EntryLinks, Options, Style, Switch};
-use super::trouble::Trouble;
+use super::cli::{EntryLinksArg, ResponseStyleArg, ServerArgs, Switch};
+use super::trouble::StartupError;
 
 /// People in the first tenant of a new file, when nothing else is asked for.
 const PEOPLE: u32 = 5000;
@@ -17,7 +17,7 @@ const PEOPLE: u32 = 5000;
     clippy::struct_excessive_bools,
     reason = "each is a switch of the command line of its own"
 )]
-pub struct Settings {
+pub struct ServerSettings {
     /// The address to listen on.
     pub listen: IpAddr,
     /// The port, when one was asked for.
@@ -41,15 +41,15 @@ pub struct Settings {
     /// The names of the two network share objects.
     pub share_names: Option<(String, String)>,
     /// The response style.
-    pub style: Style,
+    pub style: ResponseStyleArg,
     /// Which collections the entry point lists.
-    pub entry_links: EntryLinks,
+    pub entry_links: EntryLinksArg,
     /// Whether 401, 403 and 404 have error bodies.
     pub error_bodies: bool,
     /// Whether records are changed and deleted with `If-Match` only.
     pub require_if_match: bool,
     /// Who may call the record helpers from a browser.
-    pub cors: Cors,
+    pub cors: CorsSetting,
     /// Fixed keys, in the order of the command line: those with all rights first.
     pub keys: Vec<FixedKey>,
     /// Whether the record helpers may be called without a key.
@@ -72,7 +72,7 @@ pub struct Settings {
 
 /// Origins whose pages may call the record helpers.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Cors {
+pub enum CorsSetting {
     /// None.
     Off,
     /// Every origin.
@@ -101,17 +101,17 @@ impl std::fmt::Debug for FixedKey {
     }
 }
 
-impl Settings {
+impl ServerSettings {
     /// Checks the options against the rules and each other.
     ///
     /// # Errors
     ///
     /// The first option that cannot be followed, with what to do about it.
-    pub fn check(options: &Options) -> Result<Self, Trouble> {
+    pub fn check(options: &ServerArgs) -> Result<Self, StartupError> {
         let listen = listen(&options.listen)?;
         let base_url = options.base_url.as_deref().map(base_url).transpose()?;
         if !listen.is_loopback() && base_url.is_none() {
-            return Err(Trouble::new(
+            return Err(StartupError::new(
                 format!(
                     "`--listen {listen}` requires `--base-url`, because links need a URL that clients can reach."
                 ),
@@ -120,7 +120,7 @@ impl Settings {
             ));
         }
         if options.metrics == Some(Switch::On) && base_url.as_deref().is_some_and(is_root) {
-            return Err(Trouble::new(
+            return Err(StartupError::new(
                 "`--metrics on` requires a base URL with a path, because /healthz and /metrics are at the root of the host.",
                 format!(
                     "--metrics on --base-url {}",
@@ -206,11 +206,11 @@ impl Settings {
     }
 }
 
-fn rule(good: bool, what: &str, option: &str, value: &str) -> Result<(), Trouble> {
+fn rule(good: bool, what: &str, option: &str, value: &str) -> Result<(), StartupError> {
     if good {
         return Ok(());
     }
-    Err(Trouble::new(
+    Err(StartupError::new(
         what,
         format!("{option} {}", printable(value)),
         "Change the value, or omit the option.",
@@ -230,7 +230,7 @@ fn is_system_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-')
 }
 
-fn listen(text: &str) -> Result<IpAddr, Trouble> {
+fn listen(text: &str) -> Result<IpAddr, StartupError> {
     if text == "localhost" {
         return Ok(Ipv4Addr::LOCALHOST.into());
     }
@@ -238,7 +238,7 @@ fn listen(text: &str) -> Result<IpAddr, Trouble> {
         .trim_end_matches(']')
         .parse()
         .map_err(|_| {
-            Trouble::new(
+            StartupError::new(
                 "`--listen` must be an IP address or `localhost`.",
                 format!("--listen {}", printable(text)),
                 "Use an IP address, such as 127.0.0.1, ::1 or 0.0.0.0. Set the port with --port.",
@@ -251,11 +251,11 @@ fn is_root(url: &str) -> bool {
     url.splitn(4, '/').nth(3).is_none_or(str::is_empty)
 }
 
-fn base_url(text: &str) -> Result<String, Trouble> {
+fn base_url(text: &str) -> Result<String, StartupError> {
     let wrong = |what: &str| {
         let remedy =
             "Use a URL such as http://demo.example.org:8080/ or https://example.org/api/v1/.";
-        Trouble::new(what, format!("--base-url {}", printable(text)), remedy)
+        StartupError::new(what, format!("--base-url {}", printable(text)), remedy)
     };
     let uri: Uri = text
         .parse()
@@ -279,7 +279,7 @@ fn base_url(text: &str) -> Result<String, Trouble> {
     })
 }
 
-fn share_names(text: &str) -> Result<(String, String), Trouble> {
+fn share_names(text: &str) -> Result<(String, String), StartupError> {
     let good = |name: &str| {
         !name.is_empty()
             && name
@@ -292,7 +292,7 @@ fn share_names(text: &str) -> Result<(String, String), Trouble> {
         {
             Ok((a.to_owned(), b.to_owned()))
         }
-        _ => Err(Trouble::new(
+        _ => Err(StartupError::new(
             "`--share-names` must be two different names of lower-case letters, digits and `_`, other than `email_share`.",
             format!("--share-names {}", printable(text)),
             "Separate the names with a comma, such as network_a_share,network_b_share.",
@@ -300,9 +300,9 @@ fn share_names(text: &str) -> Result<(String, String), Trouble> {
     }
 }
 
-fn cors(values: &[String]) -> Result<Cors, Trouble> {
+fn cors(values: &[String]) -> Result<CorsSetting, StartupError> {
     if values.is_empty() {
-        return Ok(Cors::Off);
+        return Ok(CorsSetting::Off);
     }
     if values.iter().any(|value| value == "any") {
         rule(
@@ -311,7 +311,7 @@ fn cors(values: &[String]) -> Result<Cors, Trouble> {
             "--cors",
             &values.join(","),
         )?;
-        return Ok(Cors::Any);
+        return Ok(CorsSetting::Any);
     }
     for value in values {
         let origin = value
@@ -326,10 +326,10 @@ fn cors(values: &[String]) -> Result<Cors, Trouble> {
         let what = "`--cors` must be `any` or an origin without a path or a trailing slash, such as https://www.example.org.";
         rule(good, what, "--cors", value)?;
     }
-    Ok(Cors::Origins(values.to_vec()))
+    Ok(CorsSetting::Origins(values.to_vec()))
 }
 
-fn fixed_keys(options: &Options) -> Result<Vec<FixedKey>, Trouble> {
+fn fixed_keys(options: &ServerArgs) -> Result<Vec<FixedKey>, StartupError> {
     let all = options.key.iter().map(|key| ("--key", &key.0, false));
     let reading = options
         .read_key
@@ -344,7 +344,7 @@ fn fixed_keys(options: &Options) -> Result<Vec<FixedKey>, Trouble> {
                 || format!("{option} ..."),
                 |(tenant, _)| format!("{option} {}=...", printable(tenant)),
             );
-            Trouble::new(
+            StartupError::new(
                 what,
                 place,
                 format!(
@@ -360,7 +360,7 @@ fn fixed_keys(options: &Options) -> Result<Vec<FixedKey>, Trouble> {
                 "The tenant in `{option}` must have 1 to 64 letters, digits, `_`, `.` or `-`."
             )));
         }
-        if !(IssuedKey::SHORTEST..=256).contains(&token.len())
+        if !(StoredKey::SHORTEST..=256).contains(&token.len())
             || !token.chars().all(|c| c.is_ascii_graphic())
         {
             return Err(wrong(&format!(
@@ -383,14 +383,14 @@ fn fixed_keys(options: &Options) -> Result<Vec<FixedKey>, Trouble> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Cors, Settings};
-    use crate::demo::Trouble;
+    use super::{CorsSetting, ServerSettings};
+    use crate::demo::StartupError;
     use crate::demo::cli::Cli;
     use clap::Parser;
 
-    fn check(arguments: &[&str]) -> Result<Settings, Trouble> {
+    fn check(arguments: &[&str]) -> Result<ServerSettings, StartupError> {
         let arguments = ["svc-demo"].iter().chain(arguments);
-        Settings::check(
+        ServerSettings::check(
             &Cli::try_parse_from(arguments)
                 .expect("the arguments parse")
                 .options,
@@ -409,7 +409,7 @@ mod tests {
         assert!(settings.listen.is_loopback());
         assert_eq!(
             (settings.port, settings.people, settings.cors),
-            (None, 5000, Cors::Off)
+            (None, 5000, CorsSetting::Off)
         );
         assert!(settings.anonymous_helpers && !settings.atomic_helpers && settings.keys.is_empty());
     }
@@ -542,6 +542,6 @@ mod tests {
             "http://localhost:3000",
         ])
         .expect("is good");
-        assert!(matches!(settings.cors, Cors::Origins(origins) if origins.len() == 2));
+        assert!(matches!(settings.cors, CorsSetting::Origins(origins) if origins.len() == 2));
     }
 }

@@ -2,20 +2,20 @@
 
 use std::io;
 
-use svc_tower::server::StopSignal;
+use svc_tower::server::ShutdownSignal;
 use tokio::sync::watch;
 
 /// Whether the order to stop has come. Clones are the same order.
 #[derive(Debug, Clone)]
-pub(super) struct Stop {
+pub(super) struct ShutdownFlag {
     given: watch::Receiver<bool>,
 }
 
-impl Stop {
+impl ShutdownFlag {
     /// Listens from now on.
     pub(super) fn listen() -> io::Result<Self> {
         let (give, given) = watch::channel(false);
-        let mut orders = StopSignal::listen()?;
+        let mut orders = ShutdownSignal::listen()?;
         tokio::spawn(async move {
             orders.next().await;
             give.send_replace(true);

@@ -9,7 +9,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
 use super::run::{say, write};
-use super::trouble::Trouble;
+use super::trouble::StartupError;
 
 /// Routes that are shown.
 const ROUTES: usize = 15;
@@ -33,14 +33,18 @@ const STORE: [(&str, &str); 9] = [
 /// # Errors
 ///
 /// Nobody answers there, or not with metrics.
-pub(super) async fn top(address: &str, every: Duration, times: Option<u32>) -> Result<(), Trouble> {
-    let mut before: Option<(Instant, BTreeMap<String, Route>)> = None;
+pub(super) async fn top(
+    address: &str,
+    every: Duration,
+    times: Option<u32>,
+) -> Result<(), StartupError> {
+    let mut before: Option<(Instant, BTreeMap<String, RouteStats>)> = None;
     let mut shown = 0_u32;
     loop {
         let text = tokio::time::timeout(Duration::from_secs(10), read(address)).await;
         let text = text.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())).map_err(|error| {
             let what = format!("The metrics cannot be read: {error}.");
-            Trouble::new(
+            StartupError::new(
                 what,
                 address,
                 "Check that the server is running, that the argument is its host and port, and that /metrics is on (--metrics on).",
@@ -79,7 +83,7 @@ async fn read(address: &str) -> io::Result<String> {
 
 /// One route with one method.
 #[derive(Debug, Default)]
-struct Route {
+struct RouteStats {
     requests: f64,
     failed: f64,
     seconds: f64,
@@ -88,8 +92,8 @@ struct Route {
 }
 
 /// The routes by name and method.
-fn routes(text: &str) -> BTreeMap<String, Route> {
-    let mut routes: BTreeMap<String, Route> = BTreeMap::new();
+fn routes(text: &str) -> BTreeMap<String, RouteStats> {
+    let mut routes: BTreeMap<String, RouteStats> = BTreeMap::new();
     for (name, value) in text.lines().filter_map(|line| line.rsplit_once(' ')) {
         let Some((name, labels)) = name.split_once('{') else {
             continue;
@@ -128,14 +132,14 @@ fn routes(text: &str) -> BTreeMap<String, Route> {
 
 fn view(
     text: &str,
-    routes: &BTreeMap<String, Route>,
-    since: Option<(f64, &BTreeMap<String, Route>)>,
+    routes: &BTreeMap<String, RouteStats>,
+    since: Option<(f64, &BTreeMap<String, RouteStats>)>,
 ) -> String {
     let mut out = format!(
         "{:<48}{:>10}{:>10}{:>9}{:>10}{:>10}\n",
         "route", "requests", "per s", "failed", "mean ms", "p95 ms"
     );
-    let mut busiest: Vec<(&String, &Route)> = routes.iter().collect();
+    let mut busiest: Vec<(&String, &RouteStats)> = routes.iter().collect();
     busiest.sort_by(|(_, one), (_, other)| other.requests.total_cmp(&one.requests));
     for (name, route) in busiest.into_iter().take(ROUTES) {
         let rate = since.map_or_else(

@@ -7,13 +7,13 @@ use svc_declaration::visible;
 
 /// A reason not to start, for the person at the keyboard.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Trouble {
+pub struct StartupError {
     what: String,
     place: String,
     remedy: String,
 }
 
-impl Trouble {
+impl StartupError {
     /// What went wrong, where (an option, a file, an address), and what to do.
     pub fn new(
         what: impl Into<String>,
@@ -46,7 +46,7 @@ impl Trouble {
     }
 }
 
-impl fmt::Display for Trouble {
+impl fmt::Display for StartupError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", visible(&self.what))?;
         writeln!(f, "  where: {}", visible(&self.place))?;
@@ -54,15 +54,16 @@ impl fmt::Display for Trouble {
     }
 }
 
-impl Error for Trouble {}
+impl Error for StartupError {}
 
 #[cfg(test)]
 mod tests {
-    use super::Trouble;
+    use super::StartupError;
 
     #[test]
     fn says_what_where_and_what_to_do() {
-        let trouble = Trouble::new("The port is in use.", "--port 8080", "Choose another port.");
+        let trouble =
+            StartupError::new("The port is in use.", "--port 8080", "Choose another port.");
         assert_eq!(
             trouble.to_string(),
             "The port is in use.\n  where: --port 8080\n  hint:  Choose another port."

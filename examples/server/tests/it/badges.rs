@@ -45,8 +45,8 @@ fn setting(file: &str, key: &str) -> TestResult<String> {
         .to_owned())
 }
 
-/// The MUST rows that some setting of the demo showed, of all.
-fn rows() -> TestResult<String> {
+/// The MUST requirements that the suite observed at the demo in some setting, of all.
+fn requirements() -> TestResult<String> {
     let matrix = read("svc-conformance/matrix.csv")?;
     let rows = matrix
         .lines()
@@ -57,16 +57,15 @@ fn rows() -> TestResult<String> {
         all += 1;
         seen += u32::from(row.get(3).is_some_and(|setting| !setting.is_empty()));
     }
-    Ok(format!("{seen} of {all} MUST rows seen"))
+    Ok(format!("{seen} of {all} MUST requirements observed"))
 }
 
-/// The servers with a planted fault that the suite accused, of all, at its least intensity, as CI
-/// runs it.
-fn faults() -> TestResult<String> {
+/// The mutants that the suite detected, of all, at its lowest intensity, as CI runs it.
+fn mutants() -> TestResult<String> {
     let results: Value = serde_json::from_str(&read("svc-conformance/self-test.json")?)?;
     let number = |name: &str| results[name].as_u64().ok_or_else(|| format!("no {name}"));
     Ok(format!(
-        "{} of {} found",
+        "{} of {} detected",
         number("quick_killed")?,
         number("quick_runs")?
     ))
@@ -83,13 +82,13 @@ fn badges() -> TestResult<Vec<Badge>> {
         of(
             "conformance",
             "conformance",
-            rows()?,
+            requirements()?,
             "step settings .ci/ignored conformance::the_demo_",
         ),
         of(
             "faults",
-            "faulty servers, quick suite",
-            faults()?,
+            "mutants, quick suite",
+            mutants()?,
             "cargo run --release --locked -p svc-self-test",
         ),
         of(

@@ -16,15 +16,15 @@ use bytes::Bytes;
 use http::Request;
 use serde_json::Value;
 use svc_conformance::{
-    CleanUp, InProcess, Intensity, Keys, Outcome, Remote, Report, Suite, Target,
+    CleanUpReport, InProcess, Intensity, Keys, Remote, Report, RequirementOutcome, Suite, Target,
 };
 use svc_core::api::{Api, Vendor};
-use svc_core::link::Address;
+use svc_core::link::RecordAddress;
 use svc_core::model::Kind;
 use svc_core::raw::{RawPage, RawRecord};
-use svc_core::store::{self, Call, Key};
+use svc_core::store::{self, LookupKey, WriteRequest};
 use svc_core::{Context, ListRequest};
-use svc_sqlite::{KeyOptions, Options, Store};
+use svc_sqlite::{KeyOptions, SqliteOptions, SqliteStore};
 use svc_tower::SvcService;
 use tokio::runtime::{Builder, Runtime};
 
@@ -143,7 +143,7 @@ fn assert_clean(name: &str, report: &Report, before: u64, after: u64) {
     let undecided: Vec<_> = report.inconclusive().collect();
     assert!(undecided.is_empty(), "{name}: {undecided:#?}");
     assert_eq!(report.exit_code(), 0, "{name}: {report}");
-    let CleanUp {
+    let CleanUpReport {
         created,
         removed,
         left,
@@ -172,13 +172,13 @@ fn the_demo_conforms_in_the_other_style_under_another_prefix_without_strangers()
         report
             .rows
             .iter()
-            .any(|row| row.outcome == Outcome::NotApplicable && row.id == "AUT-06"),
+            .any(|row| row.outcome == RequirementOutcome::NotApplicable && row.id == "AUT-06"),
         "{report}"
     );
 }
 
 /// A store that cannot read its tags.
-struct Broken(Store);
+struct Broken(SqliteStore);
 
 #[async_trait]
 impl store::Store for Broken {
@@ -194,15 +194,19 @@ impl store::Store for Broken {
         }
     }
 
-    async fn get(&self, cx: &Context, at: &Address) -> svc_core::Result<Option<RawRecord>> {
+    async fn get(&self, cx: &Context, at: &RecordAddress) -> svc_core::Result<Option<RawRecord>> {
         self.0.get(cx, at).await
     }
 
-    async fn find(&self, cx: &Context, key: &Key) -> svc_core::Result<Option<RawRecord>> {
+    async fn find(&self, cx: &Context, key: &LookupKey) -> svc_core::Result<Option<RawRecord>> {
         self.0.find(cx, key).await
     }
 
-    async fn write(&self, cx: &Context, call: Call) -> svc_core::Result<store::Outcome> {
+    async fn write(
+        &self,
+        cx: &Context,
+        call: WriteRequest,
+    ) -> svc_core::Result<store::WriteOutcome> {
         self.0.write(cx, call).await
     }
 }
@@ -211,7 +215,8 @@ impl store::Store for Broken {
 fn failing() -> Report {
     let folder = tempfile::tempdir().expect("a folder");
     runtime().block_on(async {
-        let store = Store::open(Options::new(folder.path().join("a.db"))).expect("a store");
+        let store =
+            SqliteStore::open(SqliteOptions::new(folder.path().join("a.db"))).expect("a store");
         let tenant = store.ensure_tenant("one").await.expect("a tenant");
         let key = store
             .create_key(&tenant, KeyOptions::new("primary"))
@@ -244,7 +249,7 @@ fn a_failing_backend_is_seen_to_say_so() {
     let report = failing();
     assert_eq!(
         report.row("ERR-05").map(|row| row.outcome),
-        Some(Outcome::Pass),
+        Some(RequirementOutcome::Pass),
         "{report}"
     );
 }
@@ -270,7 +275,8 @@ fn all_runs() -> Vec<(String, Report)> {
                         assert_clean(name, &report, before, after);
                     } else {
                         // Without records that can be listed there is no way to most helpers.
-                        let wrong = report.count(Outcome::Fail) + report.count(Outcome::Error);
+                        let wrong = report.count(RequirementOutcome::Fail)
+                            + report.count(RequirementOutcome::Error);
                         assert_eq!(wrong, 0, "{name}: {report}");
                     }
                     done.lock()

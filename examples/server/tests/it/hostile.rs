@@ -7,8 +7,8 @@ use std::time::Duration;
 use clap::Parser;
 use serde_json::Value;
 use svc_server::demo::cli::Cli;
-use svc_server::demo::{Data, Gate, Location, Recorded, Settings, service};
-use svc_tower::server::{Limits, Server};
+use svc_server::demo::{Data, DataLocation, LoadGate, LogOnlyDelivery, ServerSettings, service};
+use svc_tower::server::{Server, ServerLimits};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
@@ -27,9 +27,9 @@ struct Demo {
 }
 
 impl Demo {
-    async fn start(limits: Limits, arguments: &[&str]) -> TestResult<Self> {
+    async fn start(limits: ServerLimits, arguments: &[&str]) -> TestResult<Self> {
         Self::behind(
-            Gate::open(),
+            LoadGate::open(),
             NEVER,
             limits,
             arguments,
@@ -40,9 +40,9 @@ impl Demo {
 
     /// The demo behind a gate, which it opens to nobody itself, until it is told to stop.
     async fn behind(
-        gate: Gate,
+        gate: LoadGate,
         patience: Duration,
-        limits: Limits,
+        limits: ServerLimits,
         arguments: &[&str],
         stop: impl Future<Output = ()> + Send + 'static,
     ) -> TestResult<Self> {
@@ -58,8 +58,12 @@ impl Demo {
             &key,
         ];
         let settings =
-            Settings::check(&Cli::try_parse_from(given.iter().chain(arguments))?.options)?;
-        let data = Data::open(&Location::File(folder.path().join("demo.db")), &settings).await?;
+            ServerSettings::check(&Cli::try_parse_from(given.iter().chain(arguments))?.options)?;
+        let data = Data::open(
+            &DataLocation::File(folder.path().join("demo.db")),
+            &settings,
+        )
+        .await?;
         for load in data.loads {
             load.run(&data.store, |_| true)
                 .await
@@ -69,7 +73,7 @@ impl Demo {
             &data.store,
             &settings,
             "http://demo.example.org/",
-            Recorded::default(),
+            LogOnlyDelivery::default(),
         )?;
         let listener = TcpListener::bind(own_loopback_address()).await?;
         let address = listener.local_addr()?;
@@ -105,7 +109,7 @@ fn code(answer: &Answer) -> TestResult<String> {
 
 #[tokio::test]
 async fn und_34_ambiguous_and_foreign_requests_are_refused_and_not_reflected() -> TestResult {
-    let demo = Demo::start(Limits::default(), &[]).await?;
+    let demo = Demo::start(ServerLimits::default(), &[]).await?;
     let key = format!("SVC-API-Token: {KEY}\r\n");
     for (what, sent) in [
         ("no Host", format!("GET / HTTP/1.1\r\n{key}\r\n")),
@@ -165,7 +169,7 @@ async fn und_34_ambiguous_and_foreign_requests_are_refused_and_not_reflected() -
 
 #[tokio::test]
 async fn und_17_a_chunked_body_of_2_mib_is_too_large() -> TestResult {
-    let demo = Demo::start(Limits::default(), &[]).await?;
+    let demo = Demo::start(ServerLimits::default(), &[]).await?;
     let mut raw = Raw::connect(demo.address).await?;
     raw.send(format!("POST /tags HTTP/1.1\r\nHost: x\r\nSVC-API-Token: {KEY}\r\nTransfer-Encoding: chunked\r\n\r\n"))
         .await?;
@@ -188,7 +192,7 @@ async fn und_17_a_chunked_body_of_2_mib_is_too_large() -> TestResult {
 
 #[tokio::test]
 async fn und_39_a_body_without_a_key_is_not_read() -> TestResult {
-    let demo = Demo::start(Limits::default().body(NEVER), &[]).await?;
+    let demo = Demo::start(ServerLimits::default().body(NEVER), &[]).await?;
     let mut raw = Raw::connect(demo.address).await?;
     raw.send(
         "POST /tags HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\nExpect: 100-continue\r\n\r\n",
@@ -200,7 +204,7 @@ async fn und_39_a_body_without_a_key_is_not_read() -> TestResult {
 
 #[tokio::test]
 async fn und_17_a_slow_body_is_answered_408() -> TestResult {
-    let limits = Limits::default()
+    let limits = ServerLimits::default()
         .head(NEVER)
         .body(Duration::from_millis(50))
         .idle(NEVER);
@@ -219,7 +223,7 @@ async fn und_17_a_slow_body_is_answered_408() -> TestResult {
 
 #[tokio::test]
 async fn und_42_a_slow_head_ends_the_connection() -> TestResult {
-    let limits = Limits::default()
+    let limits = ServerLimits::default()
         .head(Duration::from_millis(50))
         .body(NEVER)
         .idle(NEVER);
@@ -234,12 +238,12 @@ async fn und_42_a_slow_head_ends_the_connection() -> TestResult {
 /// interface tells it.
 #[tokio::test]
 async fn und_36_requests_wait_for_the_data_or_are_told_to_come_again() -> TestResult {
-    let (gate, opener) = Gate::closed();
+    let (gate, opener) = LoadGate::closed();
     let patience = Duration::from_millis(20);
     let demo = Demo::behind(
         gate,
         patience,
-        Limits::default(),
+        ServerLimits::default(),
         &[],
         std::future::pending(),
     )
@@ -274,12 +278,12 @@ async fn und_36_requests_wait_for_the_data_or_are_told_to_come_again() -> TestRe
 /// UND-42: a stop answers also those requests that wait for the data.
 #[tokio::test]
 async fn und_42_a_stop_does_not_lose_those_who_wait_for_the_data() -> TestResult {
-    let (gate, opener) = Gate::closed();
+    let (gate, opener) = LoadGate::closed();
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let stopped = async {
         let _ = stopped.await;
     };
-    let demo = Demo::behind(gate, NEVER, Limits::default(), &[], stopped).await?;
+    let demo = Demo::behind(gate, NEVER, ServerLimits::default(), &[], stopped).await?;
     let mut raw = Raw::connect(demo.address).await?;
     raw.send(format!(
         "GET /tags HTTP/1.1\r\nHost: x\r\nSVC-API-Token: {KEY}\r\n\r\n"
@@ -343,8 +347,12 @@ async fn hlp_08_browsers_may_call_record_helpers_when_told_and_nothing_else() ->
         "svc:record_canvas_helper",
         "svc:record_canvass_helper",
     ];
-    let closed = Demo::start(Limits::default(), &[]).await?;
-    let open = Demo::start(Limits::default(), &["--cors", "https://www.example.org"]).await?;
+    let closed = Demo::start(ServerLimits::default(), &[]).await?;
+    let open = Demo::start(
+        ServerLimits::default(),
+        &["--cors", "https://www.example.org"],
+    )
+    .await?;
     let mut helpers = std::collections::BTreeSet::new();
     for (name, path) in addresses(&open).await? {
         let answer = preflight(&closed, &path).await?;
@@ -369,7 +377,7 @@ async fn hlp_08_browsers_may_call_record_helpers_when_told_and_nothing_else() ->
     }
     assert_eq!(helpers.len(), RECORD_HELPERS.len());
     let closed_to_strangers = Demo::start(
-        Limits::default(),
+        ServerLimits::default(),
         &["--cors", "any", "--anonymous-helpers", "off"],
     )
     .await?;

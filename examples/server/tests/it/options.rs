@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::process::Command;
 
 use clap::{CommandFactory, Parser};
-use svc_server::demo::Settings;
-use svc_server::demo::cli::{Cli, Options};
+use svc_server::demo::ServerSettings;
+use svc_server::demo::cli::{Cli, ServerArgs};
 
 /// Set for the child that says what it reads from its environment: its arguments.
 const CHILD: &str = "SVC_SERVER_TEST_OPTIONS";
@@ -101,8 +101,8 @@ fn environment_name(option: &str) -> String {
 }
 
 /// What options come to, with the tokens that no debug output shows.
-fn told(options: &Options) -> String {
-    let settings = Settings::check(options).expect("good options");
+fn told(options: &ServerArgs) -> String {
+    let settings = ServerSettings::check(options).expect("good options");
     let tokens: Vec<_> = settings.keys.iter().map(|key| &key.token).collect();
     let urls = [&options.database, &options.read_from].map(|url| url.as_ref().map(|url| &url.0));
     let database = (

@@ -4,7 +4,7 @@
 use std::net::{IpAddr, SocketAddr};
 
 use svc_core::api::{Api, Vendor};
-use svc_sqlite::{Options, Store};
+use svc_sqlite::{SqliteOptions, SqliteStore};
 use svc_tower::SvcService;
 use svc_tower::server::Server;
 use tokio::net::TcpListener;
@@ -15,7 +15,7 @@ use crate::support::{Raw, TestResult};
 const CONFIGURED: &str = "http://configured.example.org/api/";
 
 /// A service that trusts one proxy, and where it listens.
-async fn start(store: &Store, trusted: IpAddr) -> TestResult<SocketAddr> {
+async fn start(store: &SqliteStore, trusted: IpAddr) -> TestResult<SocketAddr> {
     let api = store
         .register_all(Api::builder(Vendor::new("Test", "Test")))
         .base_url(CONFIGURED);
@@ -47,7 +47,7 @@ async fn link(address: SocketAddr, headers: &str) -> TestResult<String> {
 #[tokio::test]
 async fn hal_01_links_follow_a_trusted_proxy_over_a_connection() -> TestResult {
     let folder = tempfile::tempdir()?;
-    let store = Store::open(Options::new(folder.path().join("a.db")))?;
+    let store = SqliteStore::open(SqliteOptions::new(folder.path().join("a.db")))?;
     let behind = start(&store, "127.0.0.1".parse()?).await?;
     let beside = start(&store, "192.0.2.7".parse()?).await?;
     let public = "https://public.example.org/api/";

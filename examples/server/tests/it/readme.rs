@@ -1,18 +1,45 @@
-//! The README's `curl` lines are sent as they stand there, to a demo that was started as it says.
+//! The README of the repository and that of the demo: their `curl` lines are sent unchanged to a
+//! demo, their `cargo run` lines are parsed by the demo, and the links of all such pages exist.
 
 use std::fmt::Write as _;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use clap::Parser as _;
 use serde_json::Value;
 use svc_conformance::catalogue::{Catalogue, Level};
+use svc_server::demo::cli::Cli;
 
 use crate::support::demo::demo;
 use crate::support::program::Program;
 use crate::support::{Answer, Raw, TestResult};
 
-/// Where the README says that the demo listens.
+/// The address of the demo in the pages.
 const ADDRESS: &str = "http://127.0.0.1:8080";
+/// The page of the repository.
+const README: &str = "README.md";
+/// The page of the demo, with its first requests.
+const DEMO: &str = "examples/server/README.md";
+/// The guide that lists requirements and limits.
+const SUPPORTED: &str = "svc-tower/src/guide/supported.md";
+/// The pages whose links are relative to their files.
+const PAGES: [&str; 7] = [
+    README,
+    DEMO,
+    "BENCHMARKS.md",
+    "CONTRIBUTING.md",
+    "SECURITY.md",
+    "examples/README.md",
+    "examples/vendors/README.md",
+];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn page(path: &str) -> TestResult<String> {
+    Ok(fs::read_to_string(root().join(path)).map_err(|error| format!("{path}: {error}"))?)
+}
 
 /// A request of the journey.
 #[derive(Debug, Default)]
@@ -21,7 +48,7 @@ struct Request {
     address: String,
     headers: Vec<String>,
     body: Option<String>,
-    /// The status that the README promises.
+    /// The status that the page promises.
     status: u16,
 }
 
@@ -81,11 +108,11 @@ fn request(line: &str, key: &str, status: u16) -> TestResult<Request> {
     Ok(request)
 }
 
-/// The `curl` lines of the README, in order, each with the status that the text before it promises.
-fn journey(readme: &str, key: &str) -> TestResult<Vec<Request>> {
+/// The `curl` lines of a page, in order, each with the status that the text before it promises.
+fn requests(page: &str, key: &str) -> TestResult<Vec<Request>> {
     let mut requests = Vec::new();
     let mut text = "";
-    for (number, part) in readme.split("```").enumerate() {
+    for (number, part) in page.split("```").enumerate() {
         if number % 2 == 0 {
             text = part.trim().rsplit("\n\n").next().unwrap_or_default();
             continue;
@@ -143,7 +170,7 @@ async fn send(program: &Program, request: &Request) -> TestResult<Answer> {
 }
 
 #[tokio::test]
-async fn the_journey_of_the_readme_goes_as_it_says() -> TestResult {
+async fn the_requests_of_the_pages_get_the_promised_responses() -> TestResult {
     let folder = tempfile::tempdir()?;
     let program =
         Program::start(demo(&folder.path().join("demo.db")).args(["--port", "0"]))?.loaded()?;
@@ -152,13 +179,11 @@ async fn the_journey_of_the_readme_goes_as_it_says() -> TestResult {
         .split_whitespace()
         .find(|word| word.starts_with("svck_"))
         .ok_or("no key")?;
-    let readme = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md"))?;
-    let journey = journey(&readme, key)?;
-    assert!(journey.len() >= 10, "{} requests", journey.len());
-    let page = fs::read_to_string(
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../campaign_page/index.html"),
-    )?;
-    let is_signed = |request: &Request| page.contains(&format!("action=\"{}\"", request.address));
+    let journey = requests(&page(DEMO)?, key)?;
+    assert!(journey.len() >= 15, "{} requests", journey.len());
+    let campaign = page("examples/campaign_page/index.html")?;
+    let is_signed =
+        |request: &Request| campaign.contains(&format!("action=\"{}\"", request.address));
     assert!(
         journey.iter().any(is_signed),
         "the campaign's page signs another petition"
@@ -199,81 +224,154 @@ async fn the_journey_of_the_readme_goes_as_it_says() -> TestResult {
         now,
         "it is the first petition that is signed"
     );
+    let first = requests(&page(README)?, key)?;
+    assert!(
+        first.len() == 1 && is_signed(&first[0]) && !first[0].headers.concat().contains(key),
+        "the README signs the same petition without a key: {first:?}"
+    );
+    let answer = send(&program, &first[0]).await?;
+    assert_eq!(answer.status, first[0].status, "{}", answer.text());
     Ok(())
 }
 
+/// The arguments of each `cargo run` of a page, in a block of commands or between backticks.
+fn runs(page: &str) -> Vec<String> {
+    page.split("cargo run")
+        .skip(1)
+        .filter_map(|rest| rest.split(['`', '\n', '#']).next())
+        .map(|arguments| arguments.trim().to_owned())
+        .collect()
+}
+
 #[test]
-fn every_place_that_the_readme_links_to_is_there() -> TestResult {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let readme = fs::read_to_string(root.join("README.md"))?;
+fn the_demo_has_the_commands_of_the_pages() -> TestResult {
+    let mut count = 0;
+    for path in [README, DEMO] {
+        for arguments in runs(&page(path)?) {
+            let arguments = arguments.strip_prefix("--bin").map_or_else(
+                || arguments.trim_start_matches("--release").trim().to_owned(),
+                |_| String::new(),
+            );
+            let words = words(arguments.trim_start_matches("-- "), "")?;
+            if let Err(error) =
+                Cli::try_parse_from(["svc-demo".to_owned()].into_iter().chain(words))
+            {
+                // `--help` is an error with the exit code 0.
+                assert_eq!(
+                    error.exit_code(),
+                    0,
+                    "{path}: cargo run {arguments}: {error}"
+                );
+            }
+            count += 1;
+        }
+    }
+    assert!(count > 20, "{count} commands");
+    Ok(())
+}
+
+/// The anchor that a heading gets.
+fn anchor(heading: &str) -> String {
+    let letters = heading
+        .trim_start_matches('#')
+        .trim()
+        .to_lowercase()
+        .replace(' ', "-");
+    letters.replace(|c: char| !c.is_alphanumeric() && c != '-' && c != '_', "")
+}
+
+/// The targets of the links and pictures of a page, without those on other hosts.
+fn links(page: &str) -> Vec<String> {
     let named = |before: &'static str, end: char| {
-        readme
-            .split(before)
+        page.split(before)
             .skip(1)
             .filter_map(move |rest| rest.split(end).next().map(str::to_owned))
     };
-    let links: Vec<String> = named("](", ')')
+    named("](", ')')
         .chain(named("href=\"", '"'))
         .chain(named("src=\"", '"'))
-        .collect();
-    let anchor = |line: &str| {
-        let letters = line
-            .trim_start_matches('#')
-            .trim()
-            .to_lowercase()
-            .replace(' ', "-");
-        letters.replace(|c: char| !c.is_alphanumeric() && c != '-', "")
-    };
-    for link in &links {
-        let (path, heading) = link.split_once('#').unwrap_or((link, ""));
-        let file = root.join(if path.is_empty() { "README.md" } else { path });
-        assert!(file.exists(), "{link}");
-        if !heading.is_empty() {
-            let text = fs::read_to_string(file)?;
-            assert!(
-                text.lines()
-                    .any(|line| line.starts_with("##") && anchor(line) == heading),
-                "{link}"
-            );
+        .filter(|link| !link.starts_with("https://"))
+        .collect()
+}
+
+#[test]
+fn every_link_of_the_pages_has_a_target() -> TestResult {
+    let mut all = Vec::new();
+    for path in PAGES {
+        let file = root().join(path);
+        let folder = file.parent().ok_or("a page without a folder")?;
+        for link in links(&page(path)?) {
+            let (target, heading) = link.split_once('#').unwrap_or((&link, ""));
+            let target = if target.is_empty() {
+                file.clone()
+            } else {
+                folder.join(target)
+            };
+            assert!(target.exists(), "{path}: {link}");
+            if !heading.is_empty() {
+                let text = fs::read_to_string(target)?;
+                assert!(
+                    text.lines()
+                        .any(|line| line.starts_with("##") && anchor(line) == heading),
+                    "{path}: {link}"
+                );
+            }
+            all.push(link);
         }
     }
     assert!(
-        links.len() > 40
-            && links
+        all.len() > 80
+            && all
                 .iter()
                 .any(|link| link == "examples/pictures/explorer.png"),
-        "{links:?}"
+        "{all:?}"
     );
     Ok(())
 }
 
 #[test]
-fn every_row_that_the_readme_names_is_in_the_catalogue() -> TestResult {
-    let readme = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md"))?;
+fn every_requirement_that_the_pages_name_is_in_the_catalogue() -> TestResult {
+    let text = page(README)? + &page(DEMO)? + &page(SUPPORTED)? + &page("BENCHMARKS.md")?;
     let catalogue = Catalogue::built_in()?;
-    let rows: Vec<_> = readme
-        .split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-')
-        .collect();
-    let is_row = |word: &&str| {
+    let is_id = |word: &&str| {
         let (area, number) = word.split_once('-').unwrap_or_default();
-        area.len() == 3
+        (3..=4).contains(&area.len())
             && area.bytes().all(|b| b.is_ascii_uppercase())
+            && !number.is_empty()
             && number.bytes().all(|b| b.is_ascii_digit())
     };
-    let rows: Vec<_> = rows
-        .into_iter()
-        .filter(is_row)
-        .filter(|word| !word.ends_with('-'))
+    let ids: Vec<_> = text
+        .split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-')
+        .filter(is_id)
         .collect();
-    assert!(rows.len() > 30, "{rows:?}");
-    for row in rows {
-        assert!(catalogue.row(row).is_some(), "{row}");
+    assert!(ids.len() > 60, "{ids:?}");
+    for id in ids {
+        assert!(catalogue.row(id).is_some(), "{id}");
     }
-    let said = format!(
-        "{} rows, {} of them MUST",
-        catalogue.rows().len(),
-        catalogue.count(Level::Must)
-    );
-    assert!(readme.contains(&said), "{said}");
+    let of_resources = catalogue
+        .rows()
+        .iter()
+        .filter(|row| row.id.starts_with("RES-"))
+        .count();
+    for counted in [
+        format!(
+            "{} requirements, {} of them MUST",
+            catalogue.rows().len(),
+            catalogue.count(Level::Must)
+        ),
+        format!("RES-…, {of_resources} requirements"),
+    ] {
+        assert!(text.contains(&counted), "{counted}");
+    }
+    Ok(())
+}
+
+/// The README of the repository is the first page that a visitor reads.
+#[test]
+fn the_readme_is_short_and_starts_with_the_two_commands() -> TestResult {
+    let readme = page(README)?;
+    assert!(readme.lines().count() <= 120, "more than 120 lines");
+    let (_, first) = readme.split_once("```sh\n").ok_or("no command")?;
+    assert!(first.starts_with("cargo run ") && first.contains("\ncargo test "));
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! `kill -9` under clients that send what was not answered again with its `Idempotency-Key`:
+//! `kill -9` under clients that send what was not answered again with its `IdempotencyStore-Key`:
 //! nothing is done twice, nothing is lost, and answers that are given again are the first ones byte
 //! for byte (IDM-01 to IDM-03).
 //!

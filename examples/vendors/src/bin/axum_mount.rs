@@ -5,7 +5,7 @@ use axum::Router;
 use axum::routing::get;
 use svc_core::api::{Api, Vendor};
 use svc_docs::Docs;
-use svc_sqlite::{KeyOptions, Options, Store};
+use svc_sqlite::{KeyOptions, SqliteOptions, SqliteStore};
 use svc_tower::{SvcService, server::Server};
 use tokio::net::TcpListener;
 
@@ -17,7 +17,7 @@ async fn main() -> svc_core::Result<()> {
     let base_url = format!("http://{}/api/v1/", listener.local_addr()?);
 
     // The backend. Yours implements the traits of `svc_core::ops` over your own tables instead.
-    let store = Store::open(Options::new(
+    let store = SqliteStore::open(SqliteOptions::new(
         arguments.next().as_deref().unwrap_or("mounted.db"),
     ))?;
     let tenant = store.ensure_tenant("mine").await?;

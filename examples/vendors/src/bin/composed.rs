@@ -14,7 +14,7 @@ use http_body_util::BodyExt;
 use svc_core::auth::{FixedKeys, Rights};
 use svc_core::field_set::LinkKey;
 use svc_core::helper::{MatchKey, RecordSignature, emails};
-use svc_core::link::Address;
+use svc_core::link::RecordAddress;
 use svc_core::model::{Kind, Person, Petition, Resource, Signature, Tag, Tagging};
 use svc_core::raw::RawDraft;
 use svc_core::{
@@ -64,7 +64,7 @@ impl Memory {
 
 #[async_trait]
 impl<R: Resource> Get<R> for Memory {
-    async fn get(&self, _: &Context, at: &Address) -> Result<Option<Record<R>>> {
+    async fn get(&self, _: &Context, at: &RecordAddress) -> Result<Option<Record<R>>> {
         Ok(at
             .id
             .number()

@@ -6,23 +6,23 @@
 
 use axum::Router;
 use axum::routing::get;
-use svc_core::api::OwnRelations;
+use svc_core::api::VendorRelations;
 use svc_core::helper::HelperName;
-use svc_core::link::{Address, ConventionalLayout, Dialect, Layout, Scope, Target};
+use svc_core::link::{ConventionalLayout, Dialect, Layout, RecordAddress, Scope, Target};
 use svc_core::model::Kind;
 use svc_core::value::Id;
 use svc_core::{Api, Error, Result, Vendor};
 use svc_docs::Docs;
-use svc_sqlite::{KeyOptions, Options, Store};
+use svc_sqlite::{KeyOptions, SqliteOptions, SqliteStore};
 use svc_tower::{SvcService, server::Server};
 use tokio::net::TcpListener;
 
 /// `all/people`, `one/people/7`, `one/signatures/7.3`, `of/people/7/signatures`,
 /// `do/person_signup_helper` ...
 #[derive(Debug)]
-struct Verbs;
+struct VerbLayout;
 
-impl Layout for Verbs {
+impl Layout for VerbLayout {
     fn path(&self, target: &Target, out: &mut String) {
         let path = match target {
             Target::EntryPoint => String::new(),
@@ -89,7 +89,7 @@ impl Layout for Verbs {
 }
 
 /// `people/7`, or `signatures/7.3` for signature 3 of petition 7: an id never has a dot.
-fn record(address: &Address) -> String {
+fn record(address: &RecordAddress) -> String {
     let parent = address
         .parent
         .as_ref()
@@ -99,11 +99,13 @@ fn record(address: &Address) -> String {
 }
 
 /// Reads what [`record`] wrote.
-fn address(kind: &str, ids: &str) -> Option<Address> {
+fn address(kind: &str, ids: &str) -> Option<RecordAddress> {
     let kind = Kind::from_plural(kind)?;
     match (kind.schema().home, ids.split_once('.')) {
-        (Some(_), Some((parent, id))) => Some(Address::under(kind, Id::new(parent)?, Id::new(id)?)),
-        (None, None) => Some(Address::top(kind, Id::new(ids)?)),
+        (Some(_), Some((parent, id))) => {
+            Some(RecordAddress::under(kind, Id::new(parent)?, Id::new(id)?))
+        }
+        (None, None) => Some(RecordAddress::top(kind, Id::new(ids)?)),
         _ => None,
     }
 }
@@ -121,7 +123,7 @@ async fn main() -> Result<()> {
     let listener =
         TcpListener::bind(arguments.next().as_deref().unwrap_or("127.0.0.1:8085")).await?;
     let site = format!("http://{}", listener.local_addr()?);
-    let store = Store::open(Options::new(
+    let store = SqliteStore::open(SqliteOptions::new(
         arguments.next().as_deref().unwrap_or("custom_layout.db"),
     ))?;
     let key = store
@@ -134,7 +136,7 @@ async fn main() -> Result<()> {
     let dialect = Dialect::with_prefix("acme").ok_or_else(|| Error::unexpected("no prefix"))?;
     let header = http::HeaderName::from_static("x-acme-key");
     // `crm:shop` on the entry point; the curie leads to the page below `relations/`.
-    let shop = OwnRelations::new(format!("{site}/relations/")).link(
+    let shop = VendorRelations::new(format!("{site}/relations/")).link(
         "shop",
         format!("{site}/shop"),
         "Shop for supporters",
@@ -149,7 +151,7 @@ async fn main() -> Result<()> {
                 .key_header_name(header.clone())
                 .version_field_name("acme_release"),
         )
-        .layout(Verbs)
+        .layout(VerbLayout)
         .own_relations(shop)
         .authenticator(store.clone())
         .build()?;

@@ -9,7 +9,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use svc_core::api::{Api, Vendor};
 use svc_docs::Docs;
-use svc_sqlite::{KeyOptions, Options, Store};
+use svc_sqlite::{KeyOptions, SqliteOptions, SqliteStore};
 use svc_tower::SvcService;
 use tokio::net::TcpListener;
 
@@ -20,7 +20,7 @@ async fn main() -> svc_core::Result<()> {
         TcpListener::bind(arguments.next().as_deref().unwrap_or("127.0.0.1:8082")).await?;
     let base_url = format!("http://{}/", listener.local_addr()?);
 
-    let store = Store::open(Options::new(
+    let store = SqliteStore::open(SqliteOptions::new(
         arguments.next().as_deref().unwrap_or("mounted.db"),
     ))?;
     let tenant = store.ensure_tenant("mine").await?;

@@ -4,7 +4,7 @@
 
 use std::{error::Error, sync::Arc};
 
-use svc_postgres::{Mapped, Options};
+use svc_postgres::{PostgresDatabase, PostgresOptions};
 use svc_sql::MappedStore;
 
 #[tokio::main]
@@ -16,7 +16,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let address = arguments
         .next()
         .unwrap_or_else(|| "127.0.0.1:8085".to_owned());
-    let database = Arc::new(Mapped::new(&Options::new(&url)?));
+    let database = Arc::new(PostgresDatabase::new(&PostgresOptions::new(&url)?));
     MappedStore::create_own_tables(&database).await?;
     svc_vendor_examples::mapped::serve(database, &address).await
 }

@@ -5,7 +5,7 @@
 use std::{error::Error, sync::Arc};
 
 use svc_sql::MappedStore;
-use svc_sqlite::Mapped;
+use svc_sqlite::SqliteDatabase;
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
@@ -16,7 +16,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let address = arguments
         .next()
         .unwrap_or_else(|| "127.0.0.1:8086".to_owned());
-    let database = Arc::new(Mapped::open(&file)?);
+    let database = Arc::new(SqliteDatabase::open(&file)?);
     MappedStore::create_own_tables(&database).await?;
     svc_vendor_examples::mapped::serve(database, &address).await
 }

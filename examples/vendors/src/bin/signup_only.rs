@@ -7,11 +7,11 @@ use async_trait::async_trait;
 use axum::Router;
 use rusqlite::{Connection, OptionalExtension};
 use svc_core::auth::{FixedKeys, Rights};
-use svc_core::helper::{EntryStatus, Outcome, PersonSignup, Plan};
+use svc_core::helper::{EntryStatus, HelperOutcome, HelperRequest, PersonSignup};
 use svc_core::model::Person;
 use svc_core::record::Meta;
 use svc_core::{
-    Api, Code, Context, Error, Helper, Problem, Record, Result, Tenant, Vendor, writable,
+    Api, Context, Error, ErrorCode, Helper, Problem, Record, Result, Tenant, Vendor, writable,
 };
 use svc_docs::Docs;
 use svc_tower::{SvcService, server::Server};
@@ -56,19 +56,23 @@ impl Newsletter {
 
 #[async_trait]
 impl Helper<PersonSignup> for Newsletter {
-    async fn run(&self, cx: &Context, plan: Plan<PersonSignup>) -> Result<Outcome<PersonSignup>> {
+    async fn run(
+        &self,
+        cx: &Context,
+        plan: HelperRequest<PersonSignup>,
+    ) -> Result<HelperOutcome<PersonSignup>> {
         let person = plan.required_person()?;
         let Some(email) = person.emails().next() else {
             let text = "A subscriber has an e-mail address.";
             return Err(Error::invalid(Problem::new(
-                Code::FieldRequired,
+                ErrorCode::FieldRequired,
                 "person.email_addresses",
                 text,
             )));
         };
         let (number, is_new) = self.subscribe(&email, person.fields().given_name.as_deref())?;
         let record = Record::new(Meta::new(number.into(), cx.now), person.fields());
-        Ok(Outcome::person(record, EntryStatus::stored(is_new)))
+        Ok(HelperOutcome::person(record, EntryStatus::stored(is_new)))
     }
 }
 

@@ -4,12 +4,12 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use svc_core::{Context, Idempotency, Result, store::Kept};
+use svc_core::{Context, IdempotencyStore, Result, store::StoredResponse};
 
 use super::existing::Crm;
 
 #[async_trait]
-impl Idempotency for Crm {
+impl IdempotencyStore for Crm {
     async fn recall(&self, cx: &Context, key: &Arc<str>) -> Result<Option<Vec<u8>>> {
         let sql = "SELECT answer FROM kept_answers WHERE company_no = ?1 AND key = ?2";
         let rows = self
@@ -20,7 +20,7 @@ impl Idempotency for Crm {
         Ok(rows.first().map(|row| row.get("answer")).transpose()?)
     }
 
-    async fn remember(&self, cx: &Context, kept: Kept) -> Result<()> {
+    async fn remember(&self, cx: &Context, kept: StoredResponse) -> Result<()> {
         let (company, customer) = (
             cx.tenant.number(),
             kept.people.first().and_then(svc_core::value::Id::number),

@@ -7,12 +7,14 @@
 
 use async_trait::async_trait;
 use svc_core::model::{Kind, Person, Petition, Signature, Tag, Tagging};
-use svc_core::ops::{ChangedRecord, ChangesPage, FeedEntry, What};
-use svc_core::{Changes, ChangesRequest, Context, Feed, Result, link::Address, value::Timestamp};
+use svc_core::ops::{ChangeKind, FeedEntry, FeedPage, RecordChange};
+use svc_core::{
+    ChangeFeed, Context, FeedRequest, FeedResponse, Result, link::RecordAddress, value::Timestamp,
+};
 
 use super::client::Row;
 use super::existing::Crm;
-use super::mapping::Mapped;
+use super::mapping::TableKind;
 
 /// Ids, and no more of whoever was deleted.
 const DELETIONS: &str = "
@@ -28,14 +30,14 @@ CREATE TABLE IF NOT EXISTS deletions (
 ";
 
 /// A table whose changes are told, and its column with the record above.
-struct Told {
+struct FeedTable {
     table: &'static str,
     kind: Kind,
     above: Option<&'static str>,
 }
 
-impl Told {
-    fn of<R: Mapped>() -> Self {
+impl FeedTable {
+    fn of<R: TableKind>() -> Self {
         let mut links = R::LINKS
             .iter()
             .filter(|(link, ..)| R::SCHEMA.parent == Some(link.name()));
@@ -88,18 +90,18 @@ impl Told {
         )
     }
 
-    fn address(&self, row: &Row) -> Result<Address> {
+    fn address(&self, row: &Row) -> Result<RecordAddress> {
         let no = row.get::<i64>("row_no")?.into();
         Ok(match self.above {
-            Some(_) => Address::under(self.kind, row.get::<i64>("above_no")?.into(), no),
-            None => Address::top(self.kind, no),
+            Some(_) => RecordAddress::under(self.kind, row.get::<i64>("above_no")?.into(), no),
+            None => RecordAddress::top(self.kind, no),
         })
     }
 }
 
 /// The tables and triggers of the feed.
 pub(super) fn schema() -> String {
-    Told::all()
+    FeedTable::all()
         .iter()
         .fold(DELETIONS.to_owned(), |schema, told| {
             schema + &told.triggers()
@@ -107,8 +109,8 @@ pub(super) fn schema() -> String {
 }
 
 #[async_trait]
-impl Changes for Crm {
-    async fn changes(&self, cx: &Context, request: &ChangesRequest) -> Result<Feed> {
+impl ChangeFeed for Crm {
+    async fn changes(&self, cx: &Context, request: &FeedRequest) -> Result<FeedResponse> {
         let (tx, company) = (self.tx(cx).await?, cx.tenant.number());
         let last = "SELECT last_change FROM companies WHERE company_no = ?1";
         let last: i64 = tx.query_one(last, &[&company]).await?.get("last_change")?;
@@ -126,11 +128,11 @@ impl Changes for Crm {
             Some(given) => {
                 match after.filter(|no| (0..=last).contains(no) && cursor(*no) == *given) {
                     Some(no) => no,
-                    None => return Ok(Feed::Unknown),
+                    None => return Ok(FeedResponse::Unknown),
                 }
             }
         };
-        let tables = Told::all();
+        let tables = FeedTable::all();
         let deleted = "SELECT change_no, kept_in, row_no, above_no, deleted_at AS at, 'deleted' AS what FROM deletions
                        WHERE company_no = ?1 AND change_no > ?2";
         let rows = tables.iter().fold(deleted.to_owned(), |sql, told| {
@@ -153,10 +155,12 @@ impl Changes for Crm {
             let told = tables
                 .iter()
                 .find(|told| told.table == table && request.kinds.contains(&told.kind));
-            let what = What::ALL.into_iter().find(|known| known.as_str() == what);
+            let what = ChangeKind::ALL
+                .into_iter()
+                .find(|known| known.as_str() == what);
             if let (Some(told), Some(what)) = (told, what) {
                 let no: i64 = row.get("change_no")?;
-                let change = ChangedRecord::new(
+                let change = RecordChange::new(
                     what,
                     Timestamp::from_micros(row.get("at")?),
                     told.address(row)?,
@@ -164,7 +168,7 @@ impl Changes for Crm {
                 entries.push(FeedEntry::new(cursor(no - 1), change));
             }
         }
-        Ok(Feed::Page(ChangesPage::new(
+        Ok(FeedResponse::Page(FeedPage::new(
             entries,
             cursor(next),
             cursor(last),

@@ -63,7 +63,7 @@ impl Pool {
         Transaction::open(self.acquire().await?, "BEGIN").await
     }
 
-    async fn acquire(&self) -> Result<Pooled> {
+    async fn acquire(&self) -> Result<PooledConnection> {
         let permit = Arc::clone(&self.permits)
             .acquire_owned()
             .await
@@ -73,7 +73,7 @@ impl Pool {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .pop();
-        Ok(Pooled {
+        Ok(PooledConnection {
             jobs: jobs.ok_or_else(gone)?,
             idle: Arc::clone(&self.idle),
             _permit: permit,
@@ -84,12 +84,12 @@ impl Pool {
 /// A transaction. One that is dropped is rolled back.
 #[derive(Debug)]
 pub struct Transaction {
-    connection: Pooled,
+    connection: PooledConnection,
     is_over: bool,
 }
 
 impl Transaction {
-    async fn open(connection: Pooled, begin: &'static str) -> Result<Self> {
+    async fn open(connection: PooledConnection, begin: &'static str) -> Result<Self> {
         let transaction = Self {
             connection,
             is_over: false,
@@ -221,14 +221,14 @@ impl Row {
 
 /// A connection of the pool, which goes back there.
 #[derive(Debug)]
-struct Pooled {
+struct PooledConnection {
     jobs: mpsc::Sender<Job>,
     idle: Arc<Mutex<Vec<mpsc::Sender<Job>>>>,
     /// Given back after the connection: fields are dropped last.
     _permit: OwnedSemaphorePermit,
 }
 
-impl Pooled {
+impl PooledConnection {
     fn send(&self, job: Job) -> Result<()> {
         self.jobs.send(job).map_err(|_| gone())
     }
@@ -245,7 +245,7 @@ impl Pooled {
     }
 }
 
-impl Drop for Pooled {
+impl Drop for PooledConnection {
     fn drop(&mut self) {
         self.idle
             .lock()

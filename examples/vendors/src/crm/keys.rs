@@ -1,8 +1,8 @@
 //! The vendor's API keys, and whose campaign a call without a key signs.
 
 use async_trait::async_trait;
-use svc_core::auth::{AnonymousTenant, Authenticator, Caller, Credentials, Rights};
-use svc_core::link::Address;
+use svc_core::auth::{Authenticator, Caller, Credentials, Rights, TenantResolver};
+use svc_core::link::RecordAddress;
 use svc_core::{Result, Tenant};
 
 use super::existing::Crm;
@@ -34,8 +34,8 @@ impl Authenticator for Crm {
 }
 
 #[async_trait]
-impl AnonymousTenant for Crm {
-    async fn tenant_of(&self, campaign: &Address) -> Result<Option<Tenant>> {
+impl TenantResolver for Crm {
+    async fn tenant_of(&self, campaign: &RecordAddress) -> Result<Option<Tenant>> {
         let sql = "SELECT company_no FROM campaigns WHERE campaign_no = ?1";
         let campaign = self
             .pool

@@ -6,26 +6,26 @@ use svc_core::model::shared::EmailAddress;
 use svc_core::model::{
     Kind, Person, Petition, Resource, Signature, Tag, Tagging, signature, tagging,
 };
-use svc_core::record::{Computed, Meta};
+use svc_core::record::{ComputedValue, Meta};
 use svc_core::value::{ClosedEnum, FlexEnum};
 use svc_core::{Record, Result, helper::MatchKey, ops::FindKey};
 
 use super::client::{Param, Row, Transaction};
 
 /// A link, the column behind it, and the kind and the table that it leads to.
-pub(super) type Link<R> = (LinkKey<R>, &'static str, Kind, &'static str);
+pub(super) type LinkColumn<R> = (LinkKey<R>, &'static str, Kind, &'static str);
 
 /// A kind that has a table. Every table has `company_no`, `entered_at`, `edited_at` and
 /// `change_no`, and a number as its row id.
 #[async_trait]
-pub(super) trait Mapped: Resource {
+pub(super) trait TableKind: Resource {
     const TABLE: &'static str;
 
     /// What is read besides the columns of the table, which is called `it`.
     const MORE: &'static str = "NULL";
 
     /// The columns behind the links, each with the kind and the table that it leads to.
-    const LINKS: &'static [Link<Self>] = &[];
+    const LINKS: &'static [LinkColumn<Self>] = &[];
 
     /// The column behind `name`, where it is another one for every record.
     const NAME: Option<&'static str> = None;
@@ -65,7 +65,7 @@ pub(super) trait Mapped: Resource {
 }
 
 #[async_trait]
-impl Mapped for Person {
+impl TableKind for Person {
     const TABLE: &'static str = "customers";
     const MORE: &'static str =
         "(SELECT json_group_array(json_array(address, is_main, used_for, newsletter) ORDER BY rowid)
@@ -119,7 +119,7 @@ impl Mapped for Person {
 /// A customer's e-mail address, as it is read.
 type Email = (Option<String>, Option<i64>, Option<String>, Option<String>);
 
-impl Mapped for Petition {
+impl TableKind for Petition {
     const TABLE: &'static str = "campaigns";
     const MORE: &'static str =
         "(SELECT count(*) FROM campaign_responses WHERE campaign_no = it.campaign_no) AS responses";
@@ -142,9 +142,9 @@ impl Mapped for Petition {
     }
 }
 
-impl Mapped for Signature {
+impl TableKind for Signature {
     const TABLE: &'static str = "campaign_responses";
-    const LINKS: &'static [Link<Self>] = &[
+    const LINKS: &'static [LinkColumn<Self>] = &[
         (
             signature::link::petition,
             "campaign_no",
@@ -170,7 +170,7 @@ impl Mapped for Signature {
     }
 }
 
-impl Mapped for Tag {
+impl TableKind for Tag {
     const TABLE: &'static str = "labels";
     const NAME: Option<&'static str> = Some("label");
 
@@ -185,9 +185,9 @@ impl Mapped for Tag {
     }
 }
 
-impl Mapped for Tagging {
+impl TableKind for Tagging {
     const TABLE: &'static str = "customer_labels";
-    const LINKS: &'static [Link<Self>] = &[
+    const LINKS: &'static [LinkColumn<Self>] = &[
         (tagging::link::tag, "label_no", Kind::Tag, Tag::TABLE),
         (
             tagging::link::person,
@@ -198,7 +198,7 @@ impl Mapped for Tagging {
     ];
 
     fn from_row(_: &Row, meta: Meta) -> Result<Record<Self>> {
-        let relation = Computed::Relation(Kind::Person);
+        let relation = ComputedValue::Relation(Kind::Person);
         Ok(Record::new(meta, Self::default()).computed(tagging::key::item_type, relation))
     }
 }

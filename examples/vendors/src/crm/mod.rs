@@ -19,8 +19,8 @@ mod transactions;
 
 use std::sync::Arc;
 
-use svc_core::api::{Atomicity, BuildError, IfMatch};
-use svc_core::filter::Filterable;
+use svc_core::api::{Atomicity, BuildError, IfMatchPolicy};
+use svc_core::filter::FilterField;
 use svc_core::helper::{PersonSignup, RecordSignature};
 use svc_core::model::{Person, Petition, Signature, Tag, Tagging, person, petition, tag};
 use svc_core::{Api, Vendor, fields, writable};
@@ -42,7 +42,7 @@ pub fn interface(crm: &Arc<Crm>, base_url: &str) -> Result<SvcService, BuildErro
         .resource::<Person, _>(crm, |people| {
             let people = people.list().get().create().update().delete().find();
             people
-                .filterable([Filterable::EmailAddress, Filterable::Identifiers])
+                .filterable([FilterField::EmailAddress, FilterField::Identifiers])
                 .without_link(person::link::modified_by)
                 .readable(fields!(person::{given_name, family_name, source, email_addresses}))
                 .writable(writable!(person::{given_name, family_name, source, email_addresses}))
@@ -50,7 +50,7 @@ pub fn interface(crm: &Arc<Crm>, base_url: &str) -> Result<SvcService, BuildErro
         .resource::<Petition, _>(crm, |petitions| {
             let petitions = petitions.list().get().create().update().delete();
             petitions
-                .filterable([Filterable::Identifiers])
+                .filterable([FilterField::Identifiers])
                 .without_link(petition::link::creator)
                 .without_link(petition::link::modified_by)
                 .readable(fields!(petition::{title, summary, petition_text, total_signatures}))
@@ -71,7 +71,7 @@ pub fn interface(crm: &Arc<Crm>, base_url: &str) -> Result<SvcService, BuildErro
         })
         .resource::<Tag, _>(crm, |tags| {
             let tags = tags.list().get().create().update().delete().find();
-            tags.filterable([Filterable::Name, Filterable::Identifiers])
+            tags.filterable([FilterField::Name, FilterField::Identifiers])
                 .without_link(tag::link::creator)
                 .without_link(tag::link::modified_by)
                 .readable(fields!(tag::{name, description}))
@@ -94,7 +94,7 @@ pub fn interface(crm: &Arc<Crm>, base_url: &str) -> Result<SvcService, BuildErro
         .idempotency(crm)
         .changes(crm)
         .atomicity(Atomicity::WholeCall)
-        .conditional_requests(IfMatch::Optional)
+        .conditional_requests(IfMatchPolicy::Optional)
         .build()?;
     Ok(SvcService::new(api).with_docs(Docs::new()))
 }

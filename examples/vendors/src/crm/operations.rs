@@ -1,36 +1,37 @@
 //! Listing, reading, finding, creating, changing and deleting, for every kind that has a table.
 
 use async_trait::async_trait;
-use rusqlite::ErrorCode;
+
 use svc_core::{
-    Code, Context, Create, CreateRequest, Created, Delete, DeleteRequest, Error, Find, FindKey,
-    Get, List, ListRequest, Page, Problem, Record, Result, Update, UpdateRequest, filter::Plan,
-    filter::Point, helper::MatchKey, link::Address, model::Kind, model::Tagging, record::Meta,
+    Context, Create, CreateRequest, Created, Delete, DeleteRequest, Error, ErrorCode, Find,
+    FindKey, Get, List, ListRequest, Page, Problem, Record, Result, Update, UpdateRequest,
+    filter::IndexKey, filter::QueryPlan, helper::MatchKey, link::RecordAddress, model::Kind,
+    model::Tagging, record::Meta,
 };
 
 use super::client::{Param, Row, Transaction};
 use super::existing::Crm;
-use super::mapping::Mapped;
+use super::mapping::TableKind;
 use super::refs;
 
 #[async_trait]
-impl<R: Mapped> List<R> for Crm {
+impl<R: TableKind> List<R> for Crm {
     async fn list(&self, cx: &Context, request: &ListRequest) -> Result<Page<R>> {
         let tx = self.tx(cx).await?;
         // A filter: the library has read it and says what to look up, and takes what fits.
-        if let Some(Plan::Points(points)) = request.plan()? {
+        if let Some(QueryPlan::Points(points)) = request.plan()? {
             let mut found = Vec::new();
             for point in points {
                 let key = match point {
-                    Point::Id(id) => {
+                    IndexKey::Id(id) => {
                         found.extend(select(&tx, cx, "rowid = ?2", &[&id.number()]).await?);
                         continue;
                     }
-                    Point::Email(address) => FindKey::Match(MatchKey::Email(address)),
-                    Point::Identifier(identifier) => {
+                    IndexKey::Email(address) => FindKey::Match(MatchKey::Email(address)),
+                    IndexKey::Identifier(identifier) => {
                         FindKey::Match(MatchKey::Identifier(identifier))
                     }
-                    Point::Name(name) => FindKey::Name(name),
+                    IndexKey::Name(name) => FindKey::Name(name),
                 };
                 let Some((condition, value)) = R::having(&key) else {
                     continue;
@@ -76,14 +77,14 @@ impl<R: Mapped> List<R> for Crm {
 }
 
 #[async_trait]
-impl<R: Mapped> Get<R> for Crm {
-    async fn get(&self, cx: &Context, at: &Address) -> Result<Option<Record<R>>> {
+impl<R: TableKind> Get<R> for Crm {
+    async fn get(&self, cx: &Context, at: &RecordAddress) -> Result<Option<Record<R>>> {
         read(&*self.tx(cx).await?, cx, at).await
     }
 }
 
 #[async_trait]
-impl<R: Mapped> Find<R> for Crm {
+impl<R: TableKind> Find<R> for Crm {
     async fn find(&self, cx: &Context, key: &FindKey) -> Result<Option<Record<R>>> {
         let Some((condition, value)) = R::having(key) else {
             return Ok(None);
@@ -101,7 +102,7 @@ impl<R: Mapped> Find<R> for Crm {
 }
 
 #[async_trait]
-impl<R: Mapped> Create<R> for Crm {
+impl<R: TableKind> Create<R> for Crm {
     async fn create(&self, cx: &Context, request: CreateRequest<R>) -> Result<Created<R>> {
         let tx = self.tx(cx).await?;
         let links: Vec<_> = request
@@ -146,7 +147,7 @@ impl<R: Mapped> Create<R> for Crm {
 }
 
 #[async_trait]
-impl<R: Mapped> Update<R> for Crm {
+impl<R: TableKind> Update<R> for Crm {
     async fn update(&self, cx: &Context, request: UpdateRequest<R>) -> Result<Option<Record<R>>> {
         let tx = self.tx(cx).await?;
         let Some(known) = read::<R>(&tx, cx, &request.at).await? else {
@@ -173,7 +174,7 @@ impl<R: Mapped> Update<R> for Crm {
 }
 
 #[async_trait]
-impl<R: Mapped> Delete<R> for Crm {
+impl<R: TableKind> Delete<R> for Crm {
     async fn delete(&self, cx: &Context, request: &DeleteRequest) -> Result<bool> {
         let tx = self.tx(cx).await?;
         let Some(known) = read::<R>(&tx, cx, &request.at).await? else {
@@ -196,10 +197,12 @@ impl<R: Mapped> Delete<R> for Crm {
             )
             .await
         {
-            Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
+            Err(error)
+                if error.sqlite_error_code() == Some(rusqlite::ErrorCode::ConstraintViolation) =>
+            {
                 return Err(Error::invalid(Problem::general(
-                    Code::HasDependents,
-                    Code::HasDependents.meaning(),
+                    ErrorCode::HasDependents,
+                    ErrorCode::HasDependents.meaning(),
                 )));
             }
             deleted => deleted?,
@@ -209,7 +212,7 @@ impl<R: Mapped> Delete<R> for Crm {
 }
 
 /// Whether a record that a link or a path names is one of this company.
-async fn exists(tx: &Transaction, cx: &Context, table: &str, at: &Address) -> Result<bool> {
+async fn exists(tx: &Transaction, cx: &Context, table: &str, at: &RecordAddress) -> Result<bool> {
     let sql = format!("SELECT 1 FROM {table} WHERE company_no = ?1 AND rowid = ?2");
     Ok(tx
         .query_opt(&sql, &[&cx.tenant.number(), &at.id.number()])
@@ -218,10 +221,10 @@ async fn exists(tx: &Transaction, cx: &Context, table: &str, at: &Address) -> Re
 }
 
 /// The record at an address.
-async fn read<R: Mapped>(
+async fn read<R: TableKind>(
     tx: &Transaction,
     cx: &Context,
-    at: &Address,
+    at: &RecordAddress,
 ) -> Result<Option<Record<R>>> {
     let found = select::<R>(tx, cx, "rowid = ?2", &[&at.id.number()])
         .await?
@@ -230,7 +233,7 @@ async fn read<R: Mapped>(
 }
 
 /// The records of this company under a condition, whose values are counted from `?2`.
-async fn select<R: Mapped>(
+async fn select<R: TableKind>(
     tx: &Transaction,
     cx: &Context,
     condition: &str,
@@ -248,7 +251,7 @@ async fn select<R: Mapped>(
     tx.query(&sql, &values).await?.iter().map(record).collect()
 }
 
-fn record<R: Mapped>(row: &Row) -> Result<Record<R>> {
+fn record<R: TableKind>(row: &Row) -> Result<Record<R>> {
     let moment = |name| row.get(name).map(svc_core::value::Timestamp::from_micros);
     let meta = Meta::new(row.get::<i64>("row_no")?.into(), moment("entered_at")?)
         .modified(moment("edited_at")?);
@@ -258,17 +261,17 @@ fn record<R: Mapped>(row: &Row) -> Result<Record<R>> {
     let mut record = R::from_row(row, meta)?;
     for (link, column, kind, _) in R::LINKS {
         if let Some(no) = row.get::<Option<i64>>(column)? {
-            record = record.linked(*link, Address::top(*kind, no.into()));
+            record = record.linked(*link, RecordAddress::top(*kind, no.into()));
         }
     }
     Ok(record)
 }
 
 /// The columns behind links, of which each has to lead somewhere (CRU-02).
-async fn columns<R: Mapped>(
+async fn columns<R: TableKind>(
     tx: &Transaction,
     cx: &Context,
-    links: &[(&'static str, Option<Address>)],
+    links: &[(&'static str, Option<RecordAddress>)],
 ) -> Result<Vec<(&'static str, Option<i64>)>> {
     let (mut columns, mut problems) = (Vec::new(), Vec::new());
     for (link, column, kind, table) in R::LINKS {
@@ -296,7 +299,7 @@ async fn columns<R: Mapped>(
 }
 
 /// Puts fields and links into a row that is there.
-async fn write<R: Mapped>(
+async fn write<R: TableKind>(
     tx: &Transaction,
     cx: &Context,
     no: i64,
@@ -317,9 +320,9 @@ async fn write<R: Mapped>(
             .is_some()
         {
             return Err(Error::invalid(Problem::new(
-                Code::NameInUse,
+                ErrorCode::NameInUse,
                 "name",
-                Code::NameInUse.meaning(),
+                ErrorCode::NameInUse.meaning(),
             )));
         }
     }
@@ -342,7 +345,7 @@ async fn write<R: Mapped>(
     )
     .await?;
     fields.write_parts(tx, no).await?;
-    read(tx, cx, &Address::top(R::KIND, no.into()))
+    read(tx, cx, &RecordAddress::top(R::KIND, no.into()))
         .await?
         .ok_or_else(Error::not_found)
 }

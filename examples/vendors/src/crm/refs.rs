@@ -4,10 +4,10 @@ use svc_core::value::Identifier;
 use svc_core::{Context, Error, Problem, Result};
 
 use super::client::{Row, Transaction};
-use super::mapping::Mapped;
+use super::mapping::TableKind;
 
 /// The identifiers of a row, as a column of it.
-pub(super) fn column<R: Mapped>() -> String {
+pub(super) fn column<R: TableKind>() -> String {
     let refs = "SELECT json_group_array(ref ORDER BY rowid) FROM external_refs";
     format!(
         "({refs} WHERE kept_in = '{}' AND row_no = it.rowid) AS refs",
@@ -25,7 +25,7 @@ pub(super) fn of(row: &Row) -> Result<Vec<Identifier>> {
 }
 
 /// Gives a row these identifiers, unless another row has one of them (UND-24).
-pub(super) async fn save<R: Mapped>(
+pub(super) async fn save<R: TableKind>(
     tx: &Transaction,
     cx: &Context,
     no: i64,
@@ -59,7 +59,7 @@ pub(super) async fn save<R: Mapped>(
 }
 
 /// Forgets the identifiers of the rows whose column has this number, before these rows go away.
-pub(super) async fn forget<R: Mapped>(
+pub(super) async fn forget<R: TableKind>(
     tx: &Transaction,
     column: &str,
     no: Option<i64>,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use svc_core::{Context, Result, Transactions, ops::Savepoint};
+use svc_core::{Context, Result, Transactions, ops::SavepointAction};
 
 use super::client::Transaction;
 use super::existing::Crm;
@@ -17,7 +17,7 @@ impl Transactions for Crm {
         Ok(self.pool.begin().await?)
     }
 
-    async fn savepoint(&self, open: &Transaction, savepoint: Savepoint) -> Result<()> {
+    async fn savepoint(&self, open: &Transaction, savepoint: SavepointAction) -> Result<()> {
         Ok(open.batch_execute(savepoint.sql()).await?)
     }
 

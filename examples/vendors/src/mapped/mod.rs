@@ -8,11 +8,14 @@ use async_trait::async_trait;
 use sha2::{Digest, Sha256};
 use svc_core::{
     Api, Deliver, Tenant, Vendor,
-    auth::{Authenticator, Caller, Credentials, Remembered, Rights},
+    auth::{Authenticator, CachedAuthenticator, Caller, Credentials, Rights},
     model::Kind,
-    ops::{Delivered, Dispatch, ToSend},
+    ops::{DeliveryOutcome, OutboxEntry, OutboxPayload},
 };
-use svc_sql::{Database, MappedStore, Mapping, MappingError, Rows, Statement, Table, Tenants};
+use svc_sql::{
+    Database, ListMapping, MappedStore, Mapping, MappingError, Statement, TableMapping,
+    TenantMapping,
+};
 use svc_store::hex;
 use svc_tower::{SvcService, server::Server};
 use tokio::net::TcpListener;
@@ -28,26 +31,26 @@ pub const SQLITE: &str = include_str!("sqlite.sql");
 /// Which table is what.
 #[must_use]
 pub fn mapping() -> Mapping {
-    let addresses = Rows::new("contact_emails", "contact_id")
+    let addresses = ListMapping::new("contact_emails", "contact_id")
         .field("address", "address")
         .field("primary", "is_primary");
-    let people = Table::new(Kind::Person, "contacts")
+    let people = TableMapping::new(Kind::Person, "contacts")
         .tenant("org_id")
         .id("public_id")
         .field("given_name", "first_name")
         .field("family_name", "last_name")
         .list("email_addresses", addresses);
-    let tags = Table::new(Kind::Tag, "groups")
+    let tags = TableMapping::new(Kind::Tag, "groups")
         .tenant("org_id")
         .id("public_id")
         .field("name", "name");
-    let taggings = Table::new(Kind::Tagging, "contact_groups")
+    let taggings = TableMapping::new(Kind::Tagging, "contact_groups")
         .id("svc_id")
         .order("svc_order")
         .dates("added_at", "added_at")
         .link("tag", "group_id")
         .link("person", "contact_id");
-    let events = Table::new(Kind::Event, "events")
+    let events = TableMapping::new(Kind::Event, "events")
         .tenant("org_id")
         .id("public_id")
         .field("title", "title")
@@ -55,7 +58,7 @@ pub fn mapping() -> Mapping {
         .field("start_date", "starts_at")
         .field("end_date", "ends_at")
         .field("capacity", "seats");
-    let attendances = Table::new(Kind::Attendance, "rsvps")
+    let attendances = TableMapping::new(Kind::Attendance, "rsvps")
         .id("public_id")
         .link("event", "event_id")
         .link("person", "contact_id")
@@ -72,7 +75,10 @@ pub fn mapping() -> Mapping {
         .once_per_person();
     [people, tags, taggings, events, attendances]
         .into_iter()
-        .fold(Mapping::new(Tenants::numbered("orgs")), Mapping::table)
+        .fold(
+            Mapping::new(TenantMapping::numbered("orgs")),
+            Mapping::table,
+        )
 }
 
 /// The keys of the program: a SHA-256 each, its organisation, and what it may do.
@@ -120,12 +126,18 @@ struct Outbox;
 
 #[async_trait]
 impl Deliver for Outbox {
-    async fn deliver(&self, tenant: &Tenant, dispatch: &Dispatch) -> svc_core::Result<Delivered> {
-        let ToSend::Response {
+    async fn deliver(
+        &self,
+        tenant: &Tenant,
+        dispatch: &OutboxEntry,
+    ) -> svc_core::Result<DeliveryOutcome> {
+        let OutboxPayload::Response {
             person: Some(_), ..
         } = &dispatch.what
         else {
-            return Ok(Delivered::GivenUp("only responses to a person are sent"));
+            return Ok(DeliveryOutcome::GivenUp(
+                "only responses to a person are sent",
+            ));
         };
         // A program that sends mail keeps the id: under the same one it has sent it already.
         println!(
@@ -134,7 +146,7 @@ impl Deliver for Outbox {
             dispatch.named(),
             tenant.as_str()
         );
-        Ok(Delivered::Done)
+        Ok(DeliveryOutcome::Done)
     }
 }
 
@@ -150,7 +162,10 @@ pub async fn interface(
     let store = MappedStore::connect(mapping(), Arc::clone(&database)).await?;
     let api = Api::builder(Vendor::new("Acme", "Acme CRM").namespace("acme"))
         .base_url(base_url)
-        .authenticator(Remembered::new(ApiKeys(database), Duration::from_secs(5)))
+        .authenticator(CachedAuthenticator::new(
+            ApiKeys(database),
+            Duration::from_secs(5),
+        ))
         .anonymous_helpers(store.clone());
     let api = store
         .register(api)

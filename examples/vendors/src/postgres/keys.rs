@@ -2,8 +2,8 @@
 
 use async_trait::async_trait;
 use sha2::{Digest, Sha256};
-use svc_core::auth::{AnonymousTenant, Authenticator, Caller, Credentials, Rights};
-use svc_core::link::Address;
+use svc_core::auth::{Authenticator, Caller, Credentials, Rights, TenantResolver};
+use svc_core::link::RecordAddress;
 use svc_core::{Result, Tenant};
 
 use super::transactions::Crm;
@@ -37,8 +37,8 @@ impl Authenticator for Crm {
 }
 
 #[async_trait]
-impl AnonymousTenant for Crm {
-    async fn tenant_of(&self, at: &Address) -> Result<Option<Tenant>> {
+impl TenantResolver for Crm {
+    async fn tenant_of(&self, at: &RecordAddress) -> Result<Option<Tenant>> {
         let rows = self
             .connect()
             .await?

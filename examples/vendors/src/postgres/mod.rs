@@ -13,7 +13,7 @@ mod transactions;
 
 use std::sync::Arc;
 
-use svc_core::api::{Behaviour, BuildError, IfMatch};
+use svc_core::api::{Behaviour, BuildError, IfMatchPolicy};
 use svc_core::helper::{PersonSignup, RecordAttendance};
 use svc_core::model::{Attendance, Event, Person, Tag, Tagging, attendance, event, person, tag};
 use svc_core::{Api, Vendor, fields, writable};
@@ -35,7 +35,7 @@ pub fn interface(crm: &Arc<Crm>, base_url: &str) -> Result<SvcService, BuildErro
         .transactions(crm)
         .classify(transactions::meaning)
         .declares(Behaviour::OneActionPerPerson)
-        .conditional_requests(IfMatch::Optional)
+        .conditional_requests(IfMatchPolicy::Optional)
         .resource::<Person, _>(crm, |people| {
             let people = people.complete().find().without_link(person::link::modified_by);
             people

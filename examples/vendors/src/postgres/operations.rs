@@ -1,7 +1,7 @@
 //! Listing, reading, finding, creating, changing and deleting, for every kind that has a table.
 
 use async_trait::async_trait;
-use svc_core::link::{Address, Scope};
+use svc_core::link::{RecordAddress, Scope};
 use svc_core::read::Json;
 use svc_core::record::Meta;
 use svc_core::value::{Identifier, Timestamp};
@@ -16,7 +16,7 @@ use super::mapping::Mapped;
 use super::transactions::{Crm, Param, Tx};
 
 /// Records with the numbers of their rows.
-type Rows<R> = Vec<(i64, Record<R>)>;
+type NumberedRecords<R> = Vec<(i64, Record<R>)>;
 
 #[async_trait]
 impl<R: Mapped> List<R> for Crm {
@@ -67,7 +67,7 @@ impl<R: Mapped> List<R> for Crm {
 
 #[async_trait]
 impl<R: Mapped> Get<R> for Crm {
-    async fn get(&self, cx: &Context, at: &Address) -> Result<Option<Record<R>>> {
+    async fn get(&self, cx: &Context, at: &RecordAddress) -> Result<Option<Record<R>>> {
         Ok(read(&*self.tx(cx).await?, cx, at, "")
             .await?
             .map(|(_, record)| record))
@@ -209,7 +209,7 @@ impl<R: Mapped> Delete<R> for Crm {
 async fn read<R: Mapped>(
     tx: &Tx,
     cx: &Context,
-    at: &Address,
+    at: &RecordAddress,
     lock: &str,
 ) -> Result<Option<(i64, Record<R>)>> {
     let found = select::<R>(
@@ -239,7 +239,7 @@ async fn select<R: Mapped>(
     cx: &Context,
     condition: &str,
     values: &[Param<'_>],
-) -> Result<Rows<R>> {
+) -> Result<NumberedRecords<R>> {
     let link = |(_, at, _, table): &_| {
         format!(", (SELECT public_id FROM {table} WHERE id = it.{at}) AS {at}")
     };
@@ -287,7 +287,7 @@ fn record<R: Mapped>(row: &Row) -> Result<(i64, Record<R>)> {
     for (link, column, kind, _) in R::LINKS {
         record = record.linked(
             *link,
-            Address::top(*kind, row.try_get::<_, Uuid>(*column)?.into()),
+            RecordAddress::top(*kind, row.try_get::<_, Uuid>(*column)?.into()),
         );
     }
     Ok((row.try_get("id")?, record))

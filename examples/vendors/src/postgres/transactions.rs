@@ -4,7 +4,9 @@ use std::{error::Error as StdError, io, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use deadpool_postgres::{Manager, Object, Pool, PoolError, Runtime};
-use svc_core::{Code, Context, Error, LockKey, Problem, Result, Transactions, ops::Savepoint};
+use svc_core::{
+    Context, Error, ErrorCode, LockKey, Problem, Result, Transactions, ops::SavepointAction,
+};
 use tokio_postgres::{Config, NoTls, Row, error::SqlState, types::ToSql};
 
 /// A value that a statement is given.
@@ -106,7 +108,7 @@ impl Transactions for Crm {
         .map(drop)
     }
 
-    async fn savepoint(&self, tx: &Tx, savepoint: Savepoint) -> Result<()> {
+    async fn savepoint(&self, tx: &Tx, savepoint: SavepointAction) -> Result<()> {
         Ok(tx.connection()?.batch_execute(savepoint.sql()).await?)
     }
 
@@ -136,9 +138,9 @@ pub(super) fn meaning(error: &(dyn StdError + 'static)) -> Option<Error> {
             .then(away),
         "40001" | "40P01" => Some(Error::rolled_back()),
         "23505" => Some(Error::invalid(Problem::new(
-            Code::NameInUse,
+            ErrorCode::NameInUse,
             "name",
-            Code::NameInUse.meaning(),
+            ErrorCode::NameInUse.meaning(),
         ))),
         // It waited too long, is full, starts or stops.
         code => matches!(code.get(..2), Some("57" | "53" | "08")).then(away),

@@ -10,7 +10,7 @@ use http::header::{CONTENT_TYPE, ETAG, IF_MATCH};
 use http::{Request, StatusCode};
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
-use svc_conformance::{InProcess, Intensity, Keys, Outcome, Profile, Suite};
+use svc_conformance::{InProcess, Intensity, Keys, Profile, RequirementOutcome, Suite};
 use svc_tower::SvcService;
 use svc_vendor_examples::crm::{Crm, interface};
 use tower::ServiceExt;
@@ -32,16 +32,16 @@ async fn the_suite_finds_that_crm_conforms() -> Result<(), Box<dyn Error>> {
     let report = suite.intensity(Intensity::Quick).seed(42).run().await?;
     println!("{report}");
     assert_eq!(
-        report.count(Outcome::Fail) + report.count(Outcome::Error),
+        report.count(RequirementOutcome::Fail) + report.count(RequirementOutcome::Error),
         0,
         "{report}"
     );
     assert!(
-        report.count(Outcome::Pass) > 100 && report.profile_lacks.is_empty(),
+        report.count(RequirementOutcome::Pass) > 100 && report.profile_lacks.is_empty(),
         "{report}"
     );
     let undecided: Vec<&str> = report
-        .with(Outcome::Inconclusive)
+        .with(RequirementOutcome::Inconclusive)
         .map(|row| row.id.as_str())
         .collect();
     assert_eq!((report.exit_code(), undecided), (0, Vec::new()), "{report}");

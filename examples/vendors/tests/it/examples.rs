@@ -1,4 +1,4 @@
-//! Each example runs as its own program, and does what the README says of it.
+//! Each example runs as its own program, and does what the README of the package describes.
 
 use std::path::Path;
 use std::process::Command;
@@ -284,20 +284,37 @@ async fn crm_is_mounted_beside_what_was_there() -> TestResult {
     Ok(())
 }
 
-/// The README says how to run each example.
+/// The README of the package has the command of each example.
 #[test]
 fn every_example_is_in_the_readme() -> TestResult {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/bin");
-    let readme =
-        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md"))?;
+    let readme = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md"))?;
     for file in std::fs::read_dir(folder)? {
         let path = file?.path();
         let name = path.file_stem().ok_or("a name")?.to_string_lossy();
         assert!(
             readme.contains(&format!("--bin {name}")),
-            "README.md does not name the example {name}"
+            "README.md of the package lacks the example {name}"
         );
     }
+    Ok(())
+}
+
+/// The examples that the pages name exist.
+#[test]
+fn every_named_example_exists() -> TestResult {
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut count = 0;
+    for page in ["README.md", "../../README.md"] {
+        let text = std::fs::read_to_string(package.join(page))?;
+        for rest in text.split("--bin ").skip(1) {
+            let name = rest.split([' ', '`', '\n']).next().ok_or("a name")?;
+            let file = package.join(format!("src/bin/{name}.rs"));
+            assert!(file.exists(), "{page}: {name}");
+            count += 1;
+        }
+    }
+    assert!(count > 10, "{count} examples");
     Ok(())
 }
 

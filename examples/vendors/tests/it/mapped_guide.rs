@@ -47,7 +47,7 @@ async fn a_newcomer_walks_it() -> TestResult {
     let connection = rusqlite::Connection::open(&file)?;
     connection.execute_batch(tables)?;
     connection.execute_batch("INSERT INTO organisations VALUES (1, 'Acme'), (2, 'Other')")?;
-    let database: Arc<dyn Database> = Arc::new(svc_sqlite::Mapped::open(&file)?);
+    let database: Arc<dyn Database> = Arc::new(svc_sqlite::SqliteDatabase::open(&file)?);
     // What is missing is told as the guide has it: mended step by step, the tables end as they do
     // by the guide's SQL.
     MappedStore::create_own_tables(&database).await?;

@@ -23,7 +23,9 @@ fn place(folder: &TempDir) -> TestResult<Place> {
             "INSERT INTO api_keys (org_id, token_hash, scope, label) VALUES (?1, ?2, ?3, 'test')";
         connection.execute(insert, (org, hash, scope))?;
     }
-    Ok(Place::new(Arc::new(svc_sqlite::Mapped::open(&file)?)))
+    Ok(Place::new(Arc::new(svc_sqlite::SqliteDatabase::open(
+        &file,
+    )?)))
 }
 
 #[tokio::test(flavor = "multi_thread")]

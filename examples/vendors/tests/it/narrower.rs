@@ -7,17 +7,17 @@ use std::error::Error;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use svc_conformance::{InProcess, Intensity, Keys, Outcome, Suite};
-use svc_core::api::{Api, Behaviour, Exposure, Vendor};
+use svc_conformance::{InProcess, Intensity, Keys, RequirementOutcome, Suite};
+use svc_core::api::{Api, Behaviour, ResourceConfig, Vendor};
 use svc_core::auth::{FixedKeys, Rights};
 use svc_core::capability::{Declaration, DeclaredField};
 use svc_core::helper::{MatchKey, PersonSignup, RecordAttendance};
-use svc_core::link::Address;
+use svc_core::link::RecordAddress;
 use svc_core::model::{
     Attendance, Event, Person, Resource, Tag, Tagging, attendance, event, person,
 };
 use svc_core::read::{Json, Object};
-use svc_core::store::{Call, Key, Outcome as Done, Store, Work};
+use svc_core::store::{LookupKey, Store, WriteOperation, WriteOutcome as Done, WriteRequest};
 use svc_core::{
     Context, Create, CreateRequest, Created, Delete, DeleteRequest, Find, FindKey, Get, List,
     ListRequest, Page, Record, Result, Tenant, Update, UpdateRequest, field, fields, writable,
@@ -32,8 +32,8 @@ const BASE: &str = "http://localhost/api/v1/";
 struct Narrower(Arc<MemoryStore>);
 
 impl Narrower {
-    async fn write(&self, cx: &Context, work: Work) -> Result<Done> {
-        self.0.write(cx, Call::new(cx, work)).await
+    async fn write(&self, cx: &Context, work: WriteOperation) -> Result<Done> {
+        self.0.write(cx, WriteRequest::new(cx, work)).await
     }
 }
 
@@ -111,7 +111,7 @@ impl<R: Resource> List<R> for Narrower {
 
 #[async_trait]
 impl<R: Resource> Get<R> for Narrower {
-    async fn get(&self, cx: &Context, at: &Address) -> Result<Option<Record<R>>> {
+    async fn get(&self, cx: &Context, at: &RecordAddress) -> Result<Option<Record<R>>> {
         Ok(self.0.get(cx, at).await?.map(Record::from_raw))
     }
 }
@@ -120,11 +120,11 @@ impl<R: Resource> Get<R> for Narrower {
 impl<R: Resource> Find<R> for Narrower {
     async fn find(&self, cx: &Context, key: &FindKey) -> Result<Option<Record<R>>> {
         let key = match key.clone() {
-            FindKey::Name(name) => Key::Name(R::KIND, name),
+            FindKey::Name(name) => LookupKey::Name(R::KIND, name),
             FindKey::Match(MatchKey::Identifier(identifier)) => {
-                Key::Identifier(R::KIND, identifier)
+                LookupKey::Identifier(R::KIND, identifier)
             }
-            FindKey::Match(MatchKey::Email(address)) => Key::Email(address),
+            FindKey::Match(MatchKey::Email(address)) => LookupKey::Email(address),
             _ => return Ok(None),
         };
         Ok(self.0.find(cx, &key).await?.map(Record::from_raw))
@@ -136,7 +136,7 @@ impl<R: Resource> Create<R> for Narrower {
     async fn create(&self, cx: &Context, request: CreateRequest<R>) -> Result<Created<R>> {
         let draft = request.draft.into_raw();
         constraints(R::SCHEMA.singular, &draft.fields, true)?;
-        match self.write(cx, Work::Create(draft)).await? {
+        match self.write(cx, WriteOperation::Create(draft)).await? {
             Done::Created { record, is_new } if is_new => {
                 Ok(Created::new(Record::from_raw(record)))
             }
@@ -151,7 +151,10 @@ impl<R: Resource> Update<R> for Narrower {
     async fn update(&self, cx: &Context, request: UpdateRequest<R>) -> Result<Option<Record<R>>> {
         let patch = request.patch.into_raw();
         constraints(R::SCHEMA.singular, &patch.fields, false)?;
-        match self.write(cx, Work::Update(request.at, patch)).await? {
+        match self
+            .write(cx, WriteOperation::Update(request.at, patch))
+            .await?
+        {
             Done::Updated(record) => Ok(record.map(Record::from_raw)),
             _ => Err(unfitting()),
         }
@@ -161,14 +164,17 @@ impl<R: Resource> Update<R> for Narrower {
 #[async_trait]
 impl<R: Resource> Delete<R> for Narrower {
     async fn delete(&self, cx: &Context, request: &DeleteRequest) -> Result<bool> {
-        match self.write(cx, Work::Delete(request.at.clone())).await? {
+        match self
+            .write(cx, WriteOperation::Delete(request.at.clone()))
+            .await?
+        {
             Done::Deleted(was_there) => Ok(was_there),
             _ => Err(unfitting()),
         }
     }
 }
 
-fn people(x: Exposure<Person, Narrower>) -> Exposure<Person, Narrower> {
+fn people(x: ResourceConfig<Person, Narrower>) -> ResourceConfig<Person, Narrower> {
     x.list()
         .get()
         .create()
@@ -183,7 +189,7 @@ fn people(x: Exposure<Person, Narrower>) -> Exposure<Person, Narrower> {
         .without_link(person::link::modified_by)
 }
 
-fn events(x: Exposure<Event, Narrower>) -> Exposure<Event, Narrower> {
+fn events(x: ResourceConfig<Event, Narrower>) -> ResourceConfig<Event, Narrower> {
     x.list()
         .get()
         .create()
@@ -200,7 +206,7 @@ fn events(x: Exposure<Event, Narrower>) -> Exposure<Event, Narrower> {
         .without_link(event::link::modified_by)
 }
 
-fn attendances(x: Exposure<Attendance, Narrower>) -> Exposure<Attendance, Narrower> {
+fn attendances(x: ResourceConfig<Attendance, Narrower>) -> ResourceConfig<Attendance, Narrower> {
     x.under::<Event>()
         .under::<Person>()
         .get()
@@ -257,12 +263,12 @@ async fn the_suite_holds_a_narrower_server_to_what_it_publishes() -> Result<(), 
         let report = suite()?.intensity(intensity).run().await?;
         println!("{report}");
         assert_eq!(
-            report.count(Outcome::Fail) + report.count(Outcome::Error),
+            report.count(RequirementOutcome::Fail) + report.count(RequirementOutcome::Error),
             0,
             "{report}"
         );
         assert_eq!(report.exit_code(), 0, "{report}");
-        assert!(report.count(Outcome::Pass) > 100, "{report}");
+        assert!(report.count(RequirementOutcome::Pass) > 100, "{report}");
     }
     Ok(())
 }
@@ -311,7 +317,7 @@ async fn the_suite_finds_a_declaration_that_is_not_true() -> Result<(), Box<dyn 
         let failed: Vec<&str> = report
             .rows
             .iter()
-            .filter(|it| it.outcome == Outcome::Fail)
+            .filter(|it| it.outcome == RequirementOutcome::Fail)
             .map(|it| it.id.as_str())
             .collect();
         assert!(failed.contains(&row), "{what}: {failed:?}");

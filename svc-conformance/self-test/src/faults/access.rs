@@ -4,15 +4,15 @@ use http::HeaderValue;
 use serde_json::{Map, Value, json};
 use svc_conformance::row;
 
-use super::{Fault, Place, set};
-use crate::interceptor::{Interceptor, Server};
-use crate::link_map::What;
-use crate::transport::{Answer, Call};
+use super::{Mutant, MutationPoint, set};
+use crate::interceptor::{InterceptedServer, Interceptor};
+use crate::link_map::ResourceKind;
+use crate::transport::{BufferedRequest, BufferedResponse};
 
 const FAMILY: &str = "keys and tenants";
 
 /// The value of the header that carries a key.
-fn key(call: &Call) -> Option<&str> {
+fn key(call: &BufferedRequest) -> Option<&str> {
     call.headers
         .values()
         .filter_map(|value| value.to_str().ok())
@@ -20,7 +20,7 @@ fn key(call: &Call) -> Option<&str> {
 }
 
 /// The same request with another key.
-fn with_key(call: &Call, key: &'static str) -> Call {
+fn with_key(call: &BufferedRequest, key: &'static str) -> BufferedRequest {
     let mut call = call.clone();
     let name = call
         .headers
@@ -37,14 +37,14 @@ fn with_key(call: &Call, key: &'static str) -> Call {
 fn leak(
     name: &'static str,
     rows: &[&str],
-    when: fn(&Call, Option<What>, &Server) -> bool,
-) -> Fault {
+    when: fn(&BufferedRequest, Option<ResourceKind>, &InterceptedServer) -> bool,
+) -> Mutant {
     let rows: Vec<&str> = rows
         .iter()
         .copied()
         .chain([row::AUT_02, row::COL_02])
         .collect();
-    Fault::new("tenant leak", name, &rows, move || {
+    Mutant::new("tenant leak", name, &rows, move || {
         Interceptor::around(move |call, server| {
             Box::pin(async move {
                 if key(&call) == Some("k-two") && when(&call, server.what(&call), &server) {
@@ -54,23 +54,23 @@ fn leak(
             })
         })
     })
-    .at(Place::Backend)
+    .at(MutationPoint::Backend)
 }
 
 /// An answer with one status has another one.
-fn instead(name: &'static str, rows: &[&str], from: u16, to: u16) -> Fault {
-    Fault::new(FAMILY, name, rows, move || {
+fn instead(name: &'static str, rows: &[&str], from: u16, to: u16) -> Mutant {
+    Mutant::new(FAMILY, name, rows, move || {
         Interceptor::after(move |_, answer, _| {
             if answer.status == from {
-                *answer = Answer::empty(to);
+                *answer = BufferedResponse::empty(to);
             }
         })
     })
 }
 
 /// What is refused with a status is done all the same.
-fn applied(name: &'static str, rows: &[&str], status: u16, method: &'static str) -> Fault {
-    Fault::new("refused write applied", name, rows, move || {
+fn applied(name: &'static str, rows: &[&str], status: u16, method: &'static str) -> Mutant {
+    Mutant::new("refused write applied", name, rows, move || {
         Interceptor::around(move |call, server| {
             Box::pin(async move {
                 let answer = server.send(call.clone()).await;
@@ -97,12 +97,12 @@ fn applied(name: &'static str, rows: &[&str], status: u16, method: &'static str)
             })
         })
     })
-    .at(Place::Backend)
+    .at(MutationPoint::Backend)
 }
 
 /// Requests without a good key are taken as if they had one.
-fn trusting(name: &'static str, rows: &[&str], when: fn(&Call) -> bool) -> Fault {
-    Fault::new(FAMILY, name, rows, move || {
+fn trusting(name: &'static str, rows: &[&str], when: fn(&BufferedRequest) -> bool) -> Mutant {
+    Mutant::new(FAMILY, name, rows, move || {
         Interceptor::around(move |call, server| {
             Box::pin(async move {
                 let answer = server.send(call.clone()).await;
@@ -119,14 +119,14 @@ fn trusting(name: &'static str, rows: &[&str], when: fn(&Call) -> bool) -> Fault
             })
         })
     })
-    .at(Place::Backend)
+    .at(MutationPoint::Backend)
 }
 
 /// A helper's answer to a caller without a key.
-fn anonymous(name: &'static str, rows: &[&str], change: fn(&mut Answer)) -> Fault {
-    Fault::new("anonymous helper", name, rows, move || {
+fn anonymous(name: &'static str, rows: &[&str], change: fn(&mut BufferedResponse)) -> Mutant {
+    Mutant::new("anonymous helper", name, rows, move || {
         Interceptor::after(move |call, answer, sight| {
-            let is_helper = matches!(sight.what(call), Some(What::Helper(_)));
+            let is_helper = matches!(sight.what(call), Some(ResourceKind::Helper(_)));
             if is_helper && call.method == "POST" && key(call).is_none() && answer.is_success() {
                 change(answer);
             }
@@ -135,17 +135,17 @@ fn anonymous(name: &'static str, rows: &[&str], change: fn(&mut Answer)) -> Faul
 }
 
 #[expect(clippy::too_many_lines, reason = "a table: one fault after the other")]
-pub(super) fn faults() -> Vec<Fault> {
+pub(super) fn faults() -> Vec<Mutant> {
     vec![
         leak("lists of another tenant", &[], |call, what, _| {
-            call.method == "GET" && matches!(what, Some(What::Collection(_)))
+            call.method == "GET" && matches!(what, Some(ResourceKind::Collection(_)))
         }),
         leak("lists of another tenant in the reference server", &[], |call, what, _| {
-            call.method == "GET" && matches!(what, Some(What::Collection(_)))
+            call.method == "GET" && matches!(what, Some(ResourceKind::Collection(_)))
         })
         .on_reference(),
         leak("people of another tenant", &[], |call, what, _| {
-            call.method == "GET" && what == Some(What::Collection("person"))
+            call.method == "GET" && what == Some(ResourceKind::Collection("person"))
         }),
         instead("a bad key is 403", &[row::AUT_03, row::ERR_08], 401, 403),
         instead("a bad key is 400", &[row::AUT_03, row::AUT_07, row::ERR_08], 401, 400).on_reference(),
@@ -166,24 +166,24 @@ pub(super) fn faults() -> Vec<Fault> {
             call.method == "GET" && !call.headers.contains_key("svc-api-token")
         })
         .on_reference(),
-        Fault::new(FAMILY, "the entry point takes any key", &[row::AUT_03, row::ERR_08], || {
+        Mutant::new(FAMILY, "the entry point takes any key", &[row::AUT_03, row::ERR_08], || {
             Interceptor::before(|call, sight| {
-                if sight.what(call) == Some(What::Entry) {
+                if sight.what(call) == Some(ResourceKind::Entry) {
                     call.headers.remove("svc-api-token");
                 }
                 None
             })
         })
-        .at(Place::Request),
-        Fault::new(FAMILY, "the key belongs into another header", &[row::AUT_01, row::HAL_10], || {
+        .at(MutationPoint::Request),
+        Mutant::new(FAMILY, "the key belongs into another header", &[row::AUT_01, row::HAL_10], || {
             Interceptor::before(|call, _| {
                 call.headers.remove("svc-api-token");
                 None
             })
         })
-        .at(Place::Request)
+        .at(MutationPoint::Request)
         .on_reference(),
-        Fault::new(FAMILY, "the key is taken from the query", &[row::AUT_01, row::HAL_10], || {
+        Mutant::new(FAMILY, "the key is taken from the query", &[row::AUT_01, row::HAL_10], || {
             Interceptor::before(|call, _| {
                 let has_query = call.uri.query().is_some_and(|query| query.contains("key="));
                 if !has_query && call.is_write() {
@@ -192,7 +192,7 @@ pub(super) fn faults() -> Vec<Fault> {
                 None
             })
         })
-        .at(Place::Request),
+        .at(MutationPoint::Request),
         applied("a write without the right is done", &[row::AUT_08, row::AUT_04], 403, ""),
         applied("a write without the right is done in the reference server", &[row::AUT_08, row::AUT_04], 403, "")
             .on_reference(),
@@ -206,28 +206,28 @@ pub(super) fn faults() -> Vec<Fault> {
         anonymous("a notice for anybody", &[row::HLP_07], |answer| answer.set_json(&json!({ "notice": "Thank you." }))),
         anonymous("null for anybody", &[row::HLP_07, row::HAL_02], |answer| answer.body = "null".into()),
         anonymous("an anonymous call is accepted later", &[row::HLP_07], |answer| answer.status = 202),
-        Fault::new(
+        Mutant::new(
             "anonymous helper",
             "anonymous calls are refused though declared",
             &[row::HLP_07, row::HLP_08, row::AUT_06],
             || {
                 Interceptor::before(|call, sight| {
-                    let is_helper = matches!(sight.what(call), Some(What::Helper(_))) && key(call).is_none();
-                    is_helper.then(|| Answer::empty(401))
+                    let is_helper = matches!(sight.what(call), Some(ResourceKind::Helper(_))) && key(call).is_none();
+                    is_helper.then(|| BufferedResponse::empty(401))
                 })
             },
         ),
-        Fault::new("anonymous helper", "anonymous calls store nothing", &[row::HLP_07], || {
+        Mutant::new("anonymous helper", "anonymous calls store nothing", &[row::HLP_07], || {
             Interceptor::before(|call, sight| {
                 let is_helper =
-                    matches!(sight.what(call), Some(What::Helper(kind)) if kind != "person" && kind != "message");
+                    matches!(sight.what(call), Some(ResourceKind::Helper(kind)) if kind != "person" && kind != "message");
                 let no_key = !call.headers.contains_key("svc-api-token");
                 (is_helper && no_key && call.method == "POST")
-                    .then(|| Answer::document(200, &Value::Object(Map::new())))
+                    .then(|| BufferedResponse::document(200, &Value::Object(Map::new())))
             })
         })
-        .at(Place::Backend),
-        Fault::new(FAMILY, "a refused key is told to others", &[row::HAL_02, row::AUT_05, row::ERR_01], || {
+        .at(MutationPoint::Backend),
+        Mutant::new(FAMILY, "a refused key is told to others", &[row::HAL_02, row::AUT_05, row::ERR_01], || {
             Interceptor::after(|_, answer, _| {
                 if answer.status == 404 && answer.is_hal() {
                     let mut body = Map::new();

@@ -5,15 +5,15 @@ use std::collections::HashSet;
 use serde_json::{Map, Value, json};
 use svc_conformance::row;
 
-use super::{Fault, Place, set};
+use super::{Mutant, MutationPoint, set};
 use crate::interceptor::Interceptor;
-use crate::link_map::What;
+use crate::link_map::ResourceKind;
 
 /// A question's answer without responses is taken for the first one.
-fn taken(name: &'static str, row: &'static str, when: fn(&Map<String, Value>) -> bool) -> Fault {
-    Fault::new("action functions", name, &[row], move || {
+fn taken(name: &'static str, row: &'static str, when: fn(&Map<String, Value>) -> bool) -> Mutant {
+    Mutant::new("action functions", name, &[row], move || {
         Interceptor::sent(move |_, what, body, _| {
-            if what == Some(What::Collection("answer")) && when(body) {
+            if what == Some(ResourceKind::Collection("answer")) && when(body) {
                 set(body, "responses", json!(["a1"]));
             }
             let list = "add_questions_responses_uri";
@@ -29,7 +29,7 @@ fn taken(name: &'static str, row: &'static str, when: fn(&Map<String, Value>) ->
             }
         })
     })
-    .at(Place::Backend)
+    .at(MutationPoint::Backend)
 }
 
 fn is_empty(body: &Map<String, Value>) -> bool {
@@ -42,23 +42,23 @@ fn is_bare(body: &Map<String, Value>) -> bool {
     body.contains_key("question") && !body.contains_key("responses") && !body.contains_key("value")
 }
 
-fn bare_canvass() -> Fault {
-    Fault::new(
+fn bare_canvass() -> Mutant {
+    Mutant::new(
         "helpers",
         "a canvass without its object is taken",
         &[row::HLP_16],
         || {
             Interceptor::sent(|_, what, body, _| {
-                if what == Some(What::Helper("canvass")) && !body.contains_key("canvass") {
+                if what == Some(ResourceKind::Helper("canvass")) && !body.contains_key("canvass") {
                     set(body, "canvass", json!({}));
                 }
             })
         },
     )
-    .at(Place::Backend)
+    .at(MutationPoint::Backend)
 }
 
-pub(super) fn faults() -> Vec<Fault> {
+pub(super) fn faults() -> Vec<Mutant> {
     vec![
         taken(
             "an empty list of responses is taken by a helper",
@@ -83,12 +83,12 @@ pub(super) fn faults() -> Vec<Fault> {
         )
         .on_reference(),
         bare_canvass(),
-        Fault {
+        Mutant {
             name: "the reference server takes a canvass without its object".to_owned(),
             ..bare_canvass()
         }
         .on_reference(),
-        Fault::new(
+        Mutant::new(
             "shared object",
             "the mark of a phone is what was sent",
             &[row::RES_PHONE_NUMBER_01],

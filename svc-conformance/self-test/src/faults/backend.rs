@@ -3,36 +3,36 @@
 use serde_json::{Value, json};
 use svc_conformance::row;
 
-use super::{Fault, Over, Place, set};
+use super::{BaseServer, Mutant, MutationPoint, set};
 use crate::interceptor::Interceptor;
 use crate::second_server::Defect;
-use crate::second_server::{Clock, Options};
+use crate::second_server::{ServerOptions, SimulatedClock};
 
 /// A fault behind the surface of the second service.
-fn behind(name: &'static str, rows: &[&str], set_up: fn(&mut Options)) -> Fault {
-    Fault::new("backend", name, rows, Interceptor::default)
-        .over(Over::SecondServer(set_up))
-        .at(Place::Backend)
+fn behind(name: &'static str, rows: &[&str], set_up: fn(&mut ServerOptions)) -> Mutant {
+    Mutant::new("backend", name, rows, Interceptor::default)
+        .over(BaseServer::SecondServer(set_up))
+        .at(MutationPoint::Backend)
 }
 
 /// A clock that is wrong.
-fn clock(name: &'static str, rows: &[&str], set_up: fn(&mut Options)) -> Fault {
-    Fault::new("clock", name, rows, Interceptor::default)
-        .over(Over::SecondServer(set_up))
-        .at(Place::Clock)
+fn clock(name: &'static str, rows: &[&str], set_up: fn(&mut ServerOptions)) -> Mutant {
+    Mutant::new("clock", name, rows, Interceptor::default)
+        .over(BaseServer::SecondServer(set_up))
+        .at(MutationPoint::Clock)
 }
 
 /// A clock that is so many seconds wrong.
-fn off_by(seconds: i64) -> Clock {
-    let right = Clock::system();
-    Clock::new(move || {
+fn off_by(seconds: i64) -> SimulatedClock {
+    let right = SimulatedClock::system();
+    SimulatedClock::new(move || {
         right
             .now()
             .saturating_add(seconds.saturating_mul(1_000_000))
     })
 }
 
-pub(super) fn faults() -> Vec<Fault> {
+pub(super) fn faults() -> Vec<Mutant> {
     vec![
         behind("one attendance too many", &[row::LIM_04], |options| {
             options.defects.push(Defect::CapacityOffByOne);
@@ -79,7 +79,7 @@ pub(super) fn faults() -> Vec<Fault> {
         clock("a clock that is an hour late", &[row::TYP_15], |options| {
             options.clock = off_by(-3600);
         }),
-        Fault::new(
+        Mutant::new(
             "backend",
             "sums through 32 bits",
             &[
@@ -98,7 +98,7 @@ pub(super) fn faults() -> Vec<Fault> {
                 })
             },
         ),
-        Fault::new(
+        Mutant::new(
             "backend",
             "sums in whole units",
             &[row::RES_FUNDRAISING_PAGE_10, row::RES_EVENT_20],
@@ -118,7 +118,7 @@ pub(super) fn faults() -> Vec<Fault> {
                 options.defects.push(Defect::CreditsTakenOffTwice);
             },
         ),
-        Fault::new(
+        Mutant::new(
             "backend",
             "amounts in cents",
             &[row::RES_DONATION_03, row::RES_FUNDRAISING_PAGE_10],
@@ -130,7 +130,7 @@ pub(super) fn faults() -> Vec<Fault> {
                 })
             },
         ),
-        Fault::new(
+        Mutant::new(
             "backend",
             "accepted are counted twice",
             &[row::RES_EVENT_18],
@@ -143,7 +143,7 @@ pub(super) fn faults() -> Vec<Fault> {
             },
         )
         .on_reference(),
-        Fault::new(
+        Mutant::new(
             "backend",
             "a voided donation has no date",
             &[row::RES_DONATION_17],
@@ -153,7 +153,7 @@ pub(super) fn faults() -> Vec<Fault> {
     ]
 }
 
-impl Fault {
+impl Mutant {
     /// The declaration does not tell the prefix.
     fn and_undeclared(mut self) -> Self {
         self.twist = std::sync::Arc::new(|| declared("custom_field_prefix"));

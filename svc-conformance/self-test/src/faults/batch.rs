@@ -5,16 +5,16 @@ use http::{HeaderName, HeaderValue};
 use serde_json::{Map, Value, json};
 use svc_conformance::row;
 
-use super::{Fault, Place, set};
+use super::{Mutant, MutationPoint, set};
 use crate::interceptor::Interceptor;
-use crate::transport::{Answer, Call};
+use crate::transport::{BufferedRequest, BufferedResponse};
 
 const FAMILY: &str = "batch";
 const KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const PREFER: HeaderName = HeaderName::from_static("prefer");
 const TOKEN: HeaderName = HeaderName::from_static("svc-api-token");
 
-fn is_batch(call: &Call) -> bool {
+fn is_batch(call: &BufferedRequest) -> bool {
     call.uri.path().ends_with("/batch")
 }
 
@@ -22,12 +22,12 @@ fn fault(
     name: &'static str,
     row: &'static str,
     twist: impl Fn() -> Interceptor + Send + Sync + 'static,
-) -> Fault {
-    Fault::new(FAMILY, name, &[row], twist).on_reference()
+) -> Mutant {
+    Mutant::new(FAMILY, name, &[row], twist).on_reference()
 }
 
 /// A change to the request of a batch.
-fn sent(name: &'static str, row: &'static str, change: fn(&mut Call)) -> Fault {
+fn sent(name: &'static str, row: &'static str, change: fn(&mut BufferedRequest)) -> Mutant {
     fault(name, row, move || {
         Interceptor::before(move |call, _| {
             if is_batch(call) {
@@ -36,11 +36,11 @@ fn sent(name: &'static str, row: &'static str, change: fn(&mut Call)) -> Fault {
             None
         })
     })
-    .at(Place::Request)
+    .at(MutationPoint::Request)
 }
 
 /// A change to the entries of an array.
-fn entries(name: &'static str, row: &'static str, change: fn(&mut Vec<Value>)) -> Fault {
+fn entries(name: &'static str, row: &'static str, change: fn(&mut Vec<Value>)) -> Mutant {
     fault(name, row, move || {
         Interceptor::before(move |call, _| {
             if is_batch(call)
@@ -53,11 +53,11 @@ fn entries(name: &'static str, row: &'static str, change: fn(&mut Vec<Value>)) -
             None
         })
     })
-    .at(Place::Request)
+    .at(MutationPoint::Request)
 }
 
 /// A change to the document about a batch.
-fn told(name: &'static str, row: &'static str, change: fn(&mut Map<String, Value>)) -> Fault {
+fn told(name: &'static str, row: &'static str, change: fn(&mut Map<String, Value>)) -> Mutant {
     fault(name, row, move || {
         Interceptor::documents(move |call, document, status, _| {
             if is_batch(call) && status == 200 {
@@ -72,7 +72,7 @@ fn results(
     name: &'static str,
     row: &'static str,
     change: fn(&mut Map<String, Value>, usize),
-) -> Fault {
+) -> Mutant {
     fault(name, row, move || {
         Interceptor::documents(move |call, document, _, _| {
             let list = document
@@ -96,7 +96,7 @@ fn is_success(result: &Map<String, Value>) -> bool {
 }
 
 /// A change to the answer to lines.
-fn lines(name: &'static str, row: &'static str, change: fn(&mut Answer)) -> Fault {
+fn lines(name: &'static str, row: &'static str, change: fn(&mut BufferedResponse)) -> Mutant {
     fault(name, row, move || {
         Interceptor::after(move |call, answer, _| {
             if is_batch(call) && answer.is_success() && !answer.is_hal() {
@@ -107,7 +107,7 @@ fn lines(name: &'static str, row: &'static str, change: fn(&mut Answer)) -> Faul
 }
 
 /// The key of one caller in the place of another's.
-fn taken_for_owner(call: &mut Call, key: Option<&str>) {
+fn taken_for_owner(call: &mut BufferedRequest, key: Option<&str>) {
     if call.headers.get(&TOKEN).map(HeaderValue::as_bytes) == key.map(str::as_bytes) {
         call.headers
             .insert(TOKEN, HeaderValue::from_static("k-one"));
@@ -115,7 +115,11 @@ fn taken_for_owner(call: &mut Call, key: Option<&str>) {
 }
 
 /// A batch that is refused although one of its entries is done.
-fn done_anyway(name: &'static str, row: &'static str, entry: fn(&Call) -> Option<Value>) -> Fault {
+fn done_anyway(
+    name: &'static str,
+    row: &'static str,
+    entry: fn(&BufferedRequest) -> Option<Value>,
+) -> Mutant {
     fault(name, row, move || {
         Interceptor::around(move |call, server| {
             Box::pin(async move {
@@ -137,11 +141,11 @@ fn done_anyway(name: &'static str, row: &'static str, entry: fn(&Call) -> Option
             })
         })
     })
-    .at(Place::Backend)
+    .at(MutationPoint::Backend)
 }
 
 /// The first entry of a batch, of an array that need not be whole.
-fn first(call: &Call) -> Option<Value> {
+fn first(call: &BufferedRequest) -> Option<Value> {
     let entries = call.body.strip_prefix(b"[")?;
     serde_json::Deserializer::from_slice(entries)
         .into_iter()
@@ -155,21 +159,21 @@ fn address(entry: &Value) -> Option<&str> {
 }
 
 /// Replaces the lines of an answer.
-fn set_lines(answer: &mut Answer, lines: &[&str]) {
+fn set_lines(answer: &mut BufferedResponse, lines: &[&str]) {
     answer.body = (lines.join("\n") + "\n").into();
     answer.headers.remove(CONTENT_LENGTH);
 }
 
-fn text(answer: &Answer) -> String {
+fn text(answer: &BufferedResponse) -> String {
     String::from_utf8_lossy(&answer.body).into_owned()
 }
 
-pub(super) fn faults() -> Vec<Fault> {
+pub(super) fn faults() -> Vec<Mutant> {
     [answers(), refused()].concat()
 }
 
 /// Batches that must be refused, and are done as a whole or in part.
-fn refused() -> Vec<Fault> {
+fn refused() -> Vec<Mutant> {
     vec![
         sent(
             "an object is taken for a batch of one",
@@ -268,7 +272,7 @@ fn refused() -> Vec<Fault> {
 }
 
 /// Batches that are done or answered otherwise.
-fn answers() -> Vec<Fault> {
+fn answers() -> Vec<Mutant> {
     vec![
         results(
             "entries of a batch are refused with a status of their own",
@@ -441,8 +445,8 @@ fn answers() -> Vec<Fault> {
 }
 
 /// What looks like a fault and is none.
-pub(super) fn free() -> Vec<Fault> {
-    let free = |name: &'static str, fault: Fault| Fault {
+pub(super) fn free() -> Vec<Mutant> {
+    let free = |name: &'static str, fault: Mutant| Mutant {
         name: name.to_owned(),
         rows: Vec::new(),
         ..fault

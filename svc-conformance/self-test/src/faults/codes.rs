@@ -4,11 +4,13 @@
 use serde_json::Value;
 use svc_conformance::row;
 
-use super::table::Spot::{Answers, Descriptions, Entries, Errors, Sent};
-use super::table::To::{Any, Collection, Helper};
-use super::table::Verb::{Cut, Drop, Has, Is, Not, Replace, Set, Status, Text, Value as With};
-use super::table::{Line, line, table};
-use super::{Fault, Over};
+use super::table::MutationStep::{
+    Cut, Drop, Has, Is, Not, Replace, Set, Status, Text, Value as With,
+};
+use super::table::MutationTarget::{Answers, Descriptions, Entries, Errors, Sent};
+use super::table::TriggerRequest::{Any, Collection, Helper};
+use super::table::{MutationRow, line, table};
+use super::{BaseServer, Mutant};
 
 const FAMILY: &str = "error codes";
 const DESCRIPTIONS: &str = "svc:error.resource_status[].error_descriptions";
@@ -100,7 +102,7 @@ macro_rules! lacking {
     };
 }
 
-const LINES: &[Line] = &[
+const LINES: &[MutationRow] = &[
     line(
         "descriptions are texts",
         "ERR-23 ERR-24 ERR-12",
@@ -173,7 +175,7 @@ const LINES: &[Line] = &[
         "NOT_SUPPORTED",
         "description"
     )
-    .over(Over::Reference(|api| api.without("haf.add_lists"))),
+    .over(BaseServer::Reference(|api| api.without("haf.add_lists"))),
     line(
         "each wrong value is a bad name of a response",
         row::ERR_36,
@@ -356,12 +358,12 @@ fn known_first(list: &mut Value) {
     }
 }
 
-pub(super) fn faults() -> Vec<Fault> {
+pub(super) fn faults() -> Vec<Mutant> {
     table(FAMILY, LINES)
 }
 
 /// Codes that a server may give to what it likes outside the parts of a helper's call.
-const FREE: &[Line] = &[
+const FREE: &[MutationRow] = &[
     line(
         "each wrong value is not supported",
         "",
@@ -392,6 +394,6 @@ const FREE: &[Line] = &[
     ),
 ];
 
-pub(super) fn free() -> Vec<Fault> {
+pub(super) fn free() -> Vec<Mutant> {
     table(FAMILY, FREE)
 }

@@ -5,15 +5,15 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 use svc_conformance::row;
 
-use super::table::Spot::{Answers, Members, Pages};
-use super::table::To::{Any, Collection, Record};
-use super::table::Verb::{Add, Done, Drop, Empty, Has, Is, Keep, Not, Reverse, Set};
-use super::table::{Line, line, table};
-use super::{Fault, Over, add, links, members, set};
+use super::table::MutationStep::{Add, Done, Drop, Empty, Has, Is, Keep, Not, Reverse, Set};
+use super::table::MutationTarget::{Answers, Members, Pages};
+use super::table::TriggerRequest::{Any, Collection, Record};
+use super::table::{MutationRow, line, table};
+use super::{BaseServer, Mutant, add, links, members, set};
 use crate::interceptor::Interceptor;
-use crate::link_map::{self, LinkMap, What};
-use crate::second_server::Options;
-use crate::transport::{self, Answer, Call};
+use crate::link_map::{self, LinkMap, ResourceKind};
+use crate::second_server::ServerOptions;
+use crate::transport::{self, BufferedRequest, BufferedResponse};
 
 const FAMILY: &str = "paging";
 
@@ -37,14 +37,14 @@ const NESTED: [(&str, &str, &str); 15] = [
 ];
 
 /// A change to every page.
-fn page(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Value>)) -> Fault {
-    Fault::new(FAMILY, name, rows, move || {
+fn page(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Value>)) -> Mutant {
+    Mutant::new(FAMILY, name, rows, move || {
         Interceptor::pages(move |_, page, _| change(page))
     })
 }
 
 /// Few members on a page, so that there are several pages.
-fn small(options: &mut Options) {
+fn small(options: &mut ServerOptions) {
     options.per_page = 2;
 }
 
@@ -67,9 +67,9 @@ fn shorten(page: &mut Map<String, Value>) {
     member_links(page).and_then(Vec::pop);
 }
 
-const FEW: Over = Over::SecondServer(small);
+const FEW: BaseServer = BaseServer::SecondServer(small);
 
-const PAGES: &[Line] = &[
+const PAGES: &[MutationRow] = &[
     line(
         "one record too many is counted",
         "COL-23 COL-20",
@@ -167,7 +167,7 @@ const PAGES: &[Line] = &[
     ),
 ];
 
-const MEMBERS: &[Line] = &[
+const MEMBERS: &[MutationRow] = &[
     line(
         "members are shortened",
         row::COL_28,
@@ -200,8 +200,8 @@ const MEMBERS: &[Line] = &[
 ];
 
 #[expect(clippy::too_many_lines, reason = "a table: one fault after the other")]
-pub(super) fn faults() -> Vec<Fault> {
-    let small = |fault: Fault| fault.over(Over::SecondServer(small));
+pub(super) fn faults() -> Vec<Mutant> {
+    let small = |fault: Mutant| fault.over(BaseServer::SecondServer(small));
     let mut faults = vec![
         page(
             "one record is not counted",
@@ -248,7 +248,7 @@ pub(super) fn faults() -> Vec<Fault> {
                 }
             },
         )),
-        small(Fault::new(
+        small(Mutant::new(
             FAMILY,
             "the page after the next is the next",
             &[row::COL_24, row::COL_23],
@@ -265,7 +265,7 @@ pub(super) fn faults() -> Vec<Fault> {
                 })
             },
         )),
-        small(Fault::new(
+        small(Mutant::new(
             FAMILY,
             "the next page under another parameter",
             &[row::COL_24],
@@ -291,7 +291,7 @@ pub(super) fn faults() -> Vec<Fault> {
                 })
             },
         )),
-        small(Fault::new(
+        small(Mutant::new(
             FAMILY,
             "every page shows the first",
             &[row::COL_24, row::COL_22, row::COL_23],
@@ -316,7 +316,7 @@ pub(super) fn faults() -> Vec<Fault> {
                 }
             },
         )),
-        small(Fault::new(
+        small(Mutant::new(
             FAMILY,
             "a member is on two pages",
             &[row::COL_24, row::COL_23],
@@ -389,7 +389,7 @@ pub(super) fn faults() -> Vec<Fault> {
                 links.insert("self".to_owned(), first);
             }
         }),
-        Fault::new(
+        Mutant::new(
             "embedded",
             "members are as they were created",
             &[row::COL_28],
@@ -409,7 +409,7 @@ pub(super) fn faults() -> Vec<Fault> {
                 })
             },
         ),
-        Fault::new(
+        Mutant::new(
             FAMILY,
             "a collection is a bare array",
             &[row::COL_01, row::HAL_02, row::HAL_07],
@@ -425,16 +425,16 @@ pub(super) fn faults() -> Vec<Fault> {
                 })
             },
         ),
-        Fault::new(
+        Mutant::new(
             FAMILY,
             "every seventh page is an old one",
             &[row::COL_23, row::CRU_22, "COL-*"],
             || {
-                let mut old: HashMap<String, Answer> = HashMap::new();
+                let mut old: HashMap<String, BufferedResponse> = HashMap::new();
                 let mut count = 0_u32;
                 Interceptor::after(move |call, answer, sight| {
                     if call.method != "GET"
-                        || !matches!(sight.what(call), Some(What::Collection(_)))
+                        || !matches!(sight.what(call), Some(ResourceKind::Collection(_)))
                     {
                         return;
                     }
@@ -449,7 +449,7 @@ pub(super) fn faults() -> Vec<Fault> {
             },
         )
         .on_reference(),
-        Fault::new(
+        Mutant::new(
             FAMILY,
             "the total is counted once",
             &[row::COL_23, row::COL_20],
@@ -531,25 +531,26 @@ const FIELDS: [(&str, &str, &str); 20] = [
 
 /// Whether a request goes to a collection below a record of this kind, or to one of the entry point
 /// for none.
-fn is_below(call: &Call, sight: &LinkMap, owner: &str) -> bool {
+fn is_below(call: &BufferedRequest, sight: &LinkMap, owner: &str) -> bool {
     let own = sight.nested.get(&call.address());
     own.map_or("", |(own, _)| sight.kind_at(own).unwrap_or_default()) == owner
 }
 
 /// Members of a collection that lack a field.
-fn lacking((owner, kind, field): (&'static str, &'static str, &'static str)) -> Fault {
+fn lacking((owner, kind, field): (&'static str, &'static str, &'static str)) -> Mutant {
     let place = if owner.is_empty() {
         String::new()
     } else {
         format!(" of a {owner}")
     };
-    Fault::new(
+    Mutant::new(
         "embedded",
         format!("each {kind}{place} is listed without {field}"),
         &[row::COL_28],
         move || {
             Interceptor::pages(move |call, page, sight| {
-                if sight.what(call) == Some(What::Collection(kind)) && is_below(call, sight, owner)
+                if sight.what(call) == Some(ResourceKind::Collection(kind))
+                    && is_below(call, sight, owner)
                 {
                     for member in members(page)
                         .into_iter()
@@ -565,7 +566,7 @@ fn lacking((owner, kind, field): (&'static str, &'static str, &'static str)) -> 
 }
 
 /// The collections below a record count deleted members.
-fn uncounted(kind: &'static str) -> Fault {
+fn uncounted(kind: &'static str) -> Mutant {
     counts(
         kind,
         format!("a deleted {kind} is counted below its record"),
@@ -574,7 +575,7 @@ fn uncounted(kind: &'static str) -> Fault {
 }
 
 /// The collections below a record count changed members twice.
-fn counted_again(kind: &'static str) -> Fault {
+fn counted_again(kind: &'static str) -> Mutant {
     counts(
         kind,
         format!("a changed {kind} is counted twice below its record"),
@@ -584,8 +585,8 @@ fn counted_again(kind: &'static str) -> Fault {
 
 /// The collections below a record count one more for each write by a method to one of their
 /// members.
-fn counts(kind: &'static str, name: String, method: &'static str) -> Fault {
-    Fault::new("nested collection", name, &[row::COL_23], move || {
+fn counts(kind: &'static str, name: String, method: &'static str) -> Mutant {
+    Mutant::new("nested collection", name, &[row::COL_23], move || {
         let mut listed: HashMap<String, Vec<String>> = HashMap::new();
         let mut more: HashMap<String, u64> = HashMap::new();
         Interceptor::after(move |call, answer, sight| {
@@ -600,7 +601,7 @@ fn counts(kind: &'static str, name: String, method: &'static str) -> Fault {
             let Some(Value::Object(mut page)) = answer.json() else {
                 return;
             };
-            if sight.what(call) != Some(What::Collection(kind))
+            if sight.what(call) != Some(ResourceKind::Collection(kind))
                 || is_below(call, sight, "")
                 || call.method != "GET"
             {
@@ -624,8 +625,8 @@ fn counts(kind: &'static str, name: String, method: &'static str) -> Fault {
 }
 
 /// A collection below a record that stays empty.
-fn nested((owner, name, row): (&'static str, &'static str, &'static str)) -> Fault {
-    Fault::new(
+fn nested((owner, name, row): (&'static str, &'static str, &'static str)) -> Mutant {
+    Mutant::new(
         "nested collection",
         format!("{name} of a {owner} stay empty"),
         &[row],
@@ -650,12 +651,12 @@ fn nested((owner, name, row): (&'static str, &'static str, &'static str)) -> Fau
 }
 
 /// A collection whose members lead back to another record.
-fn backlink((owner, name, row): (&'static str, &'static str, &'static str)) -> Fault {
+fn backlink((owner, name, row): (&'static str, &'static str, &'static str)) -> Mutant {
     let kind = link_map::NAMES
         .iter()
         .find(|(_, many)| *many == name)
         .map_or("", |(one, _)| *one);
-    Fault::new(
+    Mutant::new(
         "nested collection",
         format!("{name} of a {owner} lead to another one"),
         &[row, "RES-*", "CRU-*", row::HAL_15],

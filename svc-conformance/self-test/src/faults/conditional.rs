@@ -7,31 +7,31 @@ use http::header::{ETAG, IF_MATCH, IF_NONE_MATCH, IF_UNMODIFIED_SINCE, LAST_MODI
 use http::{HeaderName, HeaderValue, Method, StatusCode};
 use serde_json::Value;
 use svc_conformance::row;
-use svc_core::api::{ApiBuilder, IfMatch};
+use svc_core::api::{ApiBuilder, IfMatchPolicy};
 
-use super::{Fault, Over, Place};
+use super::{BaseServer, Mutant, MutationPoint};
 use crate::interceptor::Interceptor;
-use crate::link_map::{self, What};
-use crate::transport::{Answer, Call};
+use crate::link_map::{self, ResourceKind};
+use crate::transport::{BufferedRequest, BufferedResponse};
 
 const FAMILY: &str = "conditional";
 
 /// The reference server with conditional requests.
 pub(crate) fn conditional(api: ApiBuilder) -> ApiBuilder {
-    api.conditional_requests(IfMatch::Optional)
+    api.conditional_requests(IfMatchPolicy::Optional)
 }
 
 /// The same, which changes nothing without `If-Match`.
 pub(crate) fn strict(api: ApiBuilder) -> ApiBuilder {
-    api.conditional_requests(IfMatch::Required)
+    api.conditional_requests(IfMatchPolicy::Required)
 }
 
 fn fault(
     name: &'static str,
     row: &'static str,
     twist: impl Fn() -> Interceptor + Send + Sync + 'static,
-) -> Fault {
-    Fault::new(FAMILY, name, &[row], twist).over(Over::Reference(conditional))
+) -> Mutant {
+    Mutant::new(FAMILY, name, &[row], twist).over(BaseServer::Reference(conditional))
 }
 
 /// Answers to successful requests of one method to what is wanted are changed.
@@ -39,9 +39,9 @@ fn answers(
     name: &'static str,
     row: &'static str,
     method: Method,
-    wanted: fn(Option<What>) -> bool,
-    change: fn(&mut Answer),
-) -> Fault {
+    wanted: fn(Option<ResourceKind>) -> bool,
+    change: fn(&mut BufferedResponse),
+) -> Mutant {
     fault(name, row, move || {
         let method = method.clone();
         Interceptor::after(move |call, answer, sight| {
@@ -57,8 +57,8 @@ fn conditions(
     name: &'static str,
     row: &'static str,
     which: HeaderName,
-    change: fn(&Call, &str) -> Option<String>,
-) -> Fault {
+    change: fn(&BufferedRequest, &str) -> Option<String>,
+) -> Mutant {
     fault(name, row, move || {
         let which = which.clone();
         Interceptor::before(move |call, _| {
@@ -73,15 +73,15 @@ fn conditions(
             None
         })
     })
-    .at(Place::Request)
+    .at(MutationPoint::Request)
 }
 
-fn is_record(what: Option<What>) -> bool {
-    matches!(what, Some(What::Record(_)))
+fn is_record(what: Option<ResourceKind>) -> bool {
+    matches!(what, Some(ResourceKind::Record(_)))
 }
 
-fn is_collection(what: Option<What>) -> bool {
-    matches!(what, Some(What::Collection(_)))
+fn is_collection(what: Option<ResourceKind>) -> bool {
+    matches!(what, Some(ResourceKind::Collection(_)))
 }
 
 /// A tag of one member of a record, instead of all that is shown.
@@ -111,7 +111,7 @@ fn tag_of_addresses(json: &Value) -> Option<String> {
 
 /// A tag of some of what is wanted, instead of all that is shown.
 fn tag_of(
-    wanted: fn(Option<What>) -> bool,
+    wanted: fn(Option<ResourceKind>) -> bool,
     of: impl Fn(&Value) -> Option<String> + Copy + Send + Sync + 'static,
 ) -> impl Fn() -> Interceptor {
     move || {
@@ -133,7 +133,7 @@ fn tag_of(
                         .to_str()
                         .is_ok_and(|named| named == "*" || named.contains(&tag))
                 }) {
-                    answer = Answer {
+                    answer = BufferedResponse {
                         body: bytes::Bytes::new(),
                         status: StatusCode::NOT_MODIFIED.as_u16(),
                         ..answer
@@ -148,12 +148,12 @@ fn tag_of(
     }
 }
 
-pub(super) fn faults() -> Vec<Fault> {
+pub(super) fn faults() -> Vec<Mutant> {
     [forms(), changes()].concat()
 }
 
 /// Faults that show after a write, or to another tenant.
-fn changes() -> Vec<Fault> {
+fn changes() -> Vec<Mutant> {
     vec![
         fault(
             "the-etag-of-a-collection-is-that-of-its-addresses",
@@ -204,7 +204,7 @@ fn changes() -> Vec<Fault> {
                     if let Some(known) =
                         known.filter(|known| named.is_some() && known.headers.get(ETAG) == named)
                     {
-                        return Answer {
+                        return BufferedResponse {
                             body: bytes::Bytes::new(),
                             status: StatusCode::NOT_MODIFIED.as_u16(),
                             headers: known.headers,
@@ -214,7 +214,7 @@ fn changes() -> Vec<Fault> {
                     if call.method == Method::GET && answer.status == 200 {
                         server.remember(call.address(), &answer);
                     } else if call.is_write() {
-                        server.remember(call.address(), &Answer::empty(answer.status));
+                        server.remember(call.address(), &BufferedResponse::empty(answer.status));
                     }
                     answer
                 })
@@ -224,7 +224,7 @@ fn changes() -> Vec<Fault> {
 }
 
 #[expect(clippy::too_many_lines, reason = "a table")]
-fn forms() -> Vec<Fault> {
+fn forms() -> Vec<Mutant> {
     vec![
         answers(
             "no-etag-on-records",
@@ -265,7 +265,7 @@ fn forms() -> Vec<Fault> {
             "an-etag-without-quotes",
             row::ETG_02,
             Method::GET,
-            |what| what == Some(What::Entry),
+            |what| what == Some(ResourceKind::Entry),
             |answer| {
                 answer.headers.insert(ETAG, HeaderValue::from_static("one"));
             },
@@ -391,8 +391,8 @@ fn forms() -> Vec<Fault> {
                 None
             })
         })
-        .over(Over::Reference(strict))
-        .at(Place::Request),
+        .over(BaseServer::Reference(strict))
+        .at(MutationPoint::Request),
         fault("428-and-done-all-the-same", row::ETG_09, || {
             Interceptor::around(|call, server| {
                 Box::pin(async move {
@@ -406,7 +406,7 @@ fn forms() -> Vec<Fault> {
                 })
             })
         })
-        .over(Over::Reference(strict)),
+        .over(BaseServer::Reference(strict)),
         fault(
             "if-match-is-compared-before-the-change",
             row::ETG_10,
@@ -431,7 +431,7 @@ fn forms() -> Vec<Fault> {
                 })
             },
         )
-        .at(Place::Backend),
+        .at(MutationPoint::Backend),
         conditions(
             "if-unmodified-since-is-ignored",
             row::ETG_11,
@@ -443,7 +443,7 @@ fn forms() -> Vec<Fault> {
 
 /// What looks like a fault and is none: weak tags of what is not changed, no `Last-Modified`, no
 /// tag on writes.
-pub(super) fn free() -> Vec<Fault> {
+pub(super) fn free() -> Vec<Mutant> {
     vec![
         answers(
             "weak-etags-of-collections",
@@ -474,7 +474,7 @@ pub(super) fn free() -> Vec<Fault> {
                 answer.headers.remove(ETAG);
             },
         ),
-        Fault::new(FAMILY, "a-deleted-record-is-412-with-if-match", &[], || {
+        Mutant::new(FAMILY, "a-deleted-record-is-412-with-if-match", &[], || {
             Interceptor::after(|call, answer, _| {
                 if answer.status == 404 && call.headers.contains_key(IF_MATCH) {
                     answer.status = StatusCode::PRECONDITION_FAILED.as_u16();
@@ -485,6 +485,6 @@ pub(super) fn free() -> Vec<Fault> {
                 }
             })
         })
-        .over(Over::Reference(conditional)),
+        .over(BaseServer::Reference(conditional)),
     ]
 }

@@ -9,10 +9,10 @@ use http::{HeaderValue, Method, StatusCode, header};
 use serde_json::{Map, Value};
 use svc_conformance::row;
 
-use super::{Fault, Over, Place, set};
+use super::{BaseServer, Mutant, MutationPoint, set};
 use crate::interceptor::Interceptor;
 use crate::relay::{Letter, Receiver, Reply, key, relayed, signature, whole};
-use crate::transport::Later;
+use crate::transport::BoxFuture;
 
 const FAMILY: &str = "deliveries";
 
@@ -21,19 +21,19 @@ fn passed<P>(
     name: &'static str,
     rows: &[&str],
     pass: impl Fn() -> P + Send + Sync + 'static,
-) -> Fault
+) -> Mutant
 where
-    P: Fn(Letter, Receiver) -> Later<Reply> + Send + Sync + 'static,
+    P: Fn(Letter, Receiver) -> BoxFuture<Reply> + Send + Sync + 'static,
 {
-    Fault::new(FAMILY, name, rows, move || relayed(pass()))
-        .over(Over::Sending)
-        .at(Place::Backend)
+    Mutant::new(FAMILY, name, rows, move || relayed(pass()))
+        .over(BaseServer::Sending)
+        .at(MutationPoint::Backend)
 }
 
 /// A server that changes each message before it is sent.
-fn changed(name: &'static str, rows: &[&str], change: fn(&mut Letter, &Receiver)) -> Fault {
+fn changed(name: &'static str, rows: &[&str], change: fn(&mut Letter, &Receiver)) -> Mutant {
     passed(name, rows, move || {
-        move |mut letter: Letter, receiver: Receiver| -> Later<Reply> {
+        move |mut letter: Letter, receiver: Receiver| -> BoxFuture<Reply> {
             Box::pin(async move {
                 change(&mut letter, &receiver);
                 receiver.send(&letter).await
@@ -43,9 +43,9 @@ fn changed(name: &'static str, rows: &[&str], change: fn(&mut Letter, &Receiver)
 }
 
 /// A server that takes an answer for another one.
-fn mistaken(name: &'static str, rows: &[&str], mistake: fn(StatusCode) -> StatusCode) -> Fault {
+fn mistaken(name: &'static str, rows: &[&str], mistake: fn(StatusCode) -> StatusCode) -> Mutant {
     passed(name, rows, move || {
-        move |letter: Letter, receiver: Receiver| -> Later<Reply> {
+        move |letter: Letter, receiver: Receiver| -> BoxFuture<Reply> {
             Box::pin(async move {
                 let reply = receiver.send(&letter).await;
                 Reply {
@@ -63,9 +63,9 @@ fn repeated(
     rows: &[&str],
     is_repeated: fn(&Reply) -> bool,
     change: fn(&mut Letter, &Receiver),
-) -> Fault {
+) -> Mutant {
     passed(name, rows, move || {
-        move |mut letter: Letter, receiver: Receiver| -> Later<Reply> {
+        move |mut letter: Letter, receiver: Receiver| -> BoxFuture<Reply> {
             Box::pin(async move {
                 let reply = receiver.send(&letter).await;
                 if is_repeated(&reply) {
@@ -80,9 +80,9 @@ fn repeated(
 }
 
 /// A server that does not send messages of some events.
-fn lost(name: &'static str, is_lost: fn(&str) -> bool) -> Fault {
+fn lost(name: &'static str, is_lost: fn(&str) -> bool) -> Mutant {
     passed(name, &[row::HOOK_07], move || {
-        move |letter: Letter, receiver: Receiver| -> Later<Reply> {
+        move |letter: Letter, receiver: Receiver| -> BoxFuture<Reply> {
             Box::pin(async move {
                 if is_lost(&letter.event()) {
                     Reply::of(StatusCode::NO_CONTENT)
@@ -117,12 +117,12 @@ fn sign_over(letter: &mut Letter, receiver: &Receiver, signed: &[u8]) {
     );
 }
 
-pub(super) fn faults() -> Vec<Fault> {
+pub(super) fn faults() -> Vec<Mutant> {
     [messages(), signatures(), answers(), receivers()].concat()
 }
 
 /// What is sent.
-fn messages() -> Vec<Fault> {
+fn messages() -> Vec<Mutant> {
     vec![
         lost("messages about tags are never sent", |event| {
             event.starts_with("tag.")
@@ -172,7 +172,7 @@ fn messages() -> Vec<Fault> {
 }
 
 /// How it is signed.
-fn signatures() -> Vec<Fault> {
+fn signatures() -> Vec<Mutant> {
     vec![
         changed(
             "the body alone is signed",
@@ -244,7 +244,7 @@ fn signatures() -> Vec<Fault> {
 }
 
 /// What becomes of the answer.
-fn answers() -> Vec<Fault> {
+fn answers() -> Vec<Mutant> {
     vec![
         mistaken("500 of a receiver is success", &[row::HOOK_11], |status| {
             if status == StatusCode::INTERNAL_SERVER_ERROR {
@@ -300,7 +300,7 @@ fn answers() -> Vec<Fault> {
             "redirects of receivers are followed",
             &[row::HOOK_11],
             || {
-                |letter: Letter, receiver: Receiver| -> Later<Reply> {
+                |letter: Letter, receiver: Receiver| -> BoxFuture<Reply> {
                     Box::pin(async move {
                         let reply = receiver.send(&letter).await;
                         match reply
@@ -321,14 +321,14 @@ fn answers() -> Vec<Fault> {
 }
 
 /// Who receives messages, and when.
-fn receivers() -> Vec<Fault> {
+fn receivers() -> Vec<Mutant> {
     vec![
         passed(
             "what is sent elsewhere is also sent to a receiver that wanted no more",
             &[row::HOOK_11],
             || {
                 let gone = Arc::new(Mutex::new(Vec::<String>::new()));
-                move |letter: Letter, receiver: Receiver| -> Later<Reply> {
+                move |letter: Letter, receiver: Receiver| -> BoxFuture<Reply> {
                     let gone = Arc::clone(&gone);
                     Box::pin(async move {
                         let all = || gone.lock().unwrap_or_else(PoisonError::into_inner);
@@ -350,7 +350,7 @@ fn receivers() -> Vec<Fault> {
             &[row::HOOK_12],
             || {
                 let turn = Arc::new(tokio::sync::Mutex::new(()));
-                move |letter: Letter, receiver: Receiver| -> Later<Reply> {
+                move |letter: Letter, receiver: Receiver| -> BoxFuture<Reply> {
                     let turn = Arc::clone(&turn);
                     Box::pin(async move {
                         let _turn = turn.lock().await;
@@ -359,7 +359,7 @@ fn receivers() -> Vec<Fault> {
                 }
             },
         ),
-        Fault::new(
+        Mutant::new(
             FAMILY,
             "webhooks of any key receive every kind",
             &[row::HOOK_03],
@@ -380,20 +380,20 @@ fn receivers() -> Vec<Fault> {
                 })
             },
         )
-        .over(Over::Sending)
-        .at(Place::Backend),
+        .over(BaseServer::Sending)
+        .at(MutationPoint::Backend),
     ]
 }
 
 /// What a server may do: send later and more than once, with headers and signatures that the
 /// standard does not have.
-pub(super) fn free() -> Vec<Fault> {
+pub(super) fn free() -> Vec<Mutant> {
     vec![passed(
         "messages come late and twice, with more headers and signatures",
         &[],
         || {
             let sent = Arc::new(AtomicUsize::new(0));
-            move |mut letter: Letter, receiver: Receiver| -> Later<Reply> {
+            move |mut letter: Letter, receiver: Receiver| -> BoxFuture<Reply> {
                 let number = sent.fetch_add(1, Ordering::Relaxed);
                 Box::pin(async move {
                     // Not in the order of the changes.

@@ -3,17 +3,17 @@
 use serde_json::{Map, Value, json};
 use svc_conformance::row;
 
-use super::table::Spot::{Answers, Descriptions, Entries, Errors};
-use super::table::To::{Any, Collection, Record};
-use super::table::Verb::{
+use super::table::MutationStep::{
     Bare, Body, Copy, Done, Drop, Empty, Failed, Has, Repeat, Replace, Set, Status, Swap, Text,
     Value as As,
 };
-use super::table::{Line, line, table};
-use super::{Fault, Over, Place, set};
+use super::table::MutationTarget::{Answers, Descriptions, Entries, Errors};
+use super::table::TriggerRequest::{Any, Collection, Record};
+use super::table::{MutationRow, line, table};
+use super::{BaseServer, Mutant, MutationPoint, set};
 use crate::interceptor::Interceptor;
-use crate::link_map::What;
-use crate::transport::Answer;
+use crate::link_map::ResourceKind;
+use crate::transport::BufferedResponse;
 
 const FAMILY: &str = "error object";
 
@@ -31,22 +31,24 @@ fn descriptions(error: &mut Map<String, Value>) -> Vec<&mut Value> {
 }
 
 /// Each create of a share page fails, as is declared, and is answered by this.
-fn unexpected(name: &'static str, body: fn() -> Value) -> Fault {
-    Fault::new("status", name, &[row::ERR_05], move || {
+fn unexpected(name: &'static str, body: fn() -> Value) -> Mutant {
+    Mutant::new("status", name, &[row::ERR_05], move || {
         Interceptor::after(move |call, answer, sight| {
-            if call.method == "POST" && sight.what(call) == Some(What::Collection("share_page")) {
-                *answer = Answer::document(500, &body());
+            if call.method == "POST"
+                && sight.what(call) == Some(ResourceKind::Collection("share_page"))
+            {
+                *answer = BufferedResponse::document(500, &body());
             } else {
                 answer.declare("fault_injection");
             }
         })
     })
-    .at(Place::Backend)
+    .at(MutationPoint::Backend)
 }
 
 /// Descriptions with a code are left out.
-fn without_code(name: &'static str, rows: &[&str], code: &'static str) -> Fault {
-    Fault::new("rules", name, rows, move || {
+fn without_code(name: &'static str, rows: &[&str], code: &'static str) -> Mutant {
+    Mutant::new("rules", name, rows, move || {
         Interceptor::errors(move |error, _| {
             for one in descriptions(error) {
                 if one.get("error_code").and_then(Value::as_str) == Some(code)
@@ -60,15 +62,15 @@ fn without_code(name: &'static str, rows: &[&str], code: &'static str) -> Fault 
 }
 
 /// A question that breaks a rule is taken, without what breaks it.
-fn lenient(name: &'static str, rows: &[&str], mend: fn(&mut Map<String, Value>)) -> Fault {
-    Fault::new("rules", name, rows, move || {
+fn lenient(name: &'static str, rows: &[&str], mend: fn(&mut Map<String, Value>)) -> Mutant {
+    Mutant::new("rules", name, rows, move || {
         Interceptor::sent(move |call, what, body, _| {
-            if call.is_write() && what.and_then(What::kind) == Some("question") {
+            if call.is_write() && what.and_then(ResourceKind::kind) == Some("question") {
                 mend(body);
             }
         })
     })
-    .at(Place::Request)
+    .at(MutationPoint::Request)
 }
 
 fn responses(body: &mut Map<String, Value>) -> impl Iterator<Item = &mut Map<String, Value>> {
@@ -76,7 +78,7 @@ fn responses(body: &mut Map<String, Value>) -> impl Iterator<Item = &mut Map<Str
     list.into_iter().flatten().filter_map(Value::as_object_mut)
 }
 
-pub(super) fn faults() -> Vec<Fault> {
+pub(super) fn faults() -> Vec<Mutant> {
     [
         table(FAMILY, OBJECTS),
         table("status", STATUSES),
@@ -86,7 +88,7 @@ pub(super) fn faults() -> Vec<Fault> {
     .concat()
 }
 
-const OBJECTS: &[Line] = &[
+const OBJECTS: &[MutationRow] = &[
     line(
         "errors under another relation",
         "ERR-01 ERR-12 ERR-14 ERR-16",
@@ -277,7 +279,7 @@ fn last(text: &str, mark: char) -> String {
     text.rsplit(mark).next().unwrap_or_default().to_owned()
 }
 
-const STATUSES: &[Line] = &[
+const STATUSES: &[MutationRow] = &[
     line(
         "what is wrong is 422",
         "ERR-12 ERR-14",
@@ -379,9 +381,9 @@ const STATUSES: &[Line] = &[
     ),
 ];
 
-fn statuses() -> Vec<Fault> {
+fn statuses() -> Vec<Mutant> {
     vec![
-        Fault::new(
+        Mutant::new(
             "status",
             "every 30th read fails",
             &[row::ERR_10, "COL-*", "ENT-*", "RES-*", "CRU-*"],
@@ -390,7 +392,7 @@ fn statuses() -> Vec<Fault> {
                 Interceptor::after(move |call, answer, _| {
                     count = count.wrapping_add(u32::from(call.method == "GET"));
                     if call.method == "GET" && answer.is_success() && count.is_multiple_of(30) {
-                        *answer = Answer::document(
+                        *answer = BufferedResponse::document(
                             500,
                             &json!({ "message": "java.lang.NullPointerException" }),
                         );
@@ -406,7 +408,7 @@ fn statuses() -> Vec<Fault> {
             let entry = json!({ "resource": "svc:share_page", "response_code": 500, "error_descriptions": [] });
             json!({ "svc:error": { "request_type": "atomic", "response_code": 500, "resource_status": [entry] } })
         }),
-        Fault::new(
+        Mutant::new(
             FAMILY,
             "errors as text",
             &[
@@ -429,7 +431,7 @@ fn statuses() -> Vec<Fault> {
 }
 
 #[expect(clippy::too_many_lines, reason = "a table: one fault after the other")]
-fn rules() -> Vec<Fault> {
+fn rules() -> Vec<Mutant> {
     let mut faults = vec![
         lenient(
             "a Paragraph takes responses",
@@ -486,20 +488,20 @@ fn rules() -> Vec<Fault> {
             &[row::ERR_37, row::HAF_03],
             "TAG_NAME_DOES_NOT_EXIST",
         ),
-        Fault::new(
+        Mutant::new(
             "rules",
             "only the first error is told",
             &[row::ERR_39],
             first_only,
         ),
-        Fault::new(
+        Mutant::new(
             "rules",
             "only the first error is told by the reference server",
             &[row::ERR_39],
             first_only,
         )
         .on_reference(),
-        Fault::new(
+        Mutant::new(
             "rules",
             "the same error is told for each",
             &[row::ERR_39, row::ERR_26],
@@ -515,13 +517,13 @@ fn rules() -> Vec<Fault> {
                 })
             },
         ),
-        Fault::new(
+        Mutant::new(
             "non-atomic",
             "a partial failure is reported as atomic",
             &[row::ERR_30, row::ERR_18, row::ERR_20, row::ERR_31],
             || Interceptor::errors(|error, _| set(error, "request_type", "atomic")),
         ),
-        Fault::new(
+        Mutant::new(
             "non-atomic",
             "a partial failure is 207",
             &[row::ERR_30, row::ERR_19],
@@ -536,7 +538,7 @@ fn rules() -> Vec<Fault> {
             },
         )
         .on_reference(),
-        Fault::new(
+        Mutant::new(
             "non-atomic",
             "a partial failure names only what failed",
             &[row::ERR_31, row::ERR_20],
@@ -551,7 +553,7 @@ fn rules() -> Vec<Fault> {
                 })
             },
         ),
-        Fault::new(
+        Mutant::new(
             "non-atomic",
             "a partial failure is told as a success",
             &[row::ERR_30, row::ERR_37, row::HAF_03],
@@ -560,12 +562,12 @@ fn rules() -> Vec<Fault> {
                     if answer.status == 400
                         && String::from_utf8_lossy(&answer.body).contains("\"non-atomic\"")
                     {
-                        *answer = Answer::document(200, &json!({}));
+                        *answer = BufferedResponse::document(200, &json!({}));
                     }
                 })
             },
         ),
-        Fault::new(
+        Mutant::new(
             "non-atomic",
             "entries under a third spelling",
             &[row::ERR_33, row::ERR_23, row::ERR_31],
@@ -592,15 +594,17 @@ fn rules() -> Vec<Fault> {
                 })
             },
         ),
-        Fault::new(
+        Mutant::new(
             "non-atomic",
             "what is declared atomic leaves the person behind",
             &[row::ERR_34, row::ERR_04],
             left_behind,
         )
-        .over(Over::SecondServer(|options| options.atomic_helpers = true))
-        .at(Place::Backend),
-        Fault::new(
+        .over(BaseServer::SecondServer(|options| {
+            options.atomic_helpers = true
+        }))
+        .at(MutationPoint::Backend),
+        Mutant::new(
             "non-atomic",
             "what the server does not do is 400",
             &[row::ERR_38],
@@ -612,21 +616,21 @@ fn rules() -> Vec<Fault> {
                 })
             },
         )
-        .over(Over::Reference(|api| api.without("haf.add_lists"))),
-        Fault::new(
+        .over(BaseServer::Reference(|api| api.without("haf.add_lists"))),
+        Mutant::new(
             "non-atomic",
             "what the server does not do is not told",
             &[row::ERR_38],
             || {
                 Interceptor::sent(|_, what, body, _| {
-                    if matches!(what, Some(What::Helper(_))) {
+                    if matches!(what, Some(ResourceKind::Helper(_))) {
                         body.remove("add_lists");
                     }
                 })
             },
         )
-        .over(Over::Reference(|api| api.without("haf.add_lists")))
-        .at(Place::Backend),
+        .over(BaseServer::Reference(|api| api.without("haf.add_lists")))
+        .at(MutationPoint::Backend),
     ];
     faults.push(
         without_code(
@@ -634,7 +638,7 @@ fn rules() -> Vec<Fault> {
             &[row::ERR_38],
             "NOT_SUPPORTED",
         )
-        .over(Over::Reference(|api| api.without("haf.add_lists"))),
+        .over(BaseServer::Reference(|api| api.without("haf.add_lists"))),
     );
     faults
 }
@@ -655,7 +659,8 @@ fn left_behind() -> Interceptor {
     Interceptor::around(|call, server| {
         Box::pin(async move {
             let answer = server.send(call.clone()).await;
-            if answer.status != 400 || !matches!(server.what(&call), Some(What::Helper(_))) {
+            if answer.status != 400 || !matches!(server.what(&call), Some(ResourceKind::Helper(_)))
+            {
                 return answer;
             }
             if let (Some(person), Some(home)) = (

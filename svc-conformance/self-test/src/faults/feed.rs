@@ -7,21 +7,21 @@ use http::HeaderValue;
 use serde_json::{Map, Value, json};
 use svc_conformance::row;
 
-use super::{Fault, Place, links, members, set};
+use super::{Mutant, MutationPoint, links, members, set};
 use crate::interceptor::Interceptor;
-use crate::link_map::What;
-use crate::transport::{Answer, Call, address};
+use crate::link_map::ResourceKind;
+use crate::transport::{BufferedRequest, BufferedResponse, address};
 
 const FAMILY: &str = "changes";
 const KEY: &str = "svc-api-token";
 
-fn is_feed(call: &Call) -> bool {
+fn is_feed(call: &BufferedRequest) -> bool {
     call.uri.path().trim_end_matches('/').ends_with("/changes")
 }
 
 /// A change to pages of the feed.
-fn page(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Value>)) -> Fault {
-    Fault::new(FAMILY, name, rows, move || {
+fn page(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Value>)) -> Mutant {
+    Mutant::new(FAMILY, name, rows, move || {
         Interceptor::documents(move |call, document, status, _| {
             if status == 200 && is_feed(call) {
                 change(document);
@@ -32,8 +32,8 @@ fn page(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Value>)) 
 }
 
 /// Entries that are not told.
-fn silent(name: &'static str, rows: &[&str], is_told: fn(&Value) -> bool) -> Fault {
-    Fault::new(FAMILY, name, rows, move || {
+fn silent(name: &'static str, rows: &[&str], is_told: fn(&Value) -> bool) -> Mutant {
+    Mutant::new(FAMILY, name, rows, move || {
         Interceptor::documents(move |call, document, _, _| {
             if is_feed(call)
                 && let Some(entries) = members(document)
@@ -46,8 +46,8 @@ fn silent(name: &'static str, rows: &[&str], is_told: fn(&Value) -> bool) -> Fau
 }
 
 /// A change to each entry.
-fn entry(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Value>)) -> Fault {
-    Fault::new(FAMILY, name, rows, move || {
+fn entry(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Value>)) -> Mutant {
+    Mutant::new(FAMILY, name, rows, move || {
         Interceptor::documents(move |call, document, _, _| {
             let entries = if is_feed(call) {
                 members(document)
@@ -65,8 +65,8 @@ fn entry(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Value>))
 }
 
 /// A change to requests of the feed.
-fn asked(name: &'static str, rows: &[&str], change: fn(&mut Call)) -> Fault {
-    Fault::new(FAMILY, name, rows, move || {
+fn asked(name: &'static str, rows: &[&str], change: fn(&mut BufferedRequest)) -> Mutant {
+    Mutant::new(FAMILY, name, rows, move || {
         Interceptor::before(move |call, _| {
             if is_feed(call) {
                 change(call);
@@ -75,11 +75,11 @@ fn asked(name: &'static str, rows: &[&str], change: fn(&mut Call)) -> Fault {
         })
     })
     .on_reference()
-    .at(Place::Backend)
+    .at(MutationPoint::Backend)
 }
 
 /// Uses another key where a request has this one.
-fn lend(call: &mut Call, of: Option<&str>, key: &'static str) {
+fn lend(call: &mut BufferedRequest, of: Option<&str>, key: &'static str) {
     let has = call.headers.get(KEY).map(|value| value.as_bytes().to_vec());
     if has.as_deref() == of.map(str::as_bytes) {
         call.headers.insert(KEY, HeaderValue::from_static(key));
@@ -87,7 +87,7 @@ fn lend(call: &mut Call, of: Option<&str>, key: &'static str) {
 }
 
 /// Begins at the start, whatever was asked.
-fn anew(call: &mut Call) {
+fn anew(call: &mut BufferedRequest) {
     let bare = call.uri.to_string();
     if let Some((bare, _)) = bare.split_once('?') {
         call.redirect(bare);
@@ -114,14 +114,14 @@ fn unlink(document: &mut Map<String, Value>, rel: &str) {
     }
 }
 
-pub(super) fn faults() -> Vec<Fault> {
+pub(super) fn faults() -> Vec<Mutant> {
     [told(), unreported(), own_links(), asked_for(), streamed()].concat()
 }
 
 /// What pages tell.
-fn told() -> Vec<Fault> {
+fn told() -> Vec<Mutant> {
     vec![
-        Fault::new(
+        Mutant::new(
             FAMILY,
             "the feed is declared and not linked",
             &[row::SYN_01],
@@ -320,9 +320,9 @@ const LACKING: [(&str, &str); 22] = [
 ];
 
 /// Records and changes that the feed does not report.
-fn unreported() -> Vec<Fault> {
+fn unreported() -> Vec<Mutant> {
     let mut faults = Vec::from(LACKING.map(|(kind, done)| {
-        Fault::new(
+        Mutant::new(
             FAMILY,
             format!("the feed lacks each {kind} that is {done}"),
             &[row::SYN_02],
@@ -386,15 +386,15 @@ fn about(entry: &Value) -> Option<String> {
 }
 
 /// Entries of some kinds are missing where no request created or changed the record itself.
-fn indirect(name: &'static str, is_meant: fn(&str, &str) -> bool) -> Fault {
-    Fault::new(FAMILY, name, &[row::SYN_02], move || {
+fn indirect(name: &'static str, is_meant: fn(&str, &str) -> bool) -> Mutant {
+    Mutant::new(FAMILY, name, &[row::SYN_02], move || {
         let mut direct: HashSet<String> = HashSet::new();
         Interceptor::documents(move |call, document, status, sight| {
             if call.method == "PUT" {
                 direct.insert(call.address());
             } else if call.method == "POST"
                 && status < 300
-                && matches!(sight.what(call), Some(What::Collection(_)))
+                && matches!(sight.what(call), Some(ResourceKind::Collection(_)))
             {
                 let own = links(document)
                     .and_then(|links| links.get("self")?["href"].as_str().map(address));
@@ -412,8 +412,8 @@ fn indirect(name: &'static str, is_meant: fn(&str, &str) -> bool) -> Fault {
 }
 
 /// The first read of a record after its entry was shown finds nothing.
-fn too_early() -> Fault {
-    Fault::new(
+fn too_early() -> Mutant {
+    Mutant::new(
         FAMILY,
         "a record is reported before it can be read",
         &[row::SYN_03],
@@ -423,7 +423,7 @@ fn too_early() -> Fault {
             Interceptor::before(move |call, _| {
                 let mut early = early.lock().unwrap_or_else(PoisonError::into_inner);
                 (call.method == "GET" && early.1.remove(&call.address()))
-                    .then(|| Answer::empty(404))
+                    .then(|| BufferedResponse::empty(404))
             })
             .and_after(move |call, answer, _| {
                 let Some(Value::Object(mut page)) = answer.json().filter(|_| is_feed(call)) else {
@@ -460,7 +460,7 @@ fn give_self(page: &mut Map<String, Value>, from: &str) {
 }
 
 /// Where `self` of an entry leads.
-fn own_links() -> Vec<Fault> {
+fn own_links() -> Vec<Mutant> {
     vec![
         entry("entries have no `self`", &[row::SYN_03], |entry| {
             unlink(entry, "self");
@@ -477,7 +477,7 @@ fn own_links() -> Vec<Fault> {
 }
 
 /// Who asks, and with which cursor.
-fn asked_for() -> Vec<Fault> {
+fn asked_for() -> Vec<Mutant> {
     vec![
         asked("changes are told without a key", &[row::SYN_06], |call| {
             lend(call, None, "k-one");
@@ -517,7 +517,7 @@ fn asked_for() -> Vec<Fault> {
                 }
             },
         ),
-        Fault::new(
+        Mutant::new(
             FAMILY,
             "a damaged cursor is refused without its name",
             &[row::SYN_07],
@@ -530,12 +530,12 @@ fn asked_for() -> Vec<Fault> {
             },
         )
         .on_reference(),
-        Fault::new(
+        Mutant::new(
             FAMILY,
             "a damaged cursor is nowhere",
             &[row::SYN_07],
             || {
-                Interceptor::after(|call, answer: &mut Answer, _| {
+                Interceptor::after(|call, answer: &mut BufferedResponse, _| {
                     if is_feed(call)
                         && answer.status == 400
                         && call
@@ -553,9 +553,9 @@ fn asked_for() -> Vec<Fault> {
 }
 
 /// A change to the text of a stream of events.
-fn stream(name: &'static str, change: fn(&str) -> String) -> Fault {
-    Fault::new(FAMILY, name, &[row::SYN_12], move || {
-        Interceptor::after(move |call, answer: &mut Answer, _| {
+fn stream(name: &'static str, change: fn(&str) -> String) -> Mutant {
+    Mutant::new(FAMILY, name, &[row::SYN_12], move || {
+        Interceptor::after(move |call, answer: &mut BufferedResponse, _| {
             if is_stream(call) && answer.status == 200 {
                 answer.body = change(&String::from_utf8_lossy(&answer.body)).into();
             }
@@ -564,7 +564,7 @@ fn stream(name: &'static str, change: fn(&str) -> String) -> Fault {
     .on_reference()
 }
 
-fn is_stream(call: &Call) -> bool {
+fn is_stream(call: &BufferedRequest) -> bool {
     is_feed(call)
         && call
             .headers
@@ -573,7 +573,7 @@ fn is_stream(call: &Call) -> bool {
 }
 
 /// What is wrong with a stream of events.
-fn streamed() -> Vec<Fault> {
+fn streamed() -> Vec<Mutant> {
     vec![
         stream("the first event is not told", |text| {
             text.split_once("\n\n")
@@ -584,7 +584,7 @@ fn streamed() -> Vec<Fault> {
         stream("events are no pages", |text| {
             text.replace("data: {", "data: ")
         }),
-        Fault::new(
+        Mutant::new(
             FAMILY,
             "a client that comes back is told everything again",
             &[row::SYN_12],
@@ -596,8 +596,8 @@ fn streamed() -> Vec<Fault> {
             },
         )
         .on_reference()
-        .at(Place::Backend),
-        Fault::new(
+        .at(MutationPoint::Backend),
+        Mutant::new(
             FAMILY,
             "a page is no stream, whatever is asked for",
             &[row::SYN_12],
@@ -611,13 +611,13 @@ fn streamed() -> Vec<Fault> {
             },
         )
         .on_reference()
-        .at(Place::Backend),
-        Fault::new(
+        .at(MutationPoint::Backend),
+        Mutant::new(
             FAMILY,
             "every event has the cursor of the one before",
             &[row::SYN_12],
             || {
-                Interceptor::after(|call, answer: &mut Answer, _| {
+                Interceptor::after(|call, answer: &mut BufferedResponse, _| {
                     if is_stream(call) && answer.status == 200 {
                         let text = String::from_utf8_lossy(&answer.body).into_owned();
                         let ids: Vec<&str> = text
@@ -640,7 +640,7 @@ fn streamed() -> Vec<Fault> {
 
 /// What a server may do: report a record once a page, date changes in whole seconds, have small
 /// pages.
-pub(super) fn free() -> Vec<Fault> {
+pub(super) fn free() -> Vec<Mutant> {
     vec![
         page("records are reported once a page", &[], |page| {
             if let Some(entries) = members(page) {

@@ -4,26 +4,31 @@
 use serde_json::{Map, Value};
 use svc_conformance::row;
 
-use super::{Fault, Place, set};
-use crate::fields::{self, Field, Shape};
+use super::{Mutant, MutationPoint, set};
+use crate::fields::{self, FieldShape, ObjectField};
 use crate::interceptor::Interceptor;
 use crate::link_map::NAMES;
 
 /// A field with the way to it.
 #[derive(Debug, Clone)]
-struct At {
+struct FieldPosition {
     owner: &'static str,
     path: Vec<String>,
-    field: Field,
+    field: ObjectField,
 }
 
 /// Every field that has a row of its own.
-fn all() -> Vec<At> {
-    fn walk(owner: &'static str, fields: &[Field], path: &[String], into: &mut Vec<At>) {
+fn all() -> Vec<FieldPosition> {
+    fn walk(
+        owner: &'static str,
+        fields: &[ObjectField],
+        path: &[String],
+        into: &mut Vec<FieldPosition>,
+    ) {
         let area = format!("RES-{owner}-");
         for field in fields.iter().filter(|field| field.row.starts_with(&area)) {
             let path: Vec<String> = path.iter().cloned().chain([field.name.clone()]).collect();
-            into.push(At {
+            into.push(FieldPosition {
                 owner,
                 path: path.clone(),
                 field: field.clone(),
@@ -38,13 +43,13 @@ fn all() -> Vec<At> {
     all
 }
 
-pub(super) fn faults() -> Vec<Fault> {
+pub(super) fn faults() -> Vec<Mutant> {
     let mut faults = Vec::new();
     let mut typed: Vec<(&str, String)> = Vec::new();
     for at in all() {
         let row = at.field.row.clone();
         let name = format!("{}.{}", at.owner, at.path.join("."));
-        if at.field.shape == Shape::Link {
+        if at.field.shape == FieldShape::Link {
             continue;
         }
         faults.push(if at.field.computed && at.field.name != "total_shares" {
@@ -53,10 +58,10 @@ pub(super) fn faults() -> Vec<Fault> {
             lost(&at, format!("{name} is lost"), &row)
         });
         match &at.field.shape {
-            Shape::Enum(values) => {
+            FieldShape::Enum(values) => {
                 faults.push(open(&at, values, format!("{name} takes anything"), &row));
             }
-            Shape::Flex(values) => faults.push(closed(
+            FieldShape::Flex(values) => faults.push(closed(
                 &at,
                 values,
                 format!("{name} takes only what is listed"),
@@ -75,9 +80,9 @@ pub(super) fn faults() -> Vec<Fault> {
     faults
 }
 
-fn lost(at: &At, name: String, row: &str) -> Fault {
+fn lost(at: &FieldPosition, name: String, row: &str) -> Mutant {
     let at = at.clone();
-    Fault::new("field lost", name, &[row], move || {
+    Mutant::new("field lost", name, &[row], move || {
         let at = at.clone();
         shown(at.owner, move |object| {
             each(object, &at.path, &mut |parent, name| {
@@ -87,9 +92,9 @@ fn lost(at: &At, name: String, row: &str) -> Fault {
     })
 }
 
-fn stuck(at: &At, name: String, row: &str) -> Fault {
+fn stuck(at: &FieldPosition, name: String, row: &str) -> Mutant {
     let at = at.clone();
-    Fault::new("total stands still", name, &[row], move || {
+    Mutant::new("total stands still", name, &[row], move || {
         let at = at.clone();
         shown(at.owner, move |object| {
             each(object, &at.path, &mut |parent, name| {
@@ -101,22 +106,22 @@ fn stuck(at: &At, name: String, row: &str) -> Fault {
     })
 }
 
-fn mistyped(at: &At, name: String, row: &str) -> Fault {
+fn mistyped(at: &FieldPosition, name: String, row: &str) -> Mutant {
     let at = at.clone();
     let typed = match &at.field.shape {
-        Shape::String | Shape::Reference | Shape::Link => row::TYP_01,
-        Shape::Integer => row::TYP_02,
-        Shape::Float => row::TYP_03,
-        Shape::Number => row::TYP_04,
-        Shape::Boolean => row::TYP_05,
-        Shape::Datetime => row::TYP_06,
-        Shape::Date => row::TYP_07,
-        Shape::Enum(_) => row::TYP_08,
-        Shape::Flex(_) => row::TYP_09,
-        Shape::Texts | Shape::Person | Shape::Object(_) => row::TYP_11,
-        Shape::Array(_) => row::TYP_12,
+        FieldShape::String | FieldShape::Reference | FieldShape::Link => row::TYP_01,
+        FieldShape::Integer => row::TYP_02,
+        FieldShape::Float => row::TYP_03,
+        FieldShape::Number => row::TYP_04,
+        FieldShape::Boolean => row::TYP_05,
+        FieldShape::Datetime => row::TYP_06,
+        FieldShape::Date => row::TYP_07,
+        FieldShape::Enum(_) => row::TYP_08,
+        FieldShape::Flex(_) => row::TYP_09,
+        FieldShape::Texts | FieldShape::Person | FieldShape::Object(_) => row::TYP_11,
+        FieldShape::Array(_) => row::TYP_12,
     };
-    Fault::new("wrong type", name, &[row, typed], move || {
+    Mutant::new("wrong type", name, &[row, typed], move || {
         let at = at.clone();
         shown(at.owner, move |object| {
             each(object, &at.path, &mut |parent, name| {
@@ -145,13 +150,13 @@ fn other_type(value: &Value) -> Value {
 }
 
 /// A value outside the closed list is taken, and becomes one of the list.
-fn open(at: &At, values: &[String], name: String, row: &str) -> Fault {
+fn open(at: &FieldPosition, values: &[String], name: String, row: &str) -> Mutant {
     let (at, values) = (at.clone(), values.to_vec());
-    Fault::new("list open", name, &[row, row::TYP_08], move || {
+    Mutant::new("list open", name, &[row, row::TYP_08], move || {
         let (at, values) = (at.clone(), values.clone());
         Interceptor::sent(move |_, what, body, _| {
             let kind = what
-                .and_then(crate::link_map::What::kind)
+                .and_then(crate::link_map::ResourceKind::kind)
                 .unwrap_or_default();
             let first = values.first().cloned().unwrap_or_default();
             owned(at.owner, kind, body, &mut |object| {
@@ -168,13 +173,13 @@ fn open(at: &At, values: &[String], name: String, row: &str) -> Fault {
             });
         })
     })
-    .at(Place::Request)
+    .at(MutationPoint::Request)
 }
 
 /// Free text becomes the first listed value.
-fn closed(at: &At, values: &[String], name: String, row: &str) -> Fault {
+fn closed(at: &FieldPosition, values: &[String], name: String, row: &str) -> Mutant {
     let (at, values) = (at.clone(), values.to_vec());
-    Fault::new("list closed", name, &[row, row::TYP_09], move || {
+    Mutant::new("list closed", name, &[row, row::TYP_09], move || {
         let (at, values) = (at.clone(), values.clone());
         shown(at.owner, move |object| {
             each(object, &at.path, &mut |parent, name| {

@@ -7,16 +7,16 @@ use http::HeaderValue;
 use serde_json::{Map, Value, json};
 use svc_conformance::row;
 
-use super::{Fault, Place, add, links, members, set};
+use super::{Mutant, MutationPoint, add, links, members, set};
 use crate::interceptor::Interceptor;
 use crate::link_map;
-use crate::transport::{Answer, Call};
+use crate::transport::{BufferedRequest, BufferedResponse};
 
 const FAMILY: &str = "filters";
 
 /// A filter is read as another one.
-fn read_as(name: &'static str, rows: &[&str], change: fn(&str) -> String) -> Fault {
-    Fault::new(FAMILY, name, rows, move || {
+fn read_as(name: &'static str, rows: &[&str], change: fn(&str) -> String) -> Mutant {
+    Mutant::new(FAMILY, name, rows, move || {
         Interceptor::before(move |call, _| {
             let address = call.uri.to_string();
             if let Some((before, text, after)) = filter(&address) {
@@ -29,12 +29,12 @@ fn read_as(name: &'static str, rows: &[&str], change: fn(&str) -> String) -> Fau
         })
     })
     .on_reference()
-    .at(Place::Request)
+    .at(MutationPoint::Request)
 }
 
 /// The pages of filtered collections show something else.
-fn shown(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Value>)) -> Fault {
-    Fault::new(FAMILY, name, rows, move || {
+fn shown(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Value>)) -> Mutant {
+    Mutant::new(FAMILY, name, rows, move || {
         Interceptor::pages(move |call, page, _| {
             if filter(&call.uri.to_string()).is_some() {
                 change(page);
@@ -78,8 +78,8 @@ fn ignored(
     rows: &[&str],
     parameter: &'static str,
     fits: fn(&str) -> bool,
-) -> Fault {
-    Fault::new(FAMILY, name, rows, move || {
+) -> Mutant {
+    Mutant::new(FAMILY, name, rows, move || {
         Interceptor::around(move |call, server| {
             Box::pin(async move {
                 let address = call.uri.to_string();
@@ -107,14 +107,14 @@ fn in_capitals(text: &str) -> bool {
     text.contains("FILTER.") && text.contains("email_address")
 }
 
-pub(super) fn faults() -> Vec<Fault> {
+pub(super) fn faults() -> Vec<Mutant> {
     [forms(), changes()].concat()
 }
 
 /// What is wrong with a filter, whatever happened to the records before.
-fn forms() -> Vec<Fault> {
+fn forms() -> Vec<Mutant> {
     vec![
-        Fault::new(
+        Mutant::new(
             FAMILY,
             "filters are ignored",
             &[row::FLT_01, "FLT-*"],
@@ -132,7 +132,7 @@ fn forms() -> Vec<Fault> {
             },
         )
         .on_reference()
-        .at(Place::Request),
+        .at(MutationPoint::Request),
         read_as("gt is read as ge", &[row::FLT_02, row::FLT_01], |text| {
             text.replace("%20gt%20", "%20ge%20")
         }),
@@ -210,7 +210,7 @@ fn forms() -> Vec<Fault> {
                 );
             },
         ),
-        Fault::new(
+        Mutant::new(
             FAMILY,
             "a wrong filter is refused without its place",
             &[row::FLT_03],
@@ -252,7 +252,7 @@ fn forms() -> Vec<Fault> {
             "order=",
             |_| true,
         ),
-        Fault::new(
+        Mutant::new(
             FAMILY,
             "ordered pages are upside down",
             &[row::FLT_09],
@@ -267,7 +267,7 @@ fn forms() -> Vec<Fault> {
             },
         )
         .on_reference(),
-        Fault::new(
+        Mutant::new(
             FAMILY,
             "a filter finds what is another tenant's",
             &[row::FLT_11],
@@ -282,13 +282,13 @@ fn forms() -> Vec<Fault> {
             },
         )
         .on_reference()
-        .at(Place::Request),
-        Fault::new(
+        .at(MutationPoint::Request),
+        Mutant::new(
             FAMILY,
             "a filter is answered as it was the first time",
             &[row::FLT_12],
             || {
-                let mut known: HashMap<String, Answer> = HashMap::new();
+                let mut known: HashMap<String, BufferedResponse> = HashMap::new();
                 Interceptor::after(move |call, answer, _| {
                     if filter(&call.uri.to_string()).is_some() && answer.is_success() {
                         let name = format!("{:?} {}", key(call), call.uri);
@@ -301,12 +301,12 @@ fn forms() -> Vec<Fault> {
     ]
 }
 
-fn key(call: &Call) -> Option<&str> {
+fn key(call: &BufferedRequest) -> Option<&str> {
     call.headers.get("svc-api-token")?.to_str().ok()
 }
 
 /// What shows after a change alone, or with values and texts of a special form.
-fn changes() -> Vec<Fault> {
+fn changes() -> Vec<Mutant> {
     vec![
         read_as(
             "modified_date is read as created_date",
@@ -359,7 +359,7 @@ fn changes() -> Vec<Fault> {
             "only subscribed e-mail addresses are compared",
             |_, entry| entry["status"] != "unsubscribed",
         ),
-        Fault::new(
+        Mutant::new(
             FAMILY,
             "a filter does not find what was changed",
             &[row::FLT_01, row::FLT_12],
@@ -403,7 +403,7 @@ fn changes() -> Vec<Fault> {
                 call.redirect(&address);
             },
         ),
-        Fault::new(
+        Mutant::new(
             FAMILY,
             "the next page has no order",
             &[row::FLT_08, row::FLT_09],
@@ -421,20 +421,20 @@ fn changes() -> Vec<Fault> {
 }
 
 /// An order is read as another one.
-fn ordered(name: &'static str, rows: &[&str], change: fn(&mut Call)) -> Fault {
-    Fault::new(FAMILY, name, rows, move || {
+fn ordered(name: &'static str, rows: &[&str], change: fn(&mut BufferedRequest)) -> Mutant {
+    Mutant::new(FAMILY, name, rows, move || {
         Interceptor::before(move |call, _| {
             change(call);
             None
         })
     })
     .on_reference()
-    .at(Place::Request)
+    .at(MutationPoint::Request)
 }
 
 /// Filters of collections below a record are ignored.
-fn ignored_below(name: &'static str) -> Fault {
-    Fault::new(FAMILY, name, &[row::FLT_04], || {
+fn ignored_below(name: &'static str) -> Mutant {
+    Mutant::new(FAMILY, name, &[row::FLT_04], || {
         Interceptor::before(|call, _| {
             let address = call.uri.to_string();
             if let Some((path, _)) = address
@@ -447,12 +447,12 @@ fn ignored_below(name: &'static str) -> Fault {
         })
     })
     .on_reference()
-    .at(Place::Request)
+    .at(MutationPoint::Request)
 }
 
 /// People are found by some of their e-mail addresses alone.
-fn addresses(name: &'static str, counts: fn(usize, &Value) -> bool) -> Fault {
-    Fault::new(FAMILY, name, &[row::FLT_06], move || {
+fn addresses(name: &'static str, counts: fn(usize, &Value) -> bool) -> Mutant {
+    Mutant::new(FAMILY, name, &[row::FLT_06], move || {
         Interceptor::pages(move |call, page, _| {
             let address = call.uri.to_string();
             let Some((_, text, _)) =
@@ -481,8 +481,8 @@ fn addresses(name: &'static str, counts: fn(usize, &Value) -> bool) -> Fault {
 }
 
 /// Records are also found by the values that a change took from them.
-fn found_by_old_values() -> Fault {
-    Fault::new(
+fn found_by_old_values() -> Mutant {
+    Mutant::new(
         FAMILY,
         "a filter finds a record by its old values",
         &[row::FLT_01, row::FLT_12],

@@ -3,10 +3,10 @@
 use http::{HeaderValue, header};
 use svc_conformance::row;
 
-use super::{Fault, Place};
+use super::{Mutant, MutationPoint};
 use crate::interceptor::Interceptor;
-use crate::link_map::What;
-use crate::transport::{Answer, Call};
+use crate::link_map::ResourceKind;
+use crate::transport::{BufferedRequest, BufferedResponse};
 
 const FAMILY: &str = "headers";
 
@@ -16,9 +16,9 @@ fn header(
     row: &'static str,
     which: header::HeaderName,
     value: Option<&'static str>,
-    when: fn(&Call, &Answer, Option<What>) -> bool,
-) -> Fault {
-    Fault::new(FAMILY, name, &[row], move || {
+    when: fn(&BufferedRequest, &BufferedResponse, Option<ResourceKind>) -> bool,
+) -> Mutant {
+    Mutant::new(FAMILY, name, &[row], move || {
         let which = which.clone();
         Interceptor::after(move |call, answer, sight| {
             if !answer.is_success() || !when(call, answer, sight.what(call)) {
@@ -36,7 +36,7 @@ fn header(
     })
 }
 
-pub(super) fn faults() -> Vec<Fault> {
+pub(super) fn faults() -> Vec<Mutant> {
     let media = header::CONTENT_TYPE;
     let cache = header::CACHE_CONTROL;
     vec![
@@ -66,7 +66,7 @@ pub(super) fn faults() -> Vec<Fault> {
             row::HAL_03,
             media,
             Some("application/json"),
-            |_, answer, what| answer.is_hal() && matches!(what, Some(What::Collection(_))),
+            |_, answer, what| answer.is_hal() && matches!(what, Some(ResourceKind::Collection(_))),
         )
         .on_reference(),
         header(
@@ -98,9 +98,9 @@ pub(super) fn faults() -> Vec<Fault> {
             Some("max-age=0, private"),
             |call, _, _| call.is_write(),
         ),
-        Fault::new(FAMILY, "body-cut-off", &[row::HAL_02, "COL-*"], || {
+        Mutant::new(FAMILY, "body-cut-off", &[row::HAL_02, "COL-*"], || {
             Interceptor::after(|call, answer, sight| {
-                if matches!(sight.what(call), Some(What::Collection(_)))
+                if matches!(sight.what(call), Some(ResourceKind::Collection(_)))
                     && call.method == "GET"
                     && answer.is_success()
                 {
@@ -108,13 +108,13 @@ pub(super) fn faults() -> Vec<Fault> {
                 }
             })
         }),
-        Fault::new(
+        Mutant::new(
             FAMILY,
             "page-of-html-instead-of-a-record",
             &[row::HAL_02, row::HAL_17, row::COL_03],
             || {
                 Interceptor::after(|call, answer, sight| {
-                    if matches!(sight.what(call), Some(What::Record(_)))
+                    if matches!(sight.what(call), Some(ResourceKind::Record(_)))
                         && call.method == "GET"
                         && answer.is_success()
                     {
@@ -123,7 +123,7 @@ pub(super) fn faults() -> Vec<Fault> {
                 })
             },
         ),
-        Fault::new(
+        Mutant::new(
             FAMILY,
             "another-key-header",
             &[row::HAL_10, row::AUT_01],
@@ -140,6 +140,6 @@ pub(super) fn faults() -> Vec<Fault> {
                 })
             },
         )
-        .at(Place::Request),
+        .at(MutationPoint::Request),
     ]
 }

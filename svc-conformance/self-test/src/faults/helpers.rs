@@ -3,10 +3,10 @@
 use serde_json::{Map, Value, json};
 use svc_conformance::row;
 
-use super::{Fault, Place, links, set};
+use super::{Mutant, MutationPoint, links, set};
 use crate::interceptor::Interceptor;
-use crate::link_map::What;
-use crate::transport::Answer;
+use crate::link_map::ResourceKind;
+use crate::transport::BufferedResponse;
 
 const FAMILY: &str = "helpers";
 
@@ -16,10 +16,10 @@ fn posted(
     rows: &[&str],
     kind: &'static str,
     change: fn(&mut Map<String, Value>),
-) -> Fault {
-    Fault::new(FAMILY, name, rows, move || {
+) -> Mutant {
+    Mutant::new(FAMILY, name, rows, move || {
         Interceptor::sent(move |call, what, body, _| {
-            if let Some(What::Helper(made)) = what
+            if let Some(ResourceKind::Helper(made)) = what
                 && call.method == "POST"
                 && (made == kind || (kind == "*" && made != "message"))
             {
@@ -27,7 +27,7 @@ fn posted(
             }
         })
     })
-    .at(Place::Backend)
+    .at(MutationPoint::Backend)
 }
 
 /// A change to what a helper answers.
@@ -35,11 +35,11 @@ fn answered(
     name: &'static str,
     rows: &[&str],
     kind: &'static str,
-    change: fn(&mut Answer),
-) -> Fault {
-    Fault::new(FAMILY, name, rows, move || {
+    change: fn(&mut BufferedResponse),
+) -> Mutant {
+    Mutant::new(FAMILY, name, rows, move || {
         Interceptor::after(move |call, answer, sight| {
-            if let Some(What::Helper(made)) = sight.what(call)
+            if let Some(ResourceKind::Helper(made)) = sight.what(call)
                 && answer.is_success()
                 && (made == kind || (kind == "*" && made != "message"))
             {
@@ -50,10 +50,15 @@ fn answered(
 }
 
 /// A link is missing in what a helper answers.
-fn without_link(name: &'static str, rows: &[&str], kind: &'static str, rel: &'static str) -> Fault {
-    Fault::new(FAMILY, name, rows, move || {
+fn without_link(
+    name: &'static str,
+    rows: &[&str],
+    kind: &'static str,
+    rel: &'static str,
+) -> Mutant {
+    Mutant::new(FAMILY, name, rows, move || {
         Interceptor::documents(move |call, document, _, sight| {
-            if sight.what(call) == Some(What::Helper(kind)) {
+            if sight.what(call) == Some(ResourceKind::Helper(kind)) {
                 let rel = if rel == "self" {
                     rel.to_owned()
                 } else {
@@ -71,10 +76,10 @@ fn elements(
     rows: &[&str],
     list: &'static str,
     change: fn(&mut Map<String, Value>),
-) -> Fault {
-    Fault::new("action functions", name, rows, move || {
+) -> Mutant {
+    Mutant::new("action functions", name, rows, move || {
         Interceptor::sent(move |_, what, body, _| {
-            if !matches!(what, Some(What::Helper(_))) {
+            if !matches!(what, Some(ResourceKind::Helper(_))) {
                 return;
             }
             for one in body
@@ -89,35 +94,35 @@ fn elements(
             }
         })
     })
-    .at(Place::Backend)
+    .at(MutationPoint::Backend)
 }
 
 /// A function is passed over.
-fn ignored(function: &'static str, row: &'static str) -> Fault {
-    Fault::new(
+fn ignored(function: &'static str, row: &'static str) -> Mutant {
+    Mutant::new(
         "action functions",
         format!("{function} does nothing"),
         &[row, row::HAF_01],
         move || {
             Interceptor::sent(move |_, what, body, _| {
-                if matches!(what, Some(What::Helper(_))) {
+                if matches!(what, Some(ResourceKind::Helper(_))) {
                     body.remove(function);
                 }
             })
         },
     )
-    .at(Place::Backend)
+    .at(MutationPoint::Backend)
 }
 
 /// A helper that answers but stores nothing.
-fn forgetful(kind: &'static str, row: &'static str, total: &'static str) -> Fault {
-    Fault::new(
+fn forgetful(kind: &'static str, row: &'static str, total: &'static str) -> Mutant {
+    Mutant::new(
         FAMILY,
         format!("the {kind} helper stores only the last field"),
         &[row, total, "RES-*", row::HLP_06],
         move || {
             Interceptor::sent(move |_, what, body, _| {
-                if what == Some(What::Helper(kind)) {
+                if what == Some(ResourceKind::Helper(kind)) {
                     let kept = ["person", "canvass", "add_tags", "_links", "tickets"];
                     body.retain(|name, _| kept.contains(&name.as_str()));
                     if let Some(Value::Object(canvass)) = body.get_mut("canvass") {
@@ -127,7 +132,7 @@ fn forgetful(kind: &'static str, row: &'static str, total: &'static str) -> Faul
             })
         },
     )
-    .at(Place::Backend)
+    .at(MutationPoint::Backend)
 }
 
 /// Scheduling answers otherwise.
@@ -135,11 +140,11 @@ fn schedule(
     name: &'static str,
     rows: &[&str],
     method: &'static str,
-    change: fn(&mut Answer),
-) -> Fault {
-    Fault::new("scheduling", name, rows, move || {
+    change: fn(&mut BufferedResponse),
+) -> Mutant {
+    Mutant::new("scheduling", name, rows, move || {
         Interceptor::after(move |call, answer, sight| {
-            if sight.what(call) == Some(What::Helper("message"))
+            if sight.what(call) == Some(ResourceKind::Helper("message"))
                 && call.method == method
                 && answer.is_success()
             {
@@ -150,36 +155,36 @@ fn schedule(
 }
 
 #[expect(clippy::too_many_lines, reason = "a table: one fault after the other")]
-pub(super) fn faults() -> Vec<Fault> {
+pub(super) fn faults() -> Vec<Mutant> {
     let mut faults = vec![
-        Fault::new(FAMILY, "helpers answer to PUT", &[row::HLP_01], || {
+        Mutant::new(FAMILY, "helpers answer to PUT", &[row::HLP_01], || {
             Interceptor::before(|call, sight| {
-                if matches!(sight.what(call), Some(What::Helper(kind)) if kind != "message") && call.method == "PUT" {
+                if matches!(sight.what(call), Some(ResourceKind::Helper(kind)) if kind != "message") && call.method == "PUT" {
                     call.method = http::Method::POST;
                 }
                 None
             })
         }),
-        Fault::new(FAMILY, "helpers answer to DELETE", &[row::HLP_01], || {
+        Mutant::new(FAMILY, "helpers answer to DELETE", &[row::HLP_01], || {
             Interceptor::before(|call, sight| {
-                let is_it = matches!(sight.what(call), Some(What::Helper(kind)) if kind != "message")
+                let is_it = matches!(sight.what(call), Some(ResourceKind::Helper(kind)) if kind != "message")
                     && call.method == "DELETE";
-                is_it.then(|| Answer::document(200, &json!({ "notice": "Nothing to do." })))
+                is_it.then(|| BufferedResponse::document(200, &json!({ "notice": "Nothing to do." })))
             })
         })
         .on_reference(),
         posted("helpers take no function", &["HAF-*"], "*", |body| {
             body.retain(|name, _| !name.starts_with("add_"));
         }),
-        Fault::new(FAMILY, "helpers refuse a function beside a person", &[row::HLP_02, "HAF-*"], || {
+        Mutant::new(FAMILY, "helpers refuse a function beside a person", &[row::HLP_02, "HAF-*"], || {
             Interceptor::before(|call, sight| {
-                let body = call.json().filter(|_| matches!(sight.what(call), Some(What::Helper(_))))?;
+                let body = call.json().filter(|_| matches!(sight.what(call), Some(ResourceKind::Helper(_))))?;
                 let both = body.contains_key("person") && body.keys().any(|name| name.starts_with("add_"));
                 both.then(|| {
                     let description = json!({ "error_code": "NOT_ALLOWED", "description": "A person or a function, not both." });
                     let entry = json!({ "resource": sight.rel("person"), "response_code": 400, "error_descriptions": [description] });
                     let error = json!({ "request_type": "atomic", "response_code": 400, "resource_status": [entry] });
-                    Answer::document(400, &json!({ sight.rel("error"): error }))
+                    BufferedResponse::document(400, &json!({ sight.rel("error"): error }))
                 })
             })
         }),
@@ -210,8 +215,8 @@ pub(super) fn faults() -> Vec<Fault> {
             }
         }),
         answered("helpers answer 202", &[row::HLP_06, "HLP-*"], "*", |answer| answer.status = 202).on_reference(),
-        answered("helpers answer nothing", &[row::HLP_06, "HLP-*"], "*", |answer| *answer = Answer::empty(204)),
-        Fault::new(FAMILY, "the matching method is not told", &[row::HLP_05], || {
+        answered("helpers answer nothing", &[row::HLP_06, "HLP-*"], "*", |answer| *answer = BufferedResponse::empty(204)),
+        Mutant::new(FAMILY, "the matching method is not told", &[row::HLP_05], || {
             Interceptor::after(|_, answer, _| {
                 let Ok(Value::Object(mut document)) = serde_json::from_slice::<Value>(&answer.body) else { return };
                 if document.contains_key("person_matching") {
@@ -233,7 +238,7 @@ pub(super) fn faults() -> Vec<Fault> {
         forgetful("outreach", row::HLP_14, "RES-outreach-*"),
         forgetful("attendance", row::HLP_15, "RES-attendance-*"),
         forgetful("canvass", row::HLP_16, "RES-canvass-*"),
-        Fault::new(
+        Mutant::new(
             FAMILY,
             "the canvass helper's target is the one before",
             &[row::HLP_17, row::RES_CANVASS_12],
@@ -247,18 +252,18 @@ pub(super) fn faults() -> Vec<Fault> {
                 })
             },
         ),
-        Fault::new(FAMILY, "the canvass helper takes a missing target", &[row::HLP_17, row::HLP_23], || {
+        Mutant::new(FAMILY, "the canvass helper takes a missing target", &[row::HLP_17, row::HLP_23], || {
             Interceptor::after(|call, answer, sight| {
-                if sight.what(call) == Some(What::Helper("canvass")) && answer.status == 404 {
-                    *answer = Answer::document(200, &json!({ "success": true }));
+                if sight.what(call) == Some(ResourceKind::Helper("canvass")) && answer.status == 404 {
+                    *answer = BufferedResponse::document(200, &json!({ "success": true }));
                 }
             })
         })
         .on_reference(),
-        Fault::new(FAMILY, "the canvass helper makes a second person", &[row::HLP_18], || {
+        Mutant::new(FAMILY, "the canvass helper makes a second person", &[row::HLP_18], || {
             Interceptor::around(|call, server| {
                 Box::pin(async move {
-                    if server.what(&call) == Some(What::Helper("canvass"))
+                    if server.what(&call) == Some(ResourceKind::Helper("canvass"))
                         && let Some(person) = call.json().and_then(|mut body| body.remove("person"))
                         && let Some(home) = server.helper("person")
                     {
@@ -271,7 +276,7 @@ pub(super) fn faults() -> Vec<Fault> {
                 })
             })
         })
-        .at(Place::Backend),
+        .at(MutationPoint::Backend),
         posted("a signup keeps the last name only", &[row::HLP_19, row::HLP_03, "RES-person-*"], "person", |body| {
             if let Some(Value::Object(person)) = body.get_mut("person") {
                 person.retain(|name, _| name == "family_name" || name == "identifiers");
@@ -289,33 +294,33 @@ pub(super) fn faults() -> Vec<Fault> {
         without_link("an attendance without its event", &[row::RES_ATTENDANCE_15, row::HLP_15], "attendance", "event"),
         without_link("a canvass without answers", &[row::RES_CANVASS_12, row::HLP_16], "canvass", "answers"),
         without_link("a canvass without taggings", &[row::RES_CANVASS_12, row::HLP_16], "canvass", "taggings"),
-        Fault::new(FAMILY, "a canvass forgets its canvasser", &[row::RES_CANVASS_07, row::RES_CANVASS_12], || {
+        Mutant::new(FAMILY, "a canvass forgets its canvasser", &[row::RES_CANVASS_07, row::RES_CANVASS_12], || {
             Interceptor::records("canvass", |record, sight| {
                 let rel = sight.rel("canvasser");
                 drop(links(record).and_then(|links| links.remove(&rel)));
             })
         }),
-        Fault::new(FAMILY, "tickets' attendances are attended", &[row::RES_ATTENDANCE_05], || {
+        Mutant::new(FAMILY, "tickets' attendances are attended", &[row::RES_ATTENDANCE_05], || {
             Interceptor::records("attendance", |record, _| {
                 if record.contains_key("tickets") {
                     set(record, "attended", true);
                 }
             })
         }),
-        Fault::new(
+        Mutant::new(
             FAMILY,
             "signature helper is elsewhere",
             &[row::RES_SIGNATURE_08, row::RES_PETITION_20, row::HLP_11],
             || away("petition", "record_signature_helper"),
         ),
-        Fault::new(
+        Mutant::new(
             FAMILY,
             "outreach helper is elsewhere",
             &[row::RES_OUTREACH_13, row::RES_ADVOCACY_CAMPAIGN_21, row::HLP_14],
             || away("advocacy_campaign", "record_outreach_helper"),
         )
         .on_reference(),
-        Fault::new(FAMILY, "signup helper is elsewhere", &[row::RES_PERSON_49, row::ENT_24, row::HLP_19], || {
+        Mutant::new(FAMILY, "signup helper is elsewhere", &[row::RES_PERSON_49, row::ENT_24, row::HLP_19], || {
             Interceptor::entry(|document, sight| {
                 let rel = sight.rel("person_signup_helper");
                 if let Some(Value::String(href)) =
@@ -325,7 +330,7 @@ pub(super) fn faults() -> Vec<Fault> {
                 }
             })
         }),
-        Fault::new(FAMILY, "schedule helper is elsewhere", &[row::HLP_22, "SCH-*"], || {
+        Mutant::new(FAMILY, "schedule helper is elsewhere", &[row::HLP_22, "SCH-*"], || {
             away("message", "schedule_helper")
         }),
     ];
@@ -347,7 +352,7 @@ fn away(kind: &'static str, rel: &'static str) -> Interceptor {
 }
 
 #[expect(clippy::too_many_lines, reason = "a table: one fault after the other")]
-fn functions() -> Vec<Fault> {
+fn functions() -> Vec<Mutant> {
     vec![
         ignored("add_tags", row::HAF_02),
         ignored("add_tags_uri", row::HAF_04),
@@ -370,7 +375,7 @@ fn functions() -> Vec<Fault> {
                 body.retain(|name, _| name == "canvass");
             },
         ),
-        Fault::new(
+        Mutant::new(
             "action functions",
             "an unknown tag is created",
             &[row::HAF_03, row::ERR_37, row::ERR_30, row::ERR_31],
@@ -405,8 +410,8 @@ fn functions() -> Vec<Fault> {
                 })
             },
         )
-        .at(Place::Backend),
-        Fault::new(
+        .at(MutationPoint::Backend),
+        Mutant::new(
             "action functions",
             "an unknown tag is passed over",
             &[row::HAF_03, row::ERR_37, row::ERR_30, row::ERR_31],
@@ -430,7 +435,7 @@ fn functions() -> Vec<Fault> {
             },
         )
         .on_reference()
-        .at(Place::Backend),
+        .at(MutationPoint::Backend),
         elements(
             "questions are found by address only",
             &[row::HAF_08],
@@ -518,13 +523,13 @@ fn functions() -> Vec<Fault> {
                 }
             },
         ),
-        Fault::new(
+        Mutant::new(
             "action functions",
             "a trigger's identifiers become the record's",
             &[row::HAF_13],
             || {
                 Interceptor::sent(|_, what, body, _| {
-                    if !matches!(what, Some(What::Helper(_))) {
+                    if !matches!(what, Some(ResourceKind::Helper(_))) {
                         return;
                     }
                     let triggers = body
@@ -549,7 +554,7 @@ fn functions() -> Vec<Fault> {
                 })
             },
         )
-        .at(Place::Backend),
+        .at(MutationPoint::Backend),
     ]
 }
 
@@ -563,9 +568,9 @@ fn extend(object: &mut Map<String, Value>, more: &[Value]) {
     set(object, "identifiers", list);
 }
 
-fn scheduling() -> Vec<Fault> {
+fn scheduling() -> Vec<Mutant> {
     vec![
-        Fault::new(
+        Mutant::new(
             "scheduling",
             "dates of a schedule are lost",
             &[row::SCH_01, row::RES_MESSAGE_01, row::SCH_07],
@@ -577,20 +582,20 @@ fn scheduling() -> Vec<Fault> {
             },
         )
         .on_reference(),
-        Fault::new(
+        Mutant::new(
             "scheduling",
             "only the start of a schedule is kept",
             &[row::SCH_01, row::SCH_07, row::RES_MESSAGE_02],
             || {
                 Interceptor::sent(|_, what, body, _| {
-                    if what == Some(What::Helper("message")) {
+                    if what == Some(ResourceKind::Helper("message")) {
                         body.remove("scheduled_stop_date");
                     }
                 })
             },
         )
-        .at(Place::Backend),
-        Fault::new(
+        .at(MutationPoint::Backend),
+        Mutant::new(
             "scheduling",
             "the stop date has another name",
             &[row::SCH_07, row::SCH_01, row::RES_MESSAGE_02],
@@ -609,7 +614,7 @@ fn scheduling() -> Vec<Fault> {
             |answer| answer.set_json(&json!({})),
         ),
         schedule("a schedule answers 204", &[row::SCH_02], "POST", |answer| {
-            *answer = Answer::empty(204);
+            *answer = BufferedResponse::empty(204);
         })
         .on_reference(),
         schedule(
@@ -624,7 +629,7 @@ fn scheduling() -> Vec<Fault> {
             "cancelling answers 204",
             &[row::SCH_05],
             "DELETE",
-            |answer| *answer = Answer::empty(204),
+            |answer| *answer = BufferedResponse::empty(204),
         ),
         schedule(
             "cancelling answers a number",
@@ -635,68 +640,81 @@ fn scheduling() -> Vec<Fault> {
             },
         )
         .on_reference(),
-        Fault::new(
+        Mutant::new(
             "scheduling",
             "a cancelled schedule stays in the reference server",
             &[row::SCH_04],
             || {
                 Interceptor::before(|call, sight| {
-                    let is_it = sight.what(call) == Some(What::Helper("message"))
+                    let is_it = sight.what(call) == Some(ResourceKind::Helper("message"))
                         && call.method == "DELETE";
-                    is_it.then(|| Answer::document(200, &json!({ "notice": "It is cancelled." })))
+                    is_it.then(|| {
+                        BufferedResponse::document(200, &json!({ "notice": "It is cancelled." }))
+                    })
                 })
             },
         )
         .on_reference()
-        .at(Place::Backend),
-        Fault::new(
+        .at(MutationPoint::Backend),
+        Mutant::new(
             "scheduling",
             "a wrong date schedules",
             &[row::SCH_06],
             || {
                 Interceptor::after(|call, answer, sight| {
-                    if sight.what(call) == Some(What::Helper("message"))
+                    if sight.what(call) == Some(ResourceKind::Helper("message"))
                         && call.method == "POST"
                         && answer.status == 400
                     {
-                        *answer = Answer::document(200, &json!({ "notice": "It is scheduled." }));
+                        *answer = BufferedResponse::document(
+                            200,
+                            &json!({ "notice": "It is scheduled." }),
+                        );
                     }
                 })
             },
         ),
-        Fault::new(
+        Mutant::new(
             "scheduling",
             "a missing message is scheduled",
             &[row::SCH_06, row::HLP_23],
             || {
                 Interceptor::after(|call, answer, sight| {
-                    if sight.what(call) == Some(What::Helper("message")) && answer.status == 404 {
-                        *answer = Answer::document(200, &json!({ "notice": "It is scheduled." }));
+                    if sight.what(call) == Some(ResourceKind::Helper("message"))
+                        && answer.status == 404
+                    {
+                        *answer = BufferedResponse::document(
+                            200,
+                            &json!({ "notice": "It is scheduled." }),
+                        );
                     }
                 })
             },
         )
         .on_reference(),
-        Fault::new(
+        Mutant::new(
             "scheduling",
             "only PUT schedules",
             &[row::HLP_22, row::SCH_01, row::SCH_02],
             || {
                 Interceptor::before(|call, sight| {
-                    if sight.what(call) == Some(What::Helper("message")) && call.method == "POST" {
+                    if sight.what(call) == Some(ResourceKind::Helper("message"))
+                        && call.method == "POST"
+                    {
                         call.method = http::Method::PATCH;
                     }
                     None
                 })
             },
         ),
-        Fault::new(
+        Mutant::new(
             "scheduling",
             "nothing cancels",
             &[row::HLP_22, row::SCH_04, row::SCH_05],
             || {
                 Interceptor::before(|call, sight| {
-                    if sight.what(call) == Some(What::Helper("message")) && call.method == "DELETE"
+                    if sight.what(call) == Some(ResourceKind::Helper("message"))
+                        && call.method == "DELETE"
                     {
                         call.method = http::Method::PATCH;
                     }

@@ -4,11 +4,11 @@
 use serde_json::{Map, Value, json};
 use svc_conformance::row;
 
-use super::{Fault, Over};
+use super::{BaseServer, Mutant};
 use crate::interceptor::Interceptor;
 use crate::link_map::LinkMap;
 use crate::second_server::Containers;
-use crate::transport::{Answer, Call};
+use crate::transport::{BufferedRequest, BufferedResponse};
 
 const FAMILY: &str = "helpers alone";
 
@@ -16,8 +16,8 @@ const FAMILY: &str = "helpers alone";
 fn answers(
     name: &'static str,
     row: &'static str,
-    damage: fn(&Call, &mut Map<String, Value>, &LinkMap),
-) -> Fault {
+    damage: fn(&BufferedRequest, &mut Map<String, Value>, &LinkMap),
+) -> Mutant {
     changes(name, row, move |call, answer, sight| {
         if let Some(Value::Object(mut document)) = answer.json()
             && answer.is_success()
@@ -31,8 +31,8 @@ fn answers(
 fn changes(
     name: &'static str,
     row: &'static str,
-    change: impl Fn(&Call, &mut Answer, &LinkMap) + Copy + Send + Sync + 'static,
-) -> Fault {
+    change: impl Fn(&BufferedRequest, &mut BufferedResponse, &LinkMap) + Copy + Send + Sync + 'static,
+) -> Mutant {
     let twist = move || {
         Interceptor::after(move |call, answer, sight| {
             if call.uri.path().contains("/do/") {
@@ -40,7 +40,7 @@ fn changes(
             }
         })
     };
-    Fault::new(FAMILY, name, &[row], twist).over(Over::SecondServer(|options| {
+    Mutant::new(FAMILY, name, &[row], twist).over(BaseServer::SecondServer(|options| {
         (options.helpers_only, options.containers) = (true, Containers::Hidden);
     }))
 }
@@ -56,7 +56,7 @@ fn person<'d>(
         .as_object_mut()
 }
 
-pub(super) fn faults() -> Vec<Fault> {
+pub(super) fn faults() -> Vec<Mutant> {
     vec![
         answers(
             "the comments of a signature are lost",

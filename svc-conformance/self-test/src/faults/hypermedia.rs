@@ -3,10 +3,10 @@
 use serde_json::{Map, Value, json};
 use svc_conformance::row;
 
-use super::{Fault, Place, links, members, set};
+use super::{Mutant, MutationPoint, links, members, set};
 use crate::interceptor::Interceptor;
-use crate::link_map::What;
-use crate::transport::Answer;
+use crate::link_map::ResourceKind;
+use crate::transport::BufferedResponse;
 
 const FAMILY: &str = "hypermedia";
 
@@ -30,8 +30,8 @@ fn every_link(
     name: &'static str,
     rows: &[&str],
     change: fn(&str, Value) -> (String, Value),
-) -> Fault {
-    Fault::new(FAMILY, name, rows, move || {
+) -> Mutant {
+    Mutant::new(FAMILY, name, rows, move || {
         Interceptor::records("*", move |record, _| {
             if let Some(all) = links(record) {
                 *all = std::mem::take(all)
@@ -48,8 +48,8 @@ fn entry(
     name: &'static str,
     rows: &[&str],
     change: fn(&mut Map<String, Value>, &mut Map<String, Value>),
-) -> Fault {
-    Fault::new("entry point", name, rows, move || {
+) -> Mutant {
+    Mutant::new("entry point", name, rows, move || {
         Interceptor::entry(move |document, _| {
             let Some(mut own) = links(document).map(std::mem::take) else {
                 return;
@@ -61,14 +61,14 @@ fn entry(
 }
 
 /// A change to documents with extensions.
-fn extended(name: &'static str, change: fn(&mut Map<String, Value>)) -> Fault {
+fn extended(name: &'static str, change: fn(&mut Map<String, Value>)) -> Mutant {
     let interceptor = move || Interceptor::documents(move |_, document, _, _| change(document));
-    Fault::new("curies", name, &[row::HAL_19], interceptor).on_reference()
+    Mutant::new("curies", name, &[row::HAL_19], interceptor).on_reference()
 }
 
 /// A change to the curies of some documents.
-fn curies(name: &'static str, rows: &[&str], change: fn(&Value) -> Option<Value>) -> Fault {
-    Fault::new("curies", name, rows, move || {
+fn curies(name: &'static str, rows: &[&str], change: fn(&Value) -> Option<Value>) -> Mutant {
+    Mutant::new("curies", name, rows, move || {
         Interceptor::documents(move |_, document, _, _| {
             let Some(links) = links(document) else { return };
             let Some(curies) = links.remove("curies") else {
@@ -90,7 +90,7 @@ fn ending(links: &Map<String, Value>, end: &str) -> Option<String> {
 }
 
 #[expect(clippy::too_many_lines, reason = "a table: one fault after the other")]
-pub(super) fn faults() -> Vec<Fault> {
+pub(super) fn faults() -> Vec<Mutant> {
     let mut faults = vec![
         every_link("links are plain texts", &[row::HAL_13], |rel, link| {
             let href = link.get("href").cloned().filter(|_| rel.contains(':'));
@@ -107,7 +107,7 @@ pub(super) fn faults() -> Vec<Fault> {
         every_link("relations under another prefix", &[row::HAL_09, "RES-*"], |rel, link| {
             (rel.split_once(':').map_or_else(|| rel.to_owned(), |(_, name)| format!("vnd:{name}")), link)
         }),
-        Fault::new(FAMILY, "hrefs with a scheme of their own", &[row::HAL_13], || {
+        Mutant::new(FAMILY, "hrefs with a scheme of their own", &[row::HAL_13], || {
             Interceptor::alone("*", |_, record, _| {
                 for link in links(record).into_iter().flat_map(Map::values_mut) {
                     if let Some(Value::String(href)) = link.get_mut("href")
@@ -118,7 +118,7 @@ pub(super) fn faults() -> Vec<Fault> {
                 }
             })
         }),
-        Fault::new(FAMILY, "an empty href", &[row::HAL_13], || {
+        Mutant::new(FAMILY, "an empty href", &[row::HAL_13], || {
             Interceptor::records("person", |record, sight| {
                 let rel = sight.rel("taggings");
                 if let Some(link) = links(record).and_then(|links| links.get_mut(&rel)) {
@@ -126,14 +126,14 @@ pub(super) fn faults() -> Vec<Fault> {
                 }
             })
         }),
-        Fault::new(FAMILY, "no links in embedded records", &[row::HAL_07], || {
+        Mutant::new(FAMILY, "no links in embedded records", &[row::HAL_07], || {
             Interceptor::pages(|_, page, _| {
                 for member in members(page).into_iter().flatten().filter_map(Value::as_object_mut) {
                     member.remove("_links");
                 }
             })
         }),
-        Fault::new(FAMILY, "no links in answers to updates", &[row::HAL_07, "CRU-*"], || {
+        Mutant::new(FAMILY, "no links in answers to updates", &[row::HAL_07, "CRU-*"], || {
             Interceptor::alone("*", |call, record, _| {
                 if call.method == "PUT" {
                     record.remove("_links");
@@ -141,7 +141,7 @@ pub(super) fn faults() -> Vec<Fault> {
             })
         })
         .on_reference(),
-        Fault::new(FAMILY, "the person link leads to a collection", &[row::HAL_14, row::HAL_15, "RES-*"], || {
+        Mutant::new(FAMILY, "the person link leads to a collection", &[row::HAL_14, row::HAL_15, "RES-*"], || {
             Interceptor::records("signature", |record, sight| {
                 let rel = sight.rel("person");
                 if let Some(Value::String(href)) =
@@ -151,7 +151,7 @@ pub(super) fn faults() -> Vec<Fault> {
                 }
             })
         }),
-        Fault::new(
+        Mutant::new(
             FAMILY,
             "the signatures link leads to the petition",
             &[row::HAL_14, row::RES_PETITION_19, row::COL_04],
@@ -165,7 +165,7 @@ pub(super) fn faults() -> Vec<Fault> {
                 })
             },
         ),
-        Fault::new(FAMILY, "the petition link leads to the person", &[row::HAL_15, row::RES_SIGNATURE_07], || {
+        Mutant::new(FAMILY, "the petition link leads to the person", &[row::HAL_15, row::RES_SIGNATURE_07], || {
             Interceptor::records("signature", |record, sight| {
                 let Some(links) = links(record) else { return };
                 if let Some(person) = links.get(&sight.rel("person")).cloned() {
@@ -173,7 +173,7 @@ pub(super) fn faults() -> Vec<Fault> {
                 }
             })
         }),
-        Fault::new(FAMILY, "self leads to the record before", &[row::HAL_16], || {
+        Mutant::new(FAMILY, "self leads to the record before", &[row::HAL_16], || {
             let mut last: Option<Value> = None;
             Interceptor::alone("tag", move |call, record, _| {
                 if call.method != "GET" {
@@ -186,7 +186,7 @@ pub(super) fn faults() -> Vec<Fault> {
                 }
             })
         }),
-        Fault::new(FAMILY, "self of a new record leads nowhere", &[row::HAL_06, row::HAL_16, row::CRU_22], || {
+        Mutant::new(FAMILY, "self of a new record leads nowhere", &[row::HAL_06, row::HAL_16, row::CRU_22], || {
             Interceptor::alone("*", |call, record, _| {
                 if call.method == "POST"
                     && let Some(Value::String(href)) =
@@ -196,9 +196,9 @@ pub(super) fn faults() -> Vec<Fault> {
                 }
             })
         }),
-        Fault::new(FAMILY, "a record in an envelope", &[row::HAL_17, row::COL_03], || {
+        Mutant::new(FAMILY, "a record in an envelope", &[row::HAL_17, row::COL_03], || {
             Interceptor::after(|call, answer, sight| {
-                let (Some(What::Record(kind)), Some(record)) = (sight.what(call), answer.json()) else { return };
+                let (Some(ResourceKind::Record(kind)), Some(record)) = (sight.what(call), answer.json()) else { return };
                 if call.method == "GET" && answer.is_success() {
                     answer.set_json(&json!({ kind: record }));
                 }
@@ -238,7 +238,7 @@ pub(super) fn faults() -> Vec<Fault> {
                 curies.retain(|curie| curie["name"] != "ext");
             }
         }),
-        Fault::new("curies", "no curies on collections", &[row::COL_26], || {
+        Mutant::new("curies", "no curies on collections", &[row::COL_26], || {
             Interceptor::pages(|_, page, _| drop(links(page).and_then(|links| links.remove("curies"))))
         })
         .on_reference(),
@@ -279,40 +279,40 @@ pub(super) fn faults() -> Vec<Fault> {
             }
         }),
         entry("nothing but itself", &[row::HAL_05, "ENT-*"], |_, links| links.retain(|rel, _| !rel.contains(':'))),
-        Fault::new("entry point", "only without a slash at the end", &[row::ENT_01, row::HAL_01], || {
+        Mutant::new("entry point", "only without a slash at the end", &[row::ENT_01, row::HAL_01], || {
             Interceptor::after(|call, answer, sight| {
-                if sight.what(call) == Some(What::Entry) && call.uri.path().ends_with('/') {
-                    *answer = Answer::empty(404);
+                if sight.what(call) == Some(ResourceKind::Entry) && call.uri.path().ends_with('/') {
+                    *answer = BufferedResponse::empty(404);
                 }
             })
         }),
-        Fault::new("entry point", "a list of addresses", &[row::ENT_01, row::HAL_02], || {
+        Mutant::new("entry point", "a list of addresses", &[row::ENT_01, row::HAL_02], || {
             Interceptor::after(|call, answer, sight| {
-                if sight.what(call) == Some(What::Entry) {
+                if sight.what(call) == Some(ResourceKind::Entry) {
                     answer.body = "[\"people\"]".into();
                 }
             })
         }),
-        Fault::new(FAMILY, "declared updates are not there", &[row::CAP_04, row::CRU_11, row::CRU_15], || {
+        Mutant::new(FAMILY, "declared updates are not there", &[row::CAP_04, row::CRU_11, row::CRU_15], || {
             Interceptor::before(|call, sight| {
-                if sight.what(call) == Some(What::Record("question")) && call.method == "PUT" {
+                if sight.what(call) == Some(ResourceKind::Record("question")) && call.method == "PUT" {
                     call.method = http::Method::PATCH;
                 }
                 None
             })
         })
-        .at(Place::Request),
-        Fault::new(FAMILY, "a declared collection is not there", &[row::CAP_04, row::ENT_16, row::COL_01], || {
+        .at(MutationPoint::Request),
+        Mutant::new(FAMILY, "a declared collection is not there", &[row::CAP_04, row::ENT_16, row::COL_01], || {
             Interceptor::after(|call, answer, sight| {
-                if sight.what(call) == Some(What::Collection("tag")) && call.method == "GET" {
-                    *answer = Answer::empty(404);
+                if sight.what(call) == Some(ResourceKind::Collection("tag")) && call.method == "GET" {
+                    *answer = BufferedResponse::empty(404);
                 }
             })
         }),
     ];
     for (many, row) in COLLECTIONS {
         let remove = format!("no link to {many}");
-        let fault = Fault::new("entry point", remove, &[row, row::COL_01], move || {
+        let fault = Mutant::new("entry point", remove, &[row, row::COL_01], move || {
             Interceptor::entry(move |document, sight| {
                 let rel = sight.rel(many);
                 drop(links(document).and_then(|links| links.remove(&rel)));
@@ -328,16 +328,17 @@ pub(super) fn faults() -> Vec<Fault> {
 }
 
 /// What an entry point may do as it likes.
-pub(super) fn free() -> Vec<Fault> {
+pub(super) fn free() -> Vec<Mutant> {
     vec![
-        Fault::new("entry point", "only with a slash at the end", &[], || {
+        Mutant::new("entry point", "only with a slash at the end", &[], || {
             Interceptor::after(|call, answer, sight| {
-                if sight.what(call) == Some(What::Entry) && !call.uri.path().ends_with('/') {
-                    *answer = Answer::empty(404);
+                if sight.what(call) == Some(ResourceKind::Entry) && !call.uri.path().ends_with('/')
+                {
+                    *answer = BufferedResponse::empty(404);
                 }
             })
         }),
-        Fault::new(FAMILY, "relations of the vendor", &[], || {
+        Mutant::new(FAMILY, "relations of the vendor", &[], || {
             Interceptor::documents(|_, document, status, _| {
                 if status < 300
                     && let Some(links) = links(document)

@@ -7,10 +7,10 @@ use http::{HeaderName, HeaderValue};
 use serde_json::Value;
 use svc_conformance::row;
 
-use super::{Fault, Place};
-use crate::interceptor::{Interceptor, Server};
-use crate::link_map::{self, What};
-use crate::transport::{Answer, Call};
+use super::{Mutant, MutationPoint};
+use crate::interceptor::{InterceptedServer, Interceptor};
+use crate::link_map::{self, ResourceKind};
+use crate::transport::{BufferedRequest, BufferedResponse};
 
 const FAMILY: &str = "came again";
 const KEY: HeaderName = HeaderName::from_static("idempotency-key");
@@ -21,12 +21,12 @@ fn fault(
     name: &'static str,
     row: &'static str,
     twist: impl Fn() -> Interceptor + Send + Sync + 'static,
-) -> Fault {
-    Fault::new(FAMILY, name, &[row], twist).on_reference()
+) -> Mutant {
+    Mutant::new(FAMILY, name, &[row], twist).on_reference()
 }
 
 /// A change to answers that are given again.
-fn replays(name: &'static str, row: &'static str, change: fn(&mut Answer)) -> Fault {
+fn replays(name: &'static str, row: &'static str, change: fn(&mut BufferedResponse)) -> Mutant {
     fault(name, row, move || {
         Interceptor::after(move |_, answer, _| {
             if answer.headers.contains_key(REPLAYED) {
@@ -37,7 +37,11 @@ fn replays(name: &'static str, row: &'static str, change: fn(&mut Answer)) -> Fa
 }
 
 /// Requests whose key is not looked at.
-fn deaf(name: &'static str, row: &'static str, is_deaf: fn(&Call, Option<What>) -> bool) -> Fault {
+fn deaf(
+    name: &'static str,
+    row: &'static str,
+    is_deaf: fn(&BufferedRequest, Option<ResourceKind>) -> bool,
+) -> Mutant {
     fault(name, row, move || {
         Interceptor::before(move |call, sight| {
             if is_deaf(call, sight.what(call)) {
@@ -46,16 +50,16 @@ fn deaf(name: &'static str, row: &'static str, is_deaf: fn(&Call, Option<What>) 
             None
         })
     })
-    .at(Place::Request)
+    .at(MutationPoint::Request)
 }
 
 /// Answers that this server remembers itself, by what `name` makes of a request, and gives again.
 async fn remembering(
-    mut call: Call,
-    server: Server,
-    name: fn(&Call, &str) -> String,
+    mut call: BufferedRequest,
+    server: InterceptedServer,
+    name: fn(&BufferedRequest, &str) -> String,
     wait: Duration,
-) -> Answer {
+) -> BufferedResponse {
     let Some(key) = call
         .headers
         .remove(KEY)
@@ -77,7 +81,7 @@ async fn remembering(
 }
 
 /// A replay that shows the record as it is now.
-async fn as_it_is(call: Call, server: Server) -> Answer {
+async fn as_it_is(call: BufferedRequest, server: InterceptedServer) -> BufferedResponse {
     let mut answer = server.send(call.clone()).await;
     if answer.headers.contains_key(REPLAYED)
         && let Some(Value::Object(record)) = answer.json()
@@ -93,7 +97,7 @@ async fn as_it_is(call: Call, server: Server) -> Answer {
 }
 
 /// A replay at any address, by the caller, the key and the body.
-async fn at_any_address(call: Call, server: Server) -> Answer {
+async fn at_any_address(call: BufferedRequest, server: InterceptedServer) -> BufferedResponse {
     let key = call.headers.get(KEY);
     let name = format!(
         "{:?} {key:?} {:?}",
@@ -116,39 +120,39 @@ async fn at_any_address(call: Call, server: Server) -> Answer {
     answer
 }
 
-fn with_its_body(call: &Call, key: &str) -> String {
+fn with_its_body(call: &BufferedRequest, key: &str) -> String {
     format!("{key} {} {:?}", call.uri.path(), call.body)
 }
 
-pub(super) fn faults() -> Vec<Fault> {
+pub(super) fn faults() -> Vec<Mutant> {
     vec![
         deaf("keys are not looked at", row::IDM_01, |_, _| true),
         deaf("helpers do not look at keys", row::IDM_02, |_, what| {
-            matches!(what, Some(What::Helper(_)))
+            matches!(what, Some(ResourceKind::Helper(_)))
         }),
         deaf("creates do not look at keys", row::IDM_01, |_, what| {
-            matches!(what, Some(What::Collection(_)))
+            matches!(what, Some(ResourceKind::Collection(_)))
         }),
         deaf("creates of events ignore keys", row::IDM_01, |_, what| {
-            what == Some(What::Collection("event"))
+            what == Some(ResourceKind::Collection("event"))
         }),
         deaf(
             "the helper for outreaches ignores keys",
             row::IDM_02,
-            |_, what| what == Some(What::Helper("outreach")),
+            |_, what| what == Some(ResourceKind::Helper("outreach")),
         ),
         deaf(
             "the helper for attendances ignores keys",
             row::IDM_02,
-            |_, what| what == Some(What::Helper("attendance")),
+            |_, what| what == Some(ResourceKind::Helper("attendance")),
         ),
         deaf(
             "the helper for canvasses ignores keys",
             row::IDM_02,
-            |_, what| what == Some(What::Helper("canvass")),
+            |_, what| what == Some(ResourceKind::Helper("canvass")),
         ),
         deaf("the sign-up ignores keys", row::IDM_02, |_, what| {
-            what == Some(What::Helper("person"))
+            what == Some(ResourceKind::Helper("person"))
         }),
         fault(
             "a replay shows the record as it is now",
@@ -183,13 +187,13 @@ pub(super) fn faults() -> Vec<Fault> {
                 })
             },
         )
-        .at(Place::Backend),
+        .at(MutationPoint::Backend),
         fault(
             "the same body at another address by the same key is a replay",
             row::IDM_04,
             || Interceptor::around(|call, server| Box::pin(at_any_address(call, server))),
         )
-        .at(Place::Backend),
+        .at(MutationPoint::Backend),
         replays(
             "an answer is given again and does not say so",
             row::IDM_02,
@@ -237,7 +241,7 @@ pub(super) fn faults() -> Vec<Fault> {
                 ))
             })
         })
-        .at(Place::Backend),
+        .at(MutationPoint::Backend),
         fault(
             "another request by the same key is done",
             row::IDM_04,
@@ -260,12 +264,12 @@ pub(super) fn faults() -> Vec<Fault> {
             row::IDM_04,
             || {
                 Interceptor::around(|call, server| {
-                    let by_key = |_: &Call, key: &str| key.to_owned();
+                    let by_key = |_: &BufferedRequest, key: &str| key.to_owned();
                     Box::pin(remembering(call, server, by_key, Duration::ZERO))
                 })
             },
         )
-        .at(Place::Backend),
+        .at(MutationPoint::Backend),
         fault(
             "another request by the same key is refused as any other",
             row::IDM_04,
@@ -285,10 +289,10 @@ pub(super) fn faults() -> Vec<Fault> {
                 Box::pin(remembering(call, server, with_its_body, Duration::ZERO))
             })
         })
-        .at(Place::Backend),
+        .at(MutationPoint::Backend),
         fault("who was deleted is told of again", row::IDM_08, || {
             Interceptor::around(|call, server| {
-                let by_caller = |call: &Call, key: &str| {
+                let by_caller = |call: &BufferedRequest, key: &str| {
                     format!(
                         "{:?} {}",
                         call.headers.get("svc-api-token"),
@@ -298,14 +302,14 @@ pub(super) fn faults() -> Vec<Fault> {
                 Box::pin(remembering(call, server, by_caller, Duration::ZERO))
             })
         })
-        .at(Place::Backend),
+        .at(MutationPoint::Backend),
     ]
 }
 
 /// What looks like a fault and is none.
-pub(super) fn free() -> Vec<Fault> {
+pub(super) fn free() -> Vec<Mutant> {
     vec![
-        Fault::new(FAMILY, "first answers say that they are", &[], || {
+        Mutant::new(FAMILY, "first answers say that they are", &[], || {
             Interceptor::after(|call, answer, _| {
                 if call.headers.contains_key(KEY) && !answer.headers.contains_key(REPLAYED) {
                     answer

@@ -4,12 +4,12 @@
 use serde_json::json;
 use svc_conformance::row;
 
-use super::{Fault, links};
+use super::{Mutant, links};
 use crate::fields;
 use crate::interceptor::Interceptor;
 use crate::link_map::NAMES;
 
-pub(super) fn faults() -> Vec<Fault> {
+pub(super) fn faults() -> Vec<Mutant> {
     let mut faults = Vec::new();
     for (owner, described) in fields::all() {
         if !NAMES.iter().any(|(one, _)| *one == owner) {
@@ -18,7 +18,7 @@ pub(super) fn faults() -> Vec<Fault> {
         for link in &described.links {
             let (name, row) = (link.name.clone(), link.row.as_str());
             let fault = match name.as_str() {
-                "self" => Fault::new(
+                "self" => Mutant::new(
                     "link missing",
                     format!("{owner} without self"),
                     &[row, row::HAL_16],
@@ -35,7 +35,7 @@ pub(super) fn faults() -> Vec<Fault> {
                 // Sent only where the person is known, so that none is missing.
                 _ if link.optional => {
                     let dangling = format!("{owner}'s {name} leads nowhere");
-                    Fault::new("link elsewhere", dangling, &[row, row::HAL_15], move || {
+                    Mutant::new("link elsewhere", dangling, &[row, row::HAL_15], move || {
                         let name = name.clone();
                         Interceptor::records(owner, move |record, sight| {
                             let rel = sight.rel(&name);
@@ -51,7 +51,7 @@ pub(super) fn faults() -> Vec<Fault> {
                     })
                     .on_reference()
                 }
-                "record_canvas_helper" => Fault::new(
+                "record_canvas_helper" => Mutant::new(
                     "link missing",
                     "people without the canvass helper",
                     &[row, row::HLP_16],
@@ -64,7 +64,7 @@ pub(super) fn faults() -> Vec<Fault> {
                         })
                     },
                 ),
-                _ => Fault::new(
+                _ => Mutant::new(
                     "link missing",
                     format!("{owner} without {name}"),
                     &[row],

@@ -37,16 +37,16 @@ use serde_json::{Map, Value};
 use svc_core::api::ApiBuilder;
 
 use super::interceptor::Interceptor;
-use super::second_server::Options;
-use super::subject::{Subject, SubjectError};
+use super::second_server::ServerOptions;
+use super::subject::{SubjectError, TestSubject};
 use svc_conformance::Declaration;
 
-pub use planted::{Planted, planted};
+pub use planted::{SequenceMutant, planted};
 
 /// Where a fault is applied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Place {
+pub enum MutationPoint {
     /// What a client sent is changed.
     Request,
     /// What the server answered is changed.
@@ -57,7 +57,7 @@ pub enum Place {
     Clock,
 }
 
-impl Place {
+impl MutationPoint {
     /// Its name.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -72,9 +72,9 @@ impl Place {
 
 /// The correct service behind a fault.
 #[derive(Debug, Clone, Copy)]
-pub enum Over {
+pub enum BaseServer {
     /// The second service, set up for it.
-    SecondServer(fn(&mut Options)),
+    SecondServer(fn(&mut ServerOptions)),
     /// The reference server, set up for it.
     Reference(fn(ApiBuilder) -> ApiBuilder),
     /// The reference server, which sends the messages of its webhooks.
@@ -83,7 +83,7 @@ pub enum Over {
 
 /// A faulty server.
 #[derive(Clone)]
-pub struct Fault {
+pub struct Mutant {
     /// Its name.
     pub name: String,
     /// What sort of fault it is.
@@ -91,13 +91,13 @@ pub struct Fault {
     /// The rows it breaks; one that ends in `*` stands for all that begin with it.
     pub rows: Vec<String>,
     /// Where the fault is applied.
-    pub place: Place,
+    pub place: MutationPoint,
     /// What it is applied to.
-    pub over: Over,
+    pub over: BaseServer,
     pub(crate) twist: Arc<dyn Fn() -> Interceptor + Send + Sync>,
 }
 
-impl fmt::Debug for Fault {
+impl fmt::Debug for Mutant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Fault")
             .field("name", &self.name)
@@ -106,7 +106,7 @@ impl fmt::Debug for Fault {
     }
 }
 
-impl Fault {
+impl Mutant {
     /// A fault of the answers of the second service.
     pub(super) fn new(
         family: &'static str,
@@ -118,27 +118,27 @@ impl Fault {
             name: name.into(),
             family,
             rows: rows.iter().map(ToString::to_string).collect(),
-            place: Place::Response,
-            over: Over::SecondServer(|_| {}),
+            place: MutationPoint::Response,
+            over: BaseServer::SecondServer(|_| {}),
             twist: Arc::new(twist),
         }
     }
 
     /// Applied elsewhere.
-    pub(super) fn at(self, place: Place) -> Self {
+    pub(super) fn at(self, place: MutationPoint) -> Self {
         Self { place, ..self }
     }
 
     /// Applied to the reference server.
     pub(super) fn on_reference(self) -> Self {
         Self {
-            over: Over::Reference(|api| api),
+            over: BaseServer::Reference(|api| api),
             ..self
         }
     }
 
     /// Applied to a service that is set up for it.
-    pub(super) fn over(self, over: Over) -> Self {
+    pub(super) fn over(self, over: BaseServer) -> Self {
         Self { over, ..self }
     }
 
@@ -155,27 +155,27 @@ impl Fault {
     ///
     /// # Errors
     /// The service behind it does not start.
-    pub async fn start(&self) -> Result<Subject, SubjectError> {
+    pub async fn start(&self) -> Result<TestSubject, SubjectError> {
         let subject = self.over.start().await?;
         let (twist, base) = ((self.twist)(), subject.base.clone());
         Ok(subject.behind(|wire, prefix| twist.over(wire, prefix, &base)))
     }
 }
 
-impl Over {
+impl BaseServer {
     /// Starts the correct service.
     ///
     /// # Errors
     /// It does not start.
-    pub async fn start(&self) -> Result<Subject, SubjectError> {
+    pub async fn start(&self) -> Result<TestSubject, SubjectError> {
         match self {
             Self::SecondServer(set_up) => {
-                let mut options = Options::default();
+                let mut options = ServerOptions::default();
                 set_up(&mut options);
-                Ok(Subject::second_server(options))
+                Ok(TestSubject::second_server(options))
             }
-            Self::Reference(set_up) => Subject::reference(set_up).await,
-            Self::Sending => Subject::sending(|api| api).await,
+            Self::Reference(set_up) => TestSubject::reference(set_up).await,
+            Self::Sending => TestSubject::sending(|api| api).await,
         }
     }
 
@@ -186,7 +186,7 @@ impl Over {
     /// It does not start.
     pub async fn start_all(
         all: impl Iterator<Item = Self> + Clone,
-    ) -> Result<Subject, SubjectError> {
+    ) -> Result<TestSubject, SubjectError> {
         let set_ups = all.clone().filter_map(|over| {
             if let Self::Reference(set_up) = over {
                 Some(set_up)
@@ -196,18 +196,18 @@ impl Over {
         });
         let of_reference = |api| set_ups.clone().fold(api, |api, set_up| set_up(api));
         if all.clone().any(|over| matches!(over, Self::Sending)) {
-            return Subject::sending(of_reference).await;
+            return TestSubject::sending(of_reference).await;
         }
         if set_ups.clone().next().is_some() {
-            return Subject::reference(of_reference).await;
+            return TestSubject::reference(of_reference).await;
         }
-        let mut options = Options::default();
+        let mut options = ServerOptions::default();
         for over in all {
             if let Self::SecondServer(set_up) = over {
                 set_up(&mut options);
             }
         }
-        Ok(Subject::second_server(options))
+        Ok(TestSubject::second_server(options))
     }
 
     /// The declaration that the correct service publishes.
@@ -222,7 +222,7 @@ impl Over {
 }
 
 /// The declaration that a correct service publishes.
-async fn published(subject: &Subject) -> Option<Declaration> {
+async fn published(subject: &TestSubject) -> Option<Declaration> {
     let entry = subject.get(&subject.base).await?;
     let links = entry.get("_links")?.as_object()?;
     let link = links.get("service-meta")?;
@@ -232,7 +232,7 @@ async fn published(subject: &Subject) -> Option<Declaration> {
 
 /// Every faulty server, in a fixed order.
 #[must_use]
-pub fn registry() -> Vec<Fault> {
+pub fn registry() -> Vec<Mutant> {
     [
         headers::faults(),
         hypermedia::faults(),
@@ -267,7 +267,7 @@ pub fn registry() -> Vec<Fault> {
 }
 
 /// What looks like a fault and is none: what servers may do as they like.
-pub(crate) fn free() -> Vec<Fault> {
+pub(crate) fn free() -> Vec<Mutant> {
     [
         hypermedia::free(),
         twice::free(),

@@ -4,13 +4,13 @@
 use serde_json::Value;
 use svc_conformance::row;
 
-use super::table::Spot::{Answers, Pages, Records, Sent};
-use super::table::To::{Collection, Helper, Record};
-use super::table::Verb::{
+use super::table::MutationStep::{
     Above, Add, Asked, Copy, Drop, Has, Is, Pop, Replace, Set, Status, Swap, Text, Value as With,
 };
-use super::table::{Line, line, table};
-use super::{Fault, Place};
+use super::table::MutationTarget::{Answers, Pages, Records, Sent};
+use super::table::TriggerRequest::{Collection, Helper, Record};
+use super::table::{MutationRow, line, table};
+use super::{Mutant, MutationPoint};
 
 const NEXT: &str = "_links.next.href";
 
@@ -59,7 +59,7 @@ fn named(list: &mut Value) {
     }
 }
 
-const PAGING: &[Line] = &[
+const PAGING: &[MutationRow] = &[
     line(
         "next of people skips a page",
         "COL-24 COL-23",
@@ -215,7 +215,7 @@ const PAGING: &[Line] = &[
             Set("total_pages", "1"),
         ],
     )
-    .at(Place::Backend),
+    .at(MutationPoint::Backend),
     line(
         "page 0 is answered as page 0",
         row::COL_22,
@@ -267,7 +267,7 @@ const PAGING: &[Line] = &[
     ),
 ];
 
-const LIMITS: &[Line] = &[
+const LIMITS: &[MutationRow] = &[
     line(
         "the attendance helper knows no capacity",
         row::LIM_04,
@@ -402,7 +402,7 @@ macro_rules! phone {
     };
 }
 
-const PHONES: &[Line] = &[
+const PHONES: &[MutationRow] = &[
     phone!("an extension of a phone number is kept", "POST" Collection("person"), "phone_numbers[0].number",
         "15550100103x7" is "1555010010307"),
     phone!("a phone number with a blank before it is kept", "POST" Collection("person"), "phone_numbers[0].number",
@@ -415,7 +415,7 @@ const PHONES: &[Line] = &[
         "+1 (555) 010-0101" is "1555010010700"),
 ];
 
-pub(super) fn faults() -> Vec<Fault> {
+pub(super) fn faults() -> Vec<Mutant> {
     [
         table("next page", PAGING),
         table("limits", LIMITS),

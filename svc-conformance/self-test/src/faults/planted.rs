@@ -2,15 +2,15 @@
 
 use svc_conformance::row;
 
-use super::{Fault, Over, Place};
+use super::{BaseServer, Mutant, MutationPoint};
 use crate::interceptor::Interceptor;
-use crate::second_server::{Defect, Options};
+use crate::second_server::{Defect, ServerOptions};
 
 /// A fault that needs a sequence.
 #[derive(Debug, Clone)]
-pub struct Planted {
+pub struct SequenceMutant {
     /// The faulty server.
-    pub fault: Fault,
+    pub fault: Mutant,
     /// The requests of the shortest case, the one that sees the fault included.
     pub steps: usize,
 }
@@ -19,17 +19,17 @@ fn planted_as(
     name: &'static str,
     rows: &[&str],
     steps: usize,
-    set_up: fn(&mut Options),
-) -> Planted {
-    let fault = Fault::new("stateful", name, rows, Interceptor::default)
-        .over(Over::SecondServer(set_up))
-        .at(Place::Backend);
-    Planted { fault, steps }
+    set_up: fn(&mut ServerOptions),
+) -> SequenceMutant {
+    let fault = Mutant::new("stateful", name, rows, Interceptor::default)
+        .over(BaseServer::SecondServer(set_up))
+        .at(MutationPoint::Backend);
+    SequenceMutant { fault, steps }
 }
 
 /// The five planted faults.
 #[must_use]
-pub fn planted() -> Vec<Planted> {
+pub fn planted() -> Vec<SequenceMutant> {
     vec![
         // Create with a field, three updates of another one; the third answer lacks the field.
         planted_as(

@@ -6,24 +6,24 @@ use std::collections::HashSet;
 use serde_json::{Map, Value, json};
 use svc_conformance::row;
 
-use super::{Fault, Over, Place};
+use super::{BaseServer, Mutant, MutationPoint};
 use crate::interceptor::Interceptor;
-use crate::link_map::What;
-use crate::second_server::{Defect, Key, Options, Strangers};
-use crate::transport::{Answer, Call};
+use crate::link_map::ResourceKind;
+use crate::second_server::{AnonymousEffect, Defect, ServerKey, ServerOptions};
+use crate::transport::{BufferedRequest, BufferedResponse};
 
 const FAMILY: &str = "strangers";
 
 /// A service that matches people and declares that strangers change nobody.
-fn leaving(options: &mut Options) {
-    (options.matches_people, options.strangers) = (true, Strangers::Leave);
+fn leaving(options: &mut ServerOptions) {
+    (options.matches_people, options.strangers) = (true, AnonymousEffect::Leave);
 }
 
 /// As declared, but for this.
-fn behind(name: &'static str, set_up: fn(&mut Options)) -> Fault {
-    Fault::new(FAMILY, name, &[row::HLP_07], Interceptor::default)
-        .over(Over::SecondServer(set_up))
-        .at(Place::Backend)
+fn behind(name: &'static str, set_up: fn(&mut ServerOptions)) -> Mutant {
+    Mutant::new(FAMILY, name, &[row::HLP_07], Interceptor::default)
+        .over(BaseServer::SecondServer(set_up))
+        .at(MutationPoint::Backend)
 }
 
 /// Services that declare that strangers change nobody, each with one defect.
@@ -37,12 +37,12 @@ macro_rules! leaving_but {
 }
 
 /// An answer to a caller without a key about somebody whose address was posted before with one.
-fn told(name: &'static str, change: fn(&mut Answer)) -> Fault {
-    Fault::new(FAMILY, name, &[row::HLP_07], move || {
+fn told(name: &'static str, change: fn(&mut BufferedResponse)) -> Mutant {
+    Mutant::new(FAMILY, name, &[row::HLP_07], move || {
         let mut known: HashSet<String> = HashSet::new();
         Interceptor::after(move |call, answer, sight| {
             let has_key = call.headers.contains_key("svc-api-token");
-            let helper = matches!(sight.what(call), Some(What::Helper(_)));
+            let helper = matches!(sight.what(call), Some(ResourceKind::Helper(_)));
             let Some(address) = address(call, helper) else {
                 return;
             };
@@ -53,11 +53,11 @@ fn told(name: &'static str, change: fn(&mut Answer)) -> Fault {
             }
         })
     })
-    .over(Over::SecondServer(leaving))
+    .over(BaseServer::SecondServer(leaving))
 }
 
 /// The first e-mail address of a posted person.
-fn address(call: &Call, in_helper: bool) -> Option<String> {
+fn address(call: &BufferedRequest, in_helper: bool) -> Option<String> {
     let body = Value::Object(call.json()?);
     let person = if in_helper {
         body.get("person")?
@@ -72,7 +72,7 @@ fn address(call: &Call, in_helper: bool) -> Option<String> {
     )
 }
 
-pub(super) fn faults() -> Vec<Fault> {
+pub(super) fn faults() -> Vec<Mutant> {
     let mut all = leaving_but![
         "a stranger gives somebody known another primary address" => Defect::StrangersChange("email_addresses"),
         "a stranger gives somebody known a phone" => Defect::StrangersChange("phone_numbers"),
@@ -88,42 +88,44 @@ pub(super) fn faults() -> Vec<Fault> {
     ];
     all.extend([
         behind("a stranger renames whom an identifier names", |options| {
-            options.strangers = Strangers::MatchNobody;
+            options.strangers = AnonymousEffect::MatchNobody;
             options.defects.push(Defect::StrangersNameByIdentifier);
         }),
         told("a stranger is told that somebody is known", |answer| {
             answer.set_json(&json!({ "matched": true }));
         }),
         told("a stranger is refused for somebody known", |answer| {
-            *answer = Answer::empty(409);
+            *answer = BufferedResponse::empty(409);
         }),
         told(
             "a stranger is answered nothing of somebody known",
             |answer| answer.set_json(&Value::Null),
         ),
-        Fault::new(
+        Mutant::new(
             FAMILY,
             "a failed call shows people to a key for one helper",
             &[row::AUT_04],
             Interceptor::default,
         )
-        .over(Over::SecondServer(|options| {
+        .over(BaseServer::SecondServer(|options| {
             options.matches_people = true;
             options.defects.push(Defect::FailuresShowPeople);
             options.keys.truncate(2);
-            options
-                .keys
-                .push(Key::only("k-narrow", "one", &["helper.record_signature"]));
+            options.keys.push(ServerKey::only(
+                "k-narrow",
+                "one",
+                &["helper.record_signature"],
+            ));
         }))
-        .at(Place::Backend),
-        Fault::new(
+        .at(MutationPoint::Backend),
+        Mutant::new(
             FAMILY,
             "a stranger's failed call shows the person in the reference server",
             &[row::HLP_07],
             || {
                 Interceptor::around(|call, server| {
                     Box::pin(async move {
-                        let is_helper = matches!(server.what(&call), Some(What::Helper(_)));
+                        let is_helper = matches!(server.what(&call), Some(ResourceKind::Helper(_)));
                         let has_key = call.headers.contains_key("svc-api-token");
                         let address = address(&call, is_helper);
                         let mut answer = server.send(call).await;

@@ -6,11 +6,11 @@ use http::{HeaderName, HeaderValue, Method};
 use serde_json::{Map, Value, json};
 use svc_conformance::row;
 
-use super::table::{Line, Spot, To, Verb, line, table};
-use super::{Fault, Over, Place, set};
-use crate::interceptor::{Interceptor, Server};
-use crate::link_map::What;
-use crate::transport::{Answer, Call};
+use super::table::{MutationRow, MutationStep, MutationTarget, TriggerRequest, line, table};
+use super::{BaseServer, Mutant, MutationPoint, set};
+use crate::interceptor::{InterceptedServer, Interceptor};
+use crate::link_map::ResourceKind;
+use crate::transport::{BufferedRequest, BufferedResponse};
 
 const FAMILY: &str = "strict handling";
 const PREFER: HeaderName = HeaderName::from_static("prefer");
@@ -23,11 +23,11 @@ fn fault(
     name: &'static str,
     rows: &[&str],
     twist: impl Fn() -> Interceptor + Send + Sync + 'static,
-) -> Fault {
-    Fault::new(FAMILY, name, rows, twist).on_reference()
+) -> Mutant {
+    Mutant::new(FAMILY, name, rows, twist).on_reference()
 }
 
-fn is_strict(call: &Call) -> bool {
+fn is_strict(call: &BufferedRequest) -> bool {
     call.headers.get(PREFER).is_some_and(|value| {
         value
             .to_str()
@@ -36,33 +36,33 @@ fn is_strict(call: &Call) -> bool {
 }
 
 /// Whether a request is a write, not one of many in a batch.
-fn is_single(call: &Call) -> bool {
+fn is_single(call: &BufferedRequest) -> bool {
     matches!(call.method, Method::POST | Method::PUT) && !is_batch(call)
 }
 
-fn is_batch(call: &Call) -> bool {
+fn is_batch(call: &BufferedRequest) -> bool {
     call.uri.path().ends_with("/batch")
 }
 
-fn is_create(_: &Call, what: Option<What>) -> bool {
-    matches!(what, Some(What::Collection(_)))
+fn is_create(_: &BufferedRequest, what: Option<ResourceKind>) -> bool {
+    matches!(what, Some(ResourceKind::Collection(_)))
 }
 
-fn is_change(_: &Call, what: Option<What>) -> bool {
-    matches!(what, Some(What::Record(_)))
+fn is_change(_: &BufferedRequest, what: Option<ResourceKind>) -> bool {
+    matches!(what, Some(ResourceKind::Record(_)))
 }
 
-fn is_help(_: &Call, what: Option<What>) -> bool {
-    matches!(what, Some(What::Helper(_)))
+fn is_help(_: &BufferedRequest, what: Option<ResourceKind>) -> bool {
+    matches!(what, Some(ResourceKind::Helper(_)))
 }
 
 /// A change to requests with the preference.
 fn sent(
     name: &'static str,
     row: &'static str,
-    is_meant: fn(&Call, Option<What>) -> bool,
-    change: fn(&mut Call),
-) -> Fault {
+    is_meant: fn(&BufferedRequest, Option<ResourceKind>) -> bool,
+    change: fn(&mut BufferedRequest),
+) -> Mutant {
     fault(name, &[row], move || {
         Interceptor::before(move |call, sight| {
             if is_strict(call) && is_meant(call, sight.what(call)) {
@@ -71,15 +71,15 @@ fn sent(
             None
         })
     })
-    .at(Place::Request)
+    .at(MutationPoint::Request)
 }
 
 /// Requests whose preference is ignored.
 fn ignoring(
     name: &'static str,
     row: &'static str,
-    is_meant: fn(&Call, Option<What>) -> bool,
-) -> Fault {
+    is_meant: fn(&BufferedRequest, Option<ResourceKind>) -> bool,
+) -> Mutant {
     sent(name, row, is_meant, |call| {
         drop(call.headers.remove(PREFER));
     })
@@ -89,9 +89,9 @@ fn ignoring(
 fn done_anyway(
     name: &'static str,
     row: &'static str,
-    is_meant: fn(&Call, Option<What>) -> bool,
-) -> Fault {
-    async fn twice(mut call: Call, server: Server) -> Answer {
+    is_meant: fn(&BufferedRequest, Option<ResourceKind>) -> bool,
+) -> Mutant {
+    async fn twice(mut call: BufferedRequest, server: InterceptedServer) -> BufferedResponse {
         let refused = server.send(call.clone()).await;
         if refused.status == 400 {
             call.headers.remove(PREFER);
@@ -109,11 +109,11 @@ fn done_anyway(
             })
         })
     })
-    .at(Place::Backend)
+    .at(MutationPoint::Backend)
 }
 
 /// A helper call that is refused, and whose person is created all the same.
-async fn person_done(call: Call, server: Server) -> Answer {
+async fn person_done(call: BufferedRequest, server: InterceptedServer) -> BufferedResponse {
     let refused = server.send(call.clone()).await;
     let person = call.json().and_then(|mut body| body.remove("person"));
     if let (400, Some(person), Some(sign_up)) = (refused.status, person, server.helper("person"))
@@ -130,7 +130,7 @@ async fn person_done(call: Call, server: Server) -> Answer {
 }
 
 /// A change to the descriptions of a refusal with the preference, and to the whole list of them.
-fn refusals(name: &'static str, row: &'static str, change: fn(&mut Vec<Value>)) -> Fault {
+fn refusals(name: &'static str, row: &'static str, change: fn(&mut Vec<Value>)) -> Mutant {
     fault(name, &[row], move || {
         Interceptor::documents(move |call, document, status, sight| {
             if status != 400 || !is_strict(call) {
@@ -154,9 +154,9 @@ fn refusals(name: &'static str, row: &'static str, change: fn(&mut Vec<Value>)) 
 fn answers(
     name: &'static str,
     row: &'static str,
-    is_meant: fn(&Call, Option<What>) -> bool,
-    change: fn(&Call, &mut Map<String, Value>),
-) -> Fault {
+    is_meant: fn(&BufferedRequest, Option<ResourceKind>) -> bool,
+    change: fn(&BufferedRequest, &mut Map<String, Value>),
+) -> Mutant {
     fault(name, &[row], move || {
         Interceptor::documents(move |call, document, status, sight| {
             if status < 300
@@ -180,7 +180,7 @@ fn is_inside(description: &Value) -> bool {
 }
 
 /// The members of a body that the warnings of its answer name, at its top.
-fn unknown(call: &Call, document: &Map<String, Value>) -> Map<String, Value> {
+fn unknown(call: &BufferedRequest, document: &Map<String, Value>) -> Map<String, Value> {
     let warnings = document
         .get(WARNINGS)
         .and_then(Value::as_array)
@@ -196,10 +196,10 @@ fn unknown(call: &Call, document: &Map<String, Value>) -> Map<String, Value> {
 
 /// Shows on reads what the answer to a create or a change had besides the record.
 async fn storing(
-    call: Call,
-    server: Server,
-    part: fn(&Call, &Map<String, Value>) -> Map<String, Value>,
-) -> Answer {
+    call: BufferedRequest,
+    server: InterceptedServer,
+    part: fn(&BufferedRequest, &Map<String, Value>) -> Map<String, Value>,
+) -> BufferedResponse {
     let mut answer = server.send(call.clone()).await;
     let Some(Value::Object(mut document)) = answer.json() else {
         return answer;
@@ -220,7 +220,10 @@ async fn storing(
     } else {
         let stored = part(&call, &document);
         if !stored.is_empty() {
-            server.remember(own, &Answer::document(200, &Value::Object(stored)));
+            server.remember(
+                own,
+                &BufferedResponse::document(200, &Value::Object(stored)),
+            );
         }
     }
     answer
@@ -229,39 +232,40 @@ async fn storing(
 fn stored(
     name: &'static str,
     row: &'static str,
-    part: fn(&Call, &Map<String, Value>) -> Map<String, Value>,
-) -> Fault {
+    part: fn(&BufferedRequest, &Map<String, Value>) -> Map<String, Value>,
+) -> Mutant {
     fault(name, &[row], move || {
         Interceptor::around(move |call, server| Box::pin(storing(call, server, part)))
     })
-    .at(Place::Backend)
+    .at(MutationPoint::Backend)
 }
 
 /// Faults of the warnings that creates, changes and helper calls have, as data.
 #[rustfmt::skip]
-const LINES: &[Line] = &[
-    line("warnings name no property", row::STR_06, Spot::Answers("*", To::Any), &[Verb::Drop("more:warnings[].properties")]).over(STRICT_SERVER),
-    line("warnings have no code", row::STR_06, Spot::Answers("*", To::Any), &[Verb::Drop("more:warnings[].error_code")]).over(STRICT_SERVER),
-    line("warnings have no description", row::STR_06, Spot::Answers("*", To::Any), &[Verb::Drop("more:warnings[].description")]).over(STRICT_SERVER),
-    line("warnings name one member", row::STR_06, Spot::Answers("*", To::Any), &[Verb::Cut("more:warnings", 1)]).over(STRICT_SERVER),
-    line("warnings name members inside helper bodies without their path", row::STR_06, Spot::Answers("POST", To::Helper("*")),
-        &[Verb::Text("more:warnings[].properties[]", last)]).over(STRICT_SERVER),
+const LINES: &[MutationRow] = &[
+    line("warnings name no property", row::STR_06, MutationTarget::Answers("*", TriggerRequest::Any), &[MutationStep::Drop("more:warnings[].properties")]).over(STRICT_SERVER),
+    line("warnings have no code", row::STR_06, MutationTarget::Answers("*", TriggerRequest::Any), &[MutationStep::Drop("more:warnings[].error_code")]).over(STRICT_SERVER),
+    line("warnings have no description", row::STR_06, MutationTarget::Answers("*", TriggerRequest::Any), &[MutationStep::Drop("more:warnings[].description")]).over(STRICT_SERVER),
+    line("warnings name one member", row::STR_06, MutationTarget::Answers("*", TriggerRequest::Any), &[MutationStep::Cut("more:warnings", 1)]).over(STRICT_SERVER),
+    line("warnings name members inside helper bodies without their path", row::STR_06, MutationTarget::Answers("POST", TriggerRequest::Helper("*")),
+        &[MutationStep::Text("more:warnings[].properties[]", last)]).over(STRICT_SERVER),
 ];
 
 /// The second service that handles members strictly.
-const STRICT_SERVER: Over = Over::SecondServer(|options| options.strict_handling = true);
+const STRICT_SERVER: BaseServer =
+    BaseServer::SecondServer(|options| options.strict_handling = true);
 
 /// The last part of a path.
 fn last(path: &str) -> String {
     path.rsplit('.').next().unwrap_or_default().to_owned()
 }
 
-pub(super) fn faults() -> Vec<Fault> {
+pub(super) fn faults() -> Vec<Mutant> {
     [ignored(), refused(), tolerated(), table(FAMILY, LINES)].concat()
 }
 
 /// The preference does not count.
-fn ignored() -> Vec<Fault> {
+fn ignored() -> Vec<Mutant> {
     vec![
         ignoring(
             "creates ignore the preference for strict handling",
@@ -271,7 +275,7 @@ fn ignored() -> Vec<Fault> {
         ignoring(
             "creates of signatures ignore the preference for strict handling",
             row::STR_01,
-            |_, what| what == Some(What::Collection("signature")),
+            |_, what| what == Some(ResourceKind::Collection("signature")),
         ),
         ignoring(
             "changes ignore the preference for strict handling",
@@ -286,12 +290,12 @@ fn ignored() -> Vec<Fault> {
         ignoring(
             "the sign-up ignores the preference for strict handling",
             row::STR_08,
-            |_, what| what == Some(What::Helper("person")),
+            |_, what| what == Some(ResourceKind::Helper("person")),
         ),
         ignoring(
             "the helper for signatures ignores the preference for strict handling",
             row::STR_08,
-            |_, what| what == Some(What::Helper("signature")),
+            |_, what| what == Some(ResourceKind::Helper("signature")),
         ),
         ignoring(
             "batches ignore the preference for strict handling",
@@ -335,8 +339,8 @@ fn ignored() -> Vec<Fault> {
 }
 
 /// Refusals that are answered otherwise, or that are none.
-fn refused() -> Vec<Fault> {
-    let after = |name: &'static str, row: &'static str, act: fn(&mut Answer)| {
+fn refused() -> Vec<Mutant> {
+    let after = |name: &'static str, row: &'static str, act: fn(&mut BufferedResponse)| {
         fault(name, &[row], move || {
             Interceptor::after(move |call, answer, _| {
                 if is_strict(call) && is_single(call) {
@@ -366,7 +370,7 @@ fn refused() -> Vec<Fault> {
             &[row::STR_08],
             || Interceptor::around(|call, server| Box::pin(person_done(call, server))),
         )
-        .at(Place::Backend),
+        .at(MutationPoint::Backend),
         refusals("strict refusals name no property", row::STR_01, |list| {
             for one in list.iter_mut().filter_map(Value::as_object_mut) {
                 one.remove("properties");
@@ -425,8 +429,9 @@ fn refused() -> Vec<Fault> {
                     let problem = json!({"error_code": "NO_SUCH_PREFERENCE", "description": "No."});
                     let entry = json!({"resource": sight.rel("error"), "response_code": 400, "error_descriptions": [problem]});
                     let error = json!({"request_type": "atomic", "response_code": 400, "resource_status": [entry]});
-                    is_strict(call)
-                        .then(|| Answer::document(400, &json!({ sight.rel("error"): error })))
+                    is_strict(call).then(|| {
+                        BufferedResponse::document(400, &json!({ sight.rel("error"): error }))
+                    })
                 })
             },
         ),
@@ -434,8 +439,8 @@ fn refused() -> Vec<Fault> {
 }
 
 /// Unknown members that are refused, stored, or not named, without the preference.
-fn tolerated() -> Vec<Fault> {
-    let always = |name: &'static str, is_meant: fn(&Call) -> bool| {
+fn tolerated() -> Vec<Mutant> {
+    let always = |name: &'static str, is_meant: fn(&BufferedRequest) -> bool| {
         fault(name, &[row::STR_05], move || {
             Interceptor::before(move |call, _| {
                 if is_single(call) && is_meant(call) {
@@ -444,9 +449,10 @@ fn tolerated() -> Vec<Fault> {
                 None
             })
         })
-        .at(Place::Request)
+        .at(MutationPoint::Request)
     };
-    let silent: fn(&Call, &mut Map<String, Value>) = |_, document| drop(document.remove(WARNINGS));
+    let silent: fn(&BufferedRequest, &mut Map<String, Value>) =
+        |_, document| drop(document.remove(WARNINGS));
     vec![
         always("creates are strict without the preference", |call| {
             call.method == Method::POST
@@ -516,7 +522,7 @@ fn tolerated() -> Vec<Fault> {
                 })
             },
         )
-        .at(Place::Request),
+        .at(MutationPoint::Request),
         fault(
             "changes with unknown members do nothing",
             &[row::STR_05],
@@ -533,7 +539,7 @@ fn tolerated() -> Vec<Fault> {
                 })
             },
         )
-        .at(Place::Request),
+        .at(MutationPoint::Request),
         fault(
             "entries of a batch have no warnings",
             &[row::STR_09],

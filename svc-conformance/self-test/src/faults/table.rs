@@ -7,14 +7,14 @@
 
 use serde_json::{Map, Value};
 
-use super::{Fault, Over, Place, members};
+use super::{BaseServer, Mutant, MutationPoint, members};
 use crate::interceptor::Interceptor;
-use crate::link_map::{LinkMap, What};
-use crate::transport::{Answer, Call};
+use crate::link_map::{LinkMap, ResourceKind};
+use crate::transport::{BufferedRequest, BufferedResponse};
 
 /// Where a fault shows; `*` stands for every kind.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Spot {
+pub(super) enum MutationTarget {
     /// Pages of collections of a kind.
     Pages(&'static str),
     /// Members of such pages.
@@ -28,14 +28,14 @@ pub(super) enum Spot {
     /// The descriptions of errors.
     Descriptions,
     /// What is sent by a method to what.
-    Sent(&'static str, To),
+    Sent(&'static str, TriggerRequest),
     /// The whole answer to a method at what.
-    Answers(&'static str, To),
+    Answers(&'static str, TriggerRequest),
 }
 
 /// What a request goes to; `*` stands for every kind, for helpers without the schedule.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum To {
+pub(super) enum TriggerRequest {
     Any,
     Record(&'static str),
     Collection(&'static str),
@@ -44,7 +44,7 @@ pub(super) enum To {
 
 /// One step of a fault.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Verb {
+pub(super) enum MutationStep {
     /// Goes on where a value is this one.
     Is(&'static str, &'static str),
     /// Goes on where it is not.
@@ -97,37 +97,37 @@ pub(super) enum Verb {
 
 /// One line of a table of faults.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Line {
+pub(super) struct MutationRow {
     name: &'static str,
     /// The rows that it breaks, with blanks between them.
     rows: &'static str,
-    does: (Spot, &'static [Verb]),
-    also: Option<(Spot, &'static [Verb])>,
-    over: Over,
-    place: Option<Place>,
+    does: (MutationTarget, &'static [MutationStep]),
+    also: Option<(MutationTarget, &'static [MutationStep])>,
+    over: BaseServer,
+    place: Option<MutationPoint>,
 }
 
 /// A fault of the second service.
 pub(super) const fn line(
     name: &'static str,
     rows: &'static str,
-    spot: Spot,
-    verbs: &'static [Verb],
-) -> Line {
-    Line {
+    spot: MutationTarget,
+    verbs: &'static [MutationStep],
+) -> MutationRow {
+    MutationRow {
         name,
         rows,
         does: (spot, verbs),
         also: None,
-        over: Over::SecondServer(|_| {}),
+        over: BaseServer::SecondServer(|_| {}),
         place: None,
     }
 }
 
-impl Line {
+impl MutationRow {
     /// Does something else, too: to requests if the first is done to answers, or the other way
     /// round.
-    pub(super) const fn and(self, spot: Spot, verbs: &'static [Verb]) -> Self {
+    pub(super) const fn and(self, spot: MutationTarget, verbs: &'static [MutationStep]) -> Self {
         Self {
             also: Some((spot, verbs)),
             ..self
@@ -136,31 +136,31 @@ impl Line {
 
     /// Applied to the reference server.
     pub(super) const fn on_reference(self) -> Self {
-        self.over(Over::Reference(|api| api))
+        self.over(BaseServer::Reference(|api| api))
     }
 
     /// Applied to a service that is set up for it.
-    pub(super) const fn over(self, over: Over) -> Self {
+    pub(super) const fn over(self, over: BaseServer) -> Self {
         Self { over, ..self }
     }
 
     /// Applied elsewhere than the spot says.
-    pub(super) const fn at(self, place: Place) -> Self {
+    pub(super) const fn at(self, place: MutationPoint) -> Self {
         Self {
             place: Some(place),
             ..self
         }
     }
 
-    fn fault(self, family: &'static str) -> Fault {
+    fn fault(self, family: &'static str) -> Mutant {
         let rows: Vec<&str> = self.rows.split(' ').collect();
         let (spot, verbs) = self.does;
-        let place = if matches!(spot, Spot::Sent(..)) {
-            Place::Request
+        let place = if matches!(spot, MutationTarget::Sent(..)) {
+            MutationPoint::Request
         } else {
-            Place::Response
+            MutationPoint::Response
         };
-        let fault = Fault::new(family, self.name, &rows, move || {
+        let fault = Mutant::new(family, self.name, &rows, move || {
             let twist = twist(spot, verbs);
             match self.also {
                 Some((spot, verbs)) => twist.joined(self::twist(spot, verbs)),
@@ -172,41 +172,41 @@ impl Line {
 }
 
 /// The faults of a table.
-pub(super) fn table(family: &'static str, lines: &[Line]) -> Vec<Fault> {
+pub(super) fn table(family: &'static str, lines: &[MutationRow]) -> Vec<Mutant> {
     lines.iter().map(|line| line.fault(family)).collect()
 }
 
-impl To {
-    fn fits(self, what: Option<What>) -> bool {
+impl TriggerRequest {
+    fn fits(self, what: Option<ResourceKind>) -> bool {
         let is = |wanted: &str, kind: &str| wanted == "*" || wanted == kind;
         match (self, what) {
             (Self::Any, _) => true,
-            (Self::Helper("*"), Some(What::Helper(kind))) => kind != "message",
-            (Self::Record(wanted), Some(What::Record(kind)))
-            | (Self::Collection(wanted), Some(What::Collection(kind)))
-            | (Self::Helper(wanted), Some(What::Helper(kind))) => is(wanted, kind),
+            (Self::Helper("*"), Some(ResourceKind::Helper(kind))) => kind != "message",
+            (Self::Record(wanted), Some(ResourceKind::Record(kind)))
+            | (Self::Collection(wanted), Some(ResourceKind::Collection(kind)))
+            | (Self::Helper(wanted), Some(ResourceKind::Helper(kind))) => is(wanted, kind),
             _ => false,
         }
     }
 }
 
-fn twist(spot: Spot, verbs: &'static [Verb]) -> Interceptor {
-    let object = move |call: &Call, object: &mut Map<String, Value>, sight: &LinkMap| {
+fn twist(spot: MutationTarget, verbs: &'static [MutationStep]) -> Interceptor {
+    let object = move |call: &BufferedRequest, object: &mut Map<String, Value>, sight: &LinkMap| {
         let mut value = Value::Object(std::mem::take(object));
         act(verbs, call, &mut value, None, sight);
         if let Value::Object(changed) = value {
             *object = changed;
         }
     };
-    let nowhere = Call::nowhere();
+    let nowhere = BufferedRequest::nowhere();
     match spot {
-        Spot::Pages(kind) => Interceptor::pages(move |call, page, sight| {
-            if To::Collection(kind).fits(sight.what(call)) {
+        MutationTarget::Pages(kind) => Interceptor::pages(move |call, page, sight| {
+            if TriggerRequest::Collection(kind).fits(sight.what(call)) {
                 object(call, page, sight);
             }
         }),
-        Spot::Members(kind) => Interceptor::pages(move |call, page, sight| {
-            if To::Collection(kind).fits(sight.what(call)) {
+        MutationTarget::Members(kind) => Interceptor::pages(move |call, page, sight| {
+            if TriggerRequest::Collection(kind).fits(sight.what(call)) {
                 for member in members(page)
                     .into_iter()
                     .flatten()
@@ -216,20 +216,24 @@ fn twist(spot: Spot, verbs: &'static [Verb]) -> Interceptor {
                 }
             }
         }),
-        Spot::Records(kind) => {
+        MutationTarget::Records(kind) => {
             Interceptor::records(kind, move |record, sight| object(&nowhere, record, sight))
         }
-        Spot::Errors => Interceptor::errors(move |error, sight| object(&nowhere, error, sight)),
-        Spot::Entries => Interceptor::entries(move |entry, sight| object(&nowhere, entry, sight)),
-        Spot::Descriptions => {
+        MutationTarget::Errors => {
+            Interceptor::errors(move |error, sight| object(&nowhere, error, sight))
+        }
+        MutationTarget::Entries => {
+            Interceptor::entries(move |entry, sight| object(&nowhere, entry, sight))
+        }
+        MutationTarget::Descriptions => {
             Interceptor::descriptions(move |one, sight| object(&nowhere, one, sight))
         }
-        Spot::Sent(method, to) => Interceptor::sent(move |call, what, body, sight| {
+        MutationTarget::Sent(method, to) => Interceptor::sent(move |call, what, body, sight| {
             if (method == "*" || call.method == method) && to.fits(what) {
                 object(call, body, sight);
             }
         }),
-        Spot::Answers(method, to) => Interceptor::after(move |call, answer, sight| {
+        MutationTarget::Answers(method, to) => Interceptor::after(move |call, answer, sight| {
             if (method == "*" || call.method == method) && to.fits(sight.what(call)) {
                 let mut value = answer.json().unwrap_or_default();
                 let before = value.clone();
@@ -244,36 +248,39 @@ fn twist(spot: Spot, verbs: &'static [Verb]) -> Interceptor {
 
 /// Does one verb after the other.
 fn act(
-    verbs: &[Verb],
-    call: &Call,
+    verbs: &[MutationStep],
+    call: &BufferedRequest,
     value: &mut Value,
-    mut answer: Option<&mut Answer>,
+    mut answer: Option<&mut BufferedResponse>,
     sight: &LinkMap,
 ) {
     for verb in verbs {
         let goes_on = match *verb {
-            Verb::Is(path, wanted) => found(value, path, sight) == Some(json(wanted)),
-            Verb::Not(path, wanted) => found(value, path, sight) != Some(json(wanted)),
-            Verb::Has(path) => found(value, path, sight).is_some(),
-            Verb::Above(path, most) => {
+            MutationStep::Is(path, wanted) => found(value, path, sight) == Some(json(wanted)),
+            MutationStep::Not(path, wanted) => found(value, path, sight) != Some(json(wanted)),
+            MutationStep::Has(path) => found(value, path, sight).is_some(),
+            MutationStep::Above(path, most) => {
                 found(value, path, sight).and_then(|one| one.as_f64()) > Some(most)
             }
-            Verb::Asked(text) => call.uri.to_string().contains(text),
-            Verb::Status(status) => answer
+            MutationStep::Asked(text) => call.uri.to_string().contains(text),
+            MutationStep::Status(status) => answer
                 .as_ref()
                 .is_some_and(|answer| answer.status == status),
-            Verb::Failed => answer.as_ref().is_some_and(|answer| answer.status >= 400),
-            Verb::Done => answer.as_ref().is_some_and(|answer| answer.is_success()),
-            Verb::Swap(_) | Verb::Empty(_) | Verb::Bare | Verb::Body(..) => {
+            MutationStep::Failed => answer.as_ref().is_some_and(|answer| answer.status >= 400),
+            MutationStep::Done => answer.as_ref().is_some_and(|answer| answer.is_success()),
+            MutationStep::Swap(_)
+            | MutationStep::Empty(_)
+            | MutationStep::Bare
+            | MutationStep::Body(..) => {
                 if let Some(answer) = answer.as_mut() {
                     match *verb {
-                        Verb::Swap(status) => answer.status = status,
-                        Verb::Empty(status) => **answer = Answer::empty(status),
-                        Verb::Body(status, text) => {
+                        MutationStep::Swap(status) => answer.status = status,
+                        MutationStep::Empty(status) => **answer = BufferedResponse::empty(status),
+                        MutationStep::Body(status, text) => {
                             *value = json(text);
-                            **answer = Answer::document(status, value);
+                            **answer = BufferedResponse::document(status, value);
                         }
-                        _ => **answer = Answer::empty(answer.status),
+                        _ => **answer = BufferedResponse::empty(answer.status),
                     }
                 }
                 true
@@ -289,48 +296,50 @@ fn act(
     }
 }
 
-fn changed(verb: Verb, value: &mut Value, sight: &LinkMap) {
+fn changed(verb: MutationStep, value: &mut Value, sight: &LinkMap) {
     let list = |value: &mut Value, path, act: &mut dyn FnMut(&mut Vec<Value>)| {
         each(value, path, sight, &mut |one| {
             one.as_array_mut().into_iter().for_each(&mut *act);
         });
     };
     match verb {
-        Verb::Drop(path) => put(value, path, None, sight),
-        Verb::Set(path, new) => put(value, path, Some(&json(new)), sight),
-        Verb::Copy(from, to) => {
+        MutationStep::Drop(path) => put(value, path, None, sight),
+        MutationStep::Set(path, new) => put(value, path, Some(&json(new)), sight),
+        MutationStep::Copy(from, to) => {
             let new = found(value, from, sight);
             if new.is_some() {
                 put(value, to, new.as_ref(), sight);
             }
         }
-        Verb::Add(path, more) => each(value, path, sight, &mut |one| {
+        MutationStep::Add(path, more) => each(value, path, sight, &mut |one| {
             if let Some(whole) = one.as_i64() {
                 *one = whole.saturating_add(more.into()).into();
             } else if let Some(number) = one.as_f64() {
                 *one = (number + f64::from(more)).into();
             }
         }),
-        Verb::Keep(path, names) => each(value, path, sight, &mut |one| {
+        MutationStep::Keep(path, names) => each(value, path, sight, &mut |one| {
             if let Value::Object(object) = one {
                 object.retain(|name, _| names.contains(&name.as_str()));
             }
         }),
-        Verb::Cut(path, most) => list(value, path, &mut |list| list.truncate(most)),
-        Verb::Pop(path) => list(value, path, &mut |list| drop(list.pop())),
-        Verb::Repeat(path) => list(value, path, &mut |list| list.extend(list.first().cloned())),
-        Verb::Reverse(path) => list(value, path, &mut |list| list.reverse()),
-        Verb::Replace(path, old, new) => each(value, path, sight, &mut |one| {
+        MutationStep::Cut(path, most) => list(value, path, &mut |list| list.truncate(most)),
+        MutationStep::Pop(path) => list(value, path, &mut |list| drop(list.pop())),
+        MutationStep::Repeat(path) => {
+            list(value, path, &mut |list| list.extend(list.first().cloned()))
+        }
+        MutationStep::Reverse(path) => list(value, path, &mut |list| list.reverse()),
+        MutationStep::Replace(path, old, new) => each(value, path, sight, &mut |one| {
             if let Value::String(text) = one {
                 *text = text.replace(old, new);
             }
         }),
-        Verb::Text(path, change) => each(value, path, sight, &mut |one| {
+        MutationStep::Text(path, change) => each(value, path, sight, &mut |one| {
             if let Value::String(text) = one {
                 *text = change(text);
             }
         }),
-        Verb::Value(path, change) => each(value, path, sight, &mut |one| change(one)),
+        MutationStep::Value(path, change) => each(value, path, sight, &mut |one| change(one)),
         _ => {}
     }
 }

@@ -3,12 +3,12 @@
 use serde_json::{Map, Value};
 use svc_conformance::row;
 
-use super::Fault;
+use super::Mutant;
 use crate::interceptor::Interceptor;
 
 /// Descriptions that are left out while there are others.
-fn later(name: &'static str, is_later: fn(&str) -> bool) -> Fault {
-    Fault::new("told later", name, &[row::ERR_39], move || {
+fn later(name: &'static str, is_later: fn(&str) -> bool) -> Mutant {
+    Mutant::new("told later", name, &[row::ERR_39], move || {
         Interceptor::entries(move |entry, _| {
             for list in ["error_descriptions", "errors"] {
                 let Some(all) = entry.get_mut(list).and_then(Value::as_array_mut) else {
@@ -37,7 +37,7 @@ const fn is_function(property: &str) -> bool {
     matches!(property.as_bytes(), [b'a', b'd', b'd', b'_', ..])
 }
 
-pub(super) fn faults() -> Vec<Fault> {
+pub(super) fn faults() -> Vec<Mutant> {
     vec![
         later(
             "a wrong field hides a link that leads nowhere",

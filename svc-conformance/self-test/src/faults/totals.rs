@@ -4,13 +4,13 @@ use std::collections::{HashMap, HashSet};
 
 use svc_conformance::row;
 
-use super::table::Spot::{Answers, Members, Records};
-use super::table::To::Record;
-use super::table::Verb::{Above, Add, Cut, Drop, Set};
-use super::table::{Line, line, table};
-use super::{Fault, Place, set};
+use super::table::MutationStep::{Above, Add, Cut, Drop, Set};
+use super::table::MutationTarget::{Answers, Members, Records};
+use super::table::TriggerRequest::Record;
+use super::table::{MutationRow, line, table};
+use super::{Mutant, MutationPoint, set};
 use crate::interceptor::Interceptor;
-use crate::link_map::{self, What};
+use crate::link_map::{self, ResourceKind};
 
 /// The totals of containers: kind, total, its row.
 const TOTALS: [(&str, &str, &str); 5] = [
@@ -29,7 +29,7 @@ const TOTALS: [(&str, &str, &str); 5] = [
     ),
 ];
 
-const LINES: &[Line] = &[
+const LINES: &[MutationRow] = &[
     line(
         "petitions are listed without signatures",
         "RES-petition-10 COL-28",
@@ -200,16 +200,16 @@ const LINES: &[Line] = &[
     ),
 ];
 
-pub(super) fn faults() -> Vec<Fault> {
+pub(super) fn faults() -> Vec<Mutant> {
     let mut faults = table("totals", LINES);
     faults.extend(TOTALS.map(|(kind, total, row)| {
-        Fault::new(
+        Mutant::new(
             "totals",
             format!("an update of a {kind} forgets its {total}"),
             &[row],
             move || forgotten(kind, total),
         )
-        .at(Place::Backend)
+        .at(MutationPoint::Backend)
     }));
     let amount = (
         "fundraising_page",
@@ -221,23 +221,23 @@ pub(super) fn faults() -> Vec<Fault> {
             .into_iter()
             .chain([amount])
             .map(|(kind, total, row)| {
-                Fault::new(
+                Mutant::new(
                     "totals",
                     format!("{total} of a {kind} never fall"),
                     &[row],
                     move || rising(kind, total),
                 )
-                .at(Place::Backend)
+                .at(MutationPoint::Backend)
             }),
     );
     faults.extend(TOTALS.map(|(kind, total, row)| {
-        Fault::new(
+        Mutant::new(
             "totals",
             format!("{total} are those of every {kind}"),
             &[row],
             move || shared(kind, total),
         )
-        .at(Place::Backend)
+        .at(MutationPoint::Backend)
     }));
     faults
 }
@@ -246,7 +246,10 @@ pub(super) fn faults() -> Vec<Fault> {
 fn forgotten(kind: &'static str, total: &'static str) -> Interceptor {
     let mut updated: HashSet<String> = HashSet::new();
     Interceptor::documents(move |call, document, status, sight| {
-        if call.method == "PUT" && status == 200 && sight.what(call) == Some(What::Record(kind)) {
+        if call.method == "PUT"
+            && status == 200
+            && sight.what(call) == Some(ResourceKind::Record(kind))
+        {
             updated.extend(link_map::href(document, "self").map(ToOwned::to_owned));
         }
         sight.each_record(call, document, &mut |one, record| {

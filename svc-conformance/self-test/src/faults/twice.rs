@@ -6,14 +6,14 @@ use std::collections::HashMap;
 use serde_json::{Map, Value, json};
 use svc_conformance::row;
 
-use super::{Fault, Over, Place, set};
+use super::{BaseServer, Mutant, MutationPoint, set};
 use crate::interceptor::Interceptor;
-use crate::link_map::{self, What};
-use crate::second_server::{Defect, Options};
+use crate::link_map::{self, ResourceKind};
+use crate::second_server::{Defect, ServerOptions};
 
 const FAMILY: &str = "matching";
 
-fn matched(options: &mut Options) {
+fn matched(options: &mut ServerOptions) {
     options.matches_people = true;
 }
 
@@ -30,9 +30,9 @@ fn mail(person: &Map<String, Value>) -> Option<&str> {
 fn taken_for(
     name: &'static str,
     key: fn(&Map<String, Value>) -> Option<String>,
-    over: fn(&mut Options),
-) -> Fault {
-    Fault::new(
+    over: fn(&mut ServerOptions),
+) -> Mutant {
+    Mutant::new(
         FAMILY,
         name,
         &[row::HLP_03, row::HLP_11, row::HLP_12, row::HLP_19, "HLP-*"],
@@ -41,7 +41,7 @@ fn taken_for(
             Interceptor::sent(move |_, what, body, _| {
                 let Some(Value::Object(person)) = body
                     .get_mut("person")
-                    .filter(|_| matches!(what, Some(What::Helper(_))))
+                    .filter(|_| matches!(what, Some(ResourceKind::Helper(_))))
                 else {
                     return;
                 };
@@ -56,18 +56,18 @@ fn taken_for(
             })
         },
     )
-    .over(Over::SecondServer(over))
-    .at(Place::Backend)
+    .over(BaseServer::SecondServer(over))
+    .at(MutationPoint::Backend)
 }
 
 /// A change to the person who is posted, where that address was posted before.
-fn again(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Value>)) -> Fault {
-    Fault::new(FAMILY, name, rows, move || {
+fn again(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Value>)) -> Mutant {
+    Mutant::new(FAMILY, name, rows, move || {
         let mut known: Vec<String> = Vec::new();
         Interceptor::sent(move |_, what, body, _| {
             let Some(Value::Object(person)) = body
                 .get_mut("person")
-                .filter(|_| matches!(what, Some(What::Helper(_))))
+                .filter(|_| matches!(what, Some(ResourceKind::Helper(_))))
             else {
                 return;
             };
@@ -80,16 +80,16 @@ fn again(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Value>))
             known.push(address);
         })
     })
-    .over(Over::SecondServer(matched))
-    .at(Place::Backend)
+    .over(BaseServer::SecondServer(matched))
+    .at(MutationPoint::Backend)
 }
 
 /// A change to how a person is shown whose address was posted more than once.
-fn shown(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Value>)) -> Fault {
-    Fault::new(FAMILY, name, rows, move || {
+fn shown(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Value>)) -> Mutant {
+    Mutant::new(FAMILY, name, rows, move || {
         let mut known: HashMap<String, u32> = HashMap::new();
         Interceptor::documents(move |call, document, status, sight| {
-            if matches!(sight.what(call), Some(What::Helper(_)))
+            if matches!(sight.what(call), Some(ResourceKind::Helper(_)))
                 && status < 300
                 && let Some(address) = call
                     .json()
@@ -106,22 +106,23 @@ fn shown(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Value>))
             });
         })
     })
-    .over(Over::SecondServer(matched))
+    .over(BaseServer::SecondServer(matched))
 }
 
 /// The second action of a person whose address was posted before is answered with the first, and
 /// not stored.
-fn once(name: &'static str, kind: &'static str, row: &'static str) -> Fault {
-    Fault::new(FAMILY, name, &[row, row::HLP_03, row::HLP_06], move || {
+fn once(name: &'static str, kind: &'static str, row: &'static str) -> Mutant {
+    Mutant::new(FAMILY, name, &[row, row::HLP_03, row::HLP_06], move || {
         Interceptor::around(move |call, server| {
             Box::pin(async move {
                 let person = call.json().and_then(|mut body| body.remove("person"));
                 let address = person
                     .as_ref()
                     .and_then(|person| mail(person.as_object()?).map(str::to_lowercase));
-                let (true, Some(address)) =
-                    (server.what(&call) == Some(What::Helper(kind)), address)
-                else {
+                let (true, Some(address)) = (
+                    server.what(&call) == Some(ResourceKind::Helper(kind)),
+                    address,
+                ) else {
                     return server.send(call).await;
                 };
                 if let Some(known) = server.remembered(&address) {
@@ -133,11 +134,11 @@ fn once(name: &'static str, kind: &'static str, row: &'static str) -> Fault {
             })
         })
     })
-    .over(Over::SecondServer(matched))
-    .at(Place::Backend)
+    .over(BaseServer::SecondServer(matched))
+    .at(MutationPoint::Backend)
 }
 
-pub(super) fn faults() -> Vec<Fault> {
+pub(super) fn faults() -> Vec<Mutant> {
     vec![
         taken_for(
             "people without an address are one",
@@ -262,29 +263,29 @@ pub(super) fn faults() -> Vec<Fault> {
             "attendance",
             row::HLP_15,
         ),
-        Fault::new(
+        Mutant::new(
             FAMILY,
             "people are looked up before they are inserted",
             &[row::HLP_05],
             Interceptor::default,
         )
-        .over(Over::SecondServer(|options| {
+        .over(BaseServer::SecondServer(|options| {
             matched(options);
             options.defects.push(Defect::LooksUpBeforeInsert);
         }))
-        .at(Place::Backend),
-        Fault::new(
+        .at(MutationPoint::Backend),
+        Mutant::new(
             FAMILY,
             "a signup of somebody known answers what was before",
             &[row::HLP_06, row::HLP_19, row::HLP_03],
             stale,
         )
-        .over(Over::SecondServer(matched)),
+        .over(BaseServer::SecondServer(matched)),
     ]
 }
 
 /// What the interface leaves free about those who are posted twice.
-pub(super) fn free() -> Vec<Fault> {
+pub(super) fn free() -> Vec<Mutant> {
     vec![
         again("a matched person keeps its names", &[], |person| {
             person.retain(|name, _| name != "given_name" && name != "family_name");
@@ -305,7 +306,7 @@ pub(super) fn free() -> Vec<Fault> {
 fn stale() -> Interceptor {
     let mut first: HashMap<String, Map<String, Value>> = HashMap::new();
     Interceptor::documents(move |call, document, status, sight| {
-        if sight.what(call) == Some(What::Helper("person")) && status < 300 {
+        if sight.what(call) == Some(ResourceKind::Helper("person")) && status < 300 {
             let own = link_map::href(document, "self")
                 .unwrap_or_default()
                 .to_owned();

@@ -5,23 +5,23 @@ use std::collections::{HashMap, HashSet};
 use serde_json::{Map, Value, json};
 use svc_conformance::row;
 
-use super::{Fault, Over, Place, add, links, members, set};
-use crate::interceptor::{Interceptor, Server};
-use crate::link_map::{self, What};
-use crate::transport::{Answer, Call};
+use super::{BaseServer, Mutant, MutationPoint, add, links, members, set};
+use crate::interceptor::{InterceptedServer, Interceptor};
+use crate::link_map::{self, ResourceKind};
+use crate::transport::{BufferedRequest, BufferedResponse};
 
 const FAMILY: &str = "update";
 
 /// A change to the body of updates.
-fn put(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Value>)) -> Fault {
-    Fault::new(FAMILY, name, rows, move || {
+fn put(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Value>)) -> Mutant {
+    Mutant::new(FAMILY, name, rows, move || {
         Interceptor::sent(move |call, _, body, _| {
             if call.method == "PUT" {
                 change(body);
             }
         })
     })
-    .at(Place::Request)
+    .at(MutationPoint::Request)
 }
 
 /// An update for which the server first reads the record.
@@ -29,33 +29,35 @@ fn read_first(
     name: &'static str,
     rows: &[&str],
     change: fn(&mut Map<String, Value>, &Map<String, Value>),
-) -> Fault {
-    Fault::new(FAMILY, name, rows, move || {
-        Interceptor::around(move |mut call: Call, server: Server| {
-            Box::pin(async move {
-                if call.method == "PUT"
-                    && let Some(mut body) = call.json()
-                {
-                    let stored = server.send(call.get(&call.uri.to_string())).await;
-                    if let Some(Value::Object(stored)) = stored.json() {
-                        change(&mut body, &stored);
-                        call.set_json(body);
+) -> Mutant {
+    Mutant::new(FAMILY, name, rows, move || {
+        Interceptor::around(
+            move |mut call: BufferedRequest, server: InterceptedServer| {
+                Box::pin(async move {
+                    if call.method == "PUT"
+                        && let Some(mut body) = call.json()
+                    {
+                        let stored = server.send(call.get(&call.uri.to_string())).await;
+                        if let Some(Value::Object(stored)) = stored.json() {
+                            change(&mut body, &stored);
+                            call.set_json(body);
+                        }
                     }
-                }
-                server.send(call).await
-            })
-        })
+                    server.send(call).await
+                })
+            },
+        )
     })
-    .at(Place::Backend)
+    .at(MutationPoint::Backend)
 }
 
 /// The answer to writes of some sort is another one.
 fn answered(
     name: &'static str,
     rows: &[&str],
-    change: fn(&Call, &mut Answer, Option<What>),
-) -> Fault {
-    Fault::new("write answer", name, rows, move || {
+    change: fn(&BufferedRequest, &mut BufferedResponse, Option<ResourceKind>),
+) -> Mutant {
+    Mutant::new("write answer", name, rows, move || {
         Interceptor::after(move |call, answer, sight| {
             if call.is_write() && answer.is_success() {
                 change(call, answer, sight.what(call));
@@ -65,18 +67,18 @@ fn answered(
 }
 
 /// A request of some sort is answered as if, but not done.
-fn swallowed(name: &'static str, rows: &[&str], nth: u32, method: &'static str) -> Fault {
-    Fault::new("write lost", name, rows, move || {
+fn swallowed(name: &'static str, rows: &[&str], nth: u32, method: &'static str) -> Mutant {
+    Mutant::new("write lost", name, rows, move || {
         let mut counts: HashMap<String, u32> = HashMap::new();
         Interceptor::before(move |call, sight| {
-            if call.method != method || !matches!(sight.what(call), Some(What::Record(_))) {
+            if call.method != method || !matches!(sight.what(call), Some(ResourceKind::Record(_))) {
                 return None;
             }
             let count = counts.entry(call.address()).or_default();
             *count = count.saturating_add(1);
             if *count == nth {
                 if method == "DELETE" {
-                    return Some(Answer::document(
+                    return Some(BufferedResponse::document(
                         200,
                         &json!({ "notice": "It is deleted." }),
                     ));
@@ -87,11 +89,11 @@ fn swallowed(name: &'static str, rows: &[&str], nth: u32, method: &'static str) 
             None
         })
     })
-    .at(Place::Backend)
+    .at(MutationPoint::Backend)
 }
 
 #[expect(clippy::too_many_lines, reason = "a table: one fault after the other")]
-pub(super) fn faults() -> Vec<Fault> {
+pub(super) fn faults() -> Vec<Mutant> {
     let mut faults = vec![
         put("null is ignored", &[row::CRU_17], |body| {
             body.retain(|_, value| !value.is_null());
@@ -208,35 +210,37 @@ pub(super) fn faults() -> Vec<Fault> {
             1,
             "DELETE",
         ),
-        Fault::new(
+        Mutant::new(
             FAMILY,
             "modified_date stays",
             &[row::CRU_19, row::TYP_16],
             || frozen(false),
         )
-        .at(Place::Backend),
-        Fault::new(
+        .at(MutationPoint::Backend),
+        Mutant::new(
             FAMILY,
             "modified_date stays in the reference server",
             &[row::CRU_19, row::TYP_16],
             || frozen(false),
         )
         .on_reference(),
-        Fault::new(
+        Mutant::new(
             FAMILY,
             "modified_date stays, in whole seconds",
             &[row::CRU_19, row::TYP_16],
             || frozen(false),
         )
-        .over(Over::SecondServer(|options| options.whole_seconds = true))
-        .at(Place::Backend),
-        Fault::new(
+        .over(BaseServer::SecondServer(|options| {
+            options.whole_seconds = true
+        }))
+        .at(MutationPoint::Backend),
+        Mutant::new(
             FAMILY,
             "modified_date goes back",
             &[row::CRU_19, row::TYP_16],
             || frozen(true),
         ),
-        Fault::new(
+        Mutant::new(
             FAMILY,
             "created_date moves with updates",
             &[row::TYP_15],
@@ -249,7 +253,7 @@ pub(super) fn faults() -> Vec<Fault> {
             },
         )
         .on_reference(),
-        Fault::new(
+        Mutant::new(
             FAMILY,
             "a total can be written",
             &[row::RES_PETITION_10, row::RES_FORM_10, "RES-*"],
@@ -281,12 +285,12 @@ pub(super) fn faults() -> Vec<Fault> {
                 })
             },
         )
-        .at(Place::Backend),
+        .at(MutationPoint::Backend),
         answered(
             "a create answers 202",
             &[row::CRU_13, row::ERR_13, "CRU-*"],
             |call, answer, what| {
-                if call.method == "POST" && matches!(what, Some(What::Collection(_))) {
+                if call.method == "POST" && matches!(what, Some(ResourceKind::Collection(_))) {
                     answer.status = 202;
                 }
             },
@@ -296,7 +300,7 @@ pub(super) fn faults() -> Vec<Fault> {
             &[row::CRU_13],
             |call, answer, what| {
                 if call.method == "POST"
-                    && matches!(what, Some(What::Collection(_)))
+                    && matches!(what, Some(ResourceKind::Collection(_)))
                     && answer.body.len().is_multiple_of(2)
                 {
                     answer.status = 200;
@@ -308,7 +312,7 @@ pub(super) fn faults() -> Vec<Fault> {
             "a create answers without the record",
             &[row::CRU_01, row::CRU_10, row::CRU_12, row::ERR_13, "CRU-*"],
             |call, answer, what| {
-                if call.method == "POST" && matches!(what, Some(What::Collection(_))) {
+                if call.method == "POST" && matches!(what, Some(ResourceKind::Collection(_))) {
                     answer.set_json(&json!({}));
                 }
             },
@@ -318,7 +322,7 @@ pub(super) fn faults() -> Vec<Fault> {
             &[row::CRU_04, row::CRU_08, row::CRU_11, row::ERR_15],
             |call, answer, _| {
                 if call.method == "PUT" {
-                    *answer = Answer::empty(204);
+                    *answer = BufferedResponse::empty(204);
                 }
             },
         ),
@@ -384,34 +388,34 @@ pub(super) fn faults() -> Vec<Fault> {
                 }
             },
         ),
-        Fault::new(
+        Mutant::new(
             "write lost",
             "a new record is not listed",
             &[row::CRU_22, row::COL_23, row::COL_31],
             || hidden(false),
         )
         .on_reference(),
-        Fault::new(
+        Mutant::new(
             "write lost",
             "a deleted record is still listed",
             &[row::CRU_05, row::CRU_09, row::COL_23, "CRU-*"],
             || ghosts(false),
         ),
-        Fault::new(
+        Mutant::new(
             "write lost",
             "a deleted record is still readable",
             &[row::CRU_05, row::CRU_09, row::ERR_11],
             || ghosts(true),
         )
         .on_reference(),
-        Fault::new(
+        Mutant::new(
             "write lost",
             "a deleted record still counts",
             &[row::COL_23],
             || {
                 let mut deleted: HashMap<&'static str, i64> = HashMap::new();
                 Interceptor::documents(move |call, document, status, sight| {
-                    let Some(kind) = sight.what(call).and_then(What::kind) else {
+                    let Some(kind) = sight.what(call).and_then(ResourceKind::kind) else {
                         return;
                     };
                     if call.method == "DELETE" && status < 300 {
@@ -425,58 +429,59 @@ pub(super) fn faults() -> Vec<Fault> {
                 })
             },
         )
-        .at(Place::Backend),
-        Fault::new(
+        .at(MutationPoint::Backend),
+        Mutant::new(
             "rejected",
             "a refused create is stored",
             &[row::CRU_21, row::ERR_04],
             || unconditional("POST"),
         )
-        .at(Place::Backend),
-        Fault::new(
+        .at(MutationPoint::Backend),
+        Mutant::new(
             "rejected",
             "a refused create is stored in the reference server",
             &[row::CRU_21, row::ERR_04],
             || unconditional("POST"),
         )
         .on_reference(),
-        Fault::new(
+        Mutant::new(
             "rejected",
             "a refused update is stored",
             &[row::CRU_20, row::ERR_04, row::ERR_14],
             || unconditional("PUT"),
         )
-        .at(Place::Backend),
+        .at(MutationPoint::Backend),
     ];
     faults.extend(actions());
     faults
 }
 
 /// The rows on actions that are created with their person's link.
-fn actions() -> Vec<Fault> {
+fn actions() -> Vec<Mutant> {
     vec![
-        Fault::new(
+        Mutant::new(
             "action",
             "a signature's comments are lost on create",
             &[row::CRU_01, row::RES_SIGNATURE_03],
             || {
                 Interceptor::sent(|call, what, body, _| {
-                    if call.method == "POST" && what == Some(What::Collection("signature")) {
+                    if call.method == "POST" && what == Some(ResourceKind::Collection("signature"))
+                    {
                         body.remove("comments");
                         body.remove("origin_system");
                     }
                 })
             },
         )
-        .at(Place::Request),
-        Fault::new(
+        .at(MutationPoint::Request),
+        Mutant::new(
             "action",
             "a signature's person is another one",
             &[row::CRU_02, row::RES_SIGNATURE_06, row::COL_14],
             || {
                 let mut first: Option<Value> = None;
                 Interceptor::sent(move |_, what, body, sight| {
-                    if what != Some(What::Collection("signature")) {
+                    if what != Some(ResourceKind::Collection("signature")) {
                         return;
                     }
                     let rel = sight.rel("person");
@@ -486,8 +491,8 @@ fn actions() -> Vec<Fault> {
                 })
             },
         )
-        .at(Place::Backend),
-        Fault::new(
+        .at(MutationPoint::Backend),
+        Mutant::new(
             "action",
             "a link to nobody is taken",
             &[row::CRU_02, row::CRU_06],
@@ -497,7 +502,7 @@ fn actions() -> Vec<Fault> {
                         let answer = server.send(call.clone()).await;
                         let is_action = matches!(
                             server.what(&call),
-                            Some(What::Collection("signature" | "submission"))
+                            Some(ResourceKind::Collection("signature" | "submission"))
                         );
                         if answer.status != 400 || !is_action || call.method != "POST" {
                             return answer;
@@ -517,8 +522,8 @@ fn actions() -> Vec<Fault> {
                 })
             },
         )
-        .at(Place::Backend),
-        Fault::new(
+        .at(MutationPoint::Backend),
+        Mutant::new(
             "action",
             "a new record has no identifier of its own",
             &[row::CRU_03, row::ENT_08],
@@ -534,14 +539,14 @@ fn actions() -> Vec<Fault> {
                 })
             },
         ),
-        Fault::new(
+        Mutant::new(
             "action",
             "a submission without answers and form",
             &[row::CRU_07, "RES-submission-*"],
             || {
                 Interceptor::alone("submission", |call, record, sight| {
                     if call.method == "POST"
-                        && matches!(sight.what(call), Some(What::Collection(_)))
+                        && matches!(sight.what(call), Some(ResourceKind::Collection(_)))
                     {
                         for name in ["answers", "form"] {
                             let rel = sight.rel(name);
@@ -593,33 +598,34 @@ fn actions() -> Vec<Fault> {
 }
 
 /// A write of one kind keeps only what is needed.
-fn write_of(name: &'static str, method: &'static str, kind: &'static str, rows: &[&str]) -> Fault {
+fn write_of(name: &'static str, method: &'static str, kind: &'static str, rows: &[&str]) -> Mutant {
     let rows: Vec<&str> = rows.iter().copied().chain([row::CRU_15]).collect();
-    Fault::new("action", name, &rows, move || {
+    Mutant::new("action", name, &rows, move || {
         Interceptor::sent(move |call, what, body, _| {
-            if call.method == method && what.and_then(What::kind) == Some(kind) {
+            if call.method == method && what.and_then(ResourceKind::kind) == Some(kind) {
                 body.retain(|name, _| {
                     ["_links", "question_type", "identifiers"].contains(&name.as_str())
                 });
             }
         })
     })
-    .at(Place::Backend)
+    .at(MutationPoint::Backend)
 }
 
-fn delete_of(name: &'static str, kind: &'static str, row: &'static str) -> Fault {
-    Fault::new(
+fn delete_of(name: &'static str, kind: &'static str, row: &'static str) -> Mutant {
+    Mutant::new(
         "action",
         name,
         &[row, row::CRU_14, row::ERR_16, row::ERR_11],
         move || {
             Interceptor::before(move |call, sight| {
-                let is_it = call.method == "DELETE" && sight.what(call) == Some(What::Record(kind));
-                is_it.then(|| Answer::empty(204))
+                let is_it =
+                    call.method == "DELETE" && sight.what(call) == Some(ResourceKind::Record(kind));
+                is_it.then(|| BufferedResponse::empty(204))
             })
         },
     )
-    .at(Place::Backend)
+    .at(MutationPoint::Backend)
 }
 
 /// The first modified date of each record, or one before it, is shown for ever.
@@ -675,7 +681,8 @@ fn ghosts(readable: bool) -> Interceptor {
     Interceptor::after(move |call, answer, sight| {
         let (at, what) = (call.address(), sight.what(call));
         if call.method == "DELETE" && answer.is_success() {
-            if let (Some(record), Some(kind)) = (last.get(&at).cloned(), what.and_then(What::kind))
+            if let (Some(record), Some(kind)) =
+                (last.get(&at).cloned(), what.and_then(ResourceKind::kind))
             {
                 gone.push((kind, record));
                 dead.insert(at);
@@ -684,7 +691,7 @@ fn ghosts(readable: bool) -> Interceptor {
         }
         if readable && answer.status == 404 && call.method == "GET" && dead.contains(&at) {
             if let Some(record) = last.get(&at) {
-                *answer = Answer::document(200, record);
+                *answer = BufferedResponse::document(200, record);
             }
             return;
         }
@@ -699,7 +706,7 @@ fn ghosts(readable: bool) -> Interceptor {
                 );
             }
         });
-        if let (false, Some(What::Collection(kind))) = (readable, what)
+        if let (false, Some(ResourceKind::Collection(kind))) = (readable, what)
             && document.get("page") == document.get("total_pages")
             && let Some(members) = members(&mut document)
         {
@@ -720,7 +727,7 @@ fn unconditional(method: &'static str) -> Interceptor {
             let answer = server.send(call.clone()).await;
             let is_record = matches!(
                 server.what(&call),
-                Some(What::Collection(_) | What::Record(_))
+                Some(ResourceKind::Collection(_) | ResourceKind::Record(_))
             );
             if answer.status != 400 || call.method != method || !is_record {
                 return answer;
@@ -733,7 +740,7 @@ fn unconditional(method: &'static str) -> Interceptor {
                 body.retain(|name, value| {
                     name == "_links" || name == "identifiers" || value.is_string()
                 });
-                if server.what(&call) == Some(What::Collection("question")) {
+                if server.what(&call) == Some(ResourceKind::Collection("question")) {
                     set(&mut body, "question_type", "Paragraph");
                 }
                 if body.is_empty()

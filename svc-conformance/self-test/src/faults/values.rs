@@ -3,9 +3,9 @@
 use serde_json::{Map, Value, json};
 use svc_conformance::row;
 
-use super::{Fault, Place, links, set};
+use super::{Mutant, MutationPoint, links, set};
 use crate::interceptor::Interceptor;
-use crate::link_map::What;
+use crate::link_map::ResourceKind;
 
 /// Rows that a damaged value may be seen under, whatever field it is in.
 const TEXT: [&str; 2] = [row::TYP_01, "RES-*"];
@@ -48,8 +48,8 @@ fn walk(name: &str, value: &mut Value, act: &mut dyn FnMut(&str, &mut Value)) {
 }
 
 /// Every text is damaged.
-fn text(name: &'static str, change: fn(&str) -> String) -> Fault {
-    Fault::new("text damaged", name, &TEXT, move || {
+fn text(name: &'static str, change: fn(&str) -> String) -> Mutant {
+    Mutant::new("text damaged", name, &TEXT, move || {
         Interceptor::records("*", move |record, _| {
             every_value(record, &mut |_, value| {
                 if let Value::String(text) = value {
@@ -61,8 +61,8 @@ fn text(name: &'static str, change: fn(&str) -> String) -> Fault {
 }
 
 /// Every number is damaged.
-fn number(name: &'static str, rows: &[&str], change: fn(&Value) -> Option<Value>) -> Fault {
-    Fault::new("number damaged", name, rows, move || {
+fn number(name: &'static str, rows: &[&str], change: fn(&Value) -> Option<Value>) -> Mutant {
+    Mutant::new("number damaged", name, rows, move || {
         Interceptor::records("*", move |record, _| {
             every_value(record, &mut |name, value| {
                 if value.is_number()
@@ -82,8 +82,8 @@ fn date(
     rows: &[&str],
     is_it: fn(&str) -> bool,
     change: fn(&str) -> String,
-) -> Fault {
-    Fault::new("date shifted", name, rows, move || {
+) -> Mutant {
+    Mutant::new("date shifted", name, rows, move || {
         Interceptor::records("*", move |record, _| {
             every_value(record, &mut |name, value| {
                 if let Value::String(text) = value
@@ -117,8 +117,8 @@ fn lists(record: &mut Map<String, Value>, act: &mut dyn FnMut(&str, &mut Vec<Val
     }
 }
 
-fn list(name: &'static str, rows: &[&str], change: fn(&mut Vec<Value>)) -> Fault {
-    Fault::new("list damaged", name, rows, move || {
+fn list(name: &'static str, rows: &[&str], change: fn(&mut Vec<Value>)) -> Mutant {
+    Mutant::new("list damaged", name, rows, move || {
         Interceptor::records("*", move |record, _| {
             lists(record, &mut |_, list| change(list));
         })
@@ -126,8 +126,8 @@ fn list(name: &'static str, rows: &[&str], change: fn(&mut Vec<Value>)) -> Fault
 }
 
 /// A common field of every record.
-fn common(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Value>)) -> Fault {
-    Fault::new("common field", name, rows, move || {
+fn common(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Value>)) -> Mutant {
+    Mutant::new("common field", name, rows, move || {
         Interceptor::records("*", move |record, _| change(record))
     })
 }
@@ -136,14 +136,14 @@ fn identifiers(record: &mut Map<String, Value>) -> Option<&mut Vec<Value>> {
     record.get_mut("identifiers").and_then(Value::as_array_mut)
 }
 
-pub(super) fn faults() -> Vec<Fault> {
+pub(super) fn faults() -> Vec<Mutant> {
     let mut faults = texts();
     faults.extend(numbers());
     faults.extend(commons());
     faults
 }
 
-fn texts() -> Vec<Fault> {
+fn texts() -> Vec<Mutant> {
     vec![
         text("texts are trimmed", |text| text.trim().to_owned()),
         text("texts are in small letters", str::to_lowercase).on_reference(),
@@ -190,7 +190,7 @@ fn texts() -> Vec<Fault> {
                 .collect::<Vec<_>>()
                 .join(" ")
         }),
-        Fault::new(
+        Mutant::new(
             "text damaged",
             "an empty text is null",
             &[row::TYP_01, "RES-*", "CRU-*"],
@@ -270,7 +270,7 @@ fn texts() -> Vec<Fault> {
 }
 
 #[expect(clippy::too_many_lines, reason = "a table: one fault after the other")]
-fn numbers() -> Vec<Fault> {
+fn numbers() -> Vec<Mutant> {
     vec![
         number(
             "numbers pass through 32 bits",
@@ -325,7 +325,7 @@ fn numbers() -> Vec<Fault> {
             },
         )
         .on_reference(),
-        Fault::new(
+        Mutant::new(
             "number damaged",
             "what is false is left out",
             &[row::TYP_05, "RES-*"],
@@ -339,7 +339,7 @@ fn numbers() -> Vec<Fault> {
                 })
             },
         ),
-        Fault::new(
+        Mutant::new(
             "number damaged",
             "what is false is true",
             &[row::TYP_05, "RES-*"],
@@ -393,7 +393,7 @@ fn numbers() -> Vec<Fault> {
         primaries("postal_addresses", row::RES_POSTAL_ADDRESS_02, json!(true)),
         primaries("email_addresses", row::RES_EMAIL_ADDRESS_02, json!(true)),
         primaries("phone_numbers", row::RES_PHONE_NUMBER_02, json!("true")),
-        Fault::new(
+        Mutant::new(
             "shared object",
             "phone numbers with a plus",
             &[row::RES_PHONE_NUMBER_03, row::LIM_03],
@@ -412,7 +412,7 @@ fn numbers() -> Vec<Fault> {
                 })
             },
         ),
-        Fault::new(
+        Mutant::new(
             "shared object",
             "network names of others",
             &[row::HAL_11, "RES-share_options-*"],
@@ -440,7 +440,7 @@ fn numbers() -> Vec<Fault> {
             },
         )
         .on_reference(),
-        Fault::new(
+        Mutant::new(
             "shared object",
             "handles begin with an at sign",
             &[row::RES_PERSON_35],
@@ -459,7 +459,7 @@ fn numbers() -> Vec<Fault> {
                 })
             },
         ),
-        Fault::new(
+        Mutant::new(
             "shared object",
             "keys of responses with a dash",
             &[row::RES_QUESTION_08],
@@ -478,13 +478,13 @@ fn numbers() -> Vec<Fault> {
                 })
             },
         ),
-        Fault::new(
+        Mutant::new(
             "shared object",
             "gender does not follow a plain identity",
             &[row::RES_PERSON_08],
             || gender(true),
         ),
-        Fault::new(
+        Mutant::new(
             "shared object",
             "gender does not follow a compound identity",
             &[row::RES_PERSON_09],
@@ -492,13 +492,13 @@ fn numbers() -> Vec<Fault> {
         ),
         referrer("referrer data of attendances are lost", "attendance"),
         referrer("referrer data of outreaches are lost", "outreach"),
-        Fault::new(
+        Mutant::new(
             "shared object",
             "targets of outreaches are lost",
             &[row::RES_TARGET_01, row::RES_OUTREACH_09],
             || Interceptor::records("outreach", |record, _| drop(record.remove("targets"))),
         ),
-        Fault::new(
+        Mutant::new(
             "shared object",
             "share options of share pages are lost",
             &[row::RES_SHARE_OPTIONS_01, row::RES_SHARE_PAGE_10],
@@ -511,8 +511,8 @@ fn numbers() -> Vec<Fault> {
     ]
 }
 
-fn referrer(name: &'static str, kind: &'static str) -> Fault {
-    Fault::new(
+fn referrer(name: &'static str, kind: &'static str) -> Mutant {
+    Mutant::new(
         "shared object",
         name,
         &[
@@ -538,8 +538,8 @@ fn gender(plain: bool) -> Interceptor {
 }
 
 /// A unique list with a repetition.
-fn repeated(field: &'static str, row: &'static str) -> Fault {
-    Fault::new(
+fn repeated(field: &'static str, row: &'static str) -> Mutant {
+    Mutant::new(
         "list damaged",
         format!("{field} twice"),
         &[row],
@@ -556,8 +556,8 @@ fn repeated(field: &'static str, row: &'static str) -> Fault {
 }
 
 /// Every element of a list is the primary one.
-fn primaries(field: &'static str, row: &'static str, primary: Value) -> Fault {
-    Fault::new(
+fn primaries(field: &'static str, row: &'static str, primary: Value) -> Mutant {
+    Mutant::new(
         "shared object",
         format!("all {field} are primary"),
         &[row],
@@ -579,7 +579,7 @@ fn primaries(field: &'static str, row: &'static str, primary: Value) -> Fault {
     )
 }
 
-fn commons() -> Vec<Fault> {
+fn commons() -> Vec<Mutant> {
     vec![
         common("no identifiers", &[row::TYP_13, row::ENT_08, "CRU-*", row::HAL_16], |record| drop(record.remove("identifiers"))),
         common("identifiers without a system", &[row::TYP_13, row::ENT_08, "CRU-*"], |record| {
@@ -623,20 +623,20 @@ fn commons() -> Vec<Fault> {
         }),
         sent_dates("created_date is taken from the client", "created_date", row::TYP_15),
         sent_dates("modified_date is taken from the client", "modified_date", row::TYP_16),
-        Fault::new("common field", "helpers take created_date", &[row::TYP_17, row::TYP_15], || taken("created_date", true)).at(Place::Backend),
-        Fault::new("common field", "omitted fields are filled", &[row::CAP_08], || {
+        Mutant::new("common field", "helpers take created_date", &[row::TYP_17, row::TYP_15], || taken("created_date", true)).at(MutationPoint::Backend),
+        Mutant::new("common field", "omitted fields are filled", &[row::CAP_08], || {
             Interceptor::alone("*", |call, record, _| {
                 if call.method == "POST" && !record.contains_key("summary") {
                     set(record, "summary", "No summary yet");
                 }
             })
         }),
-        Fault::new("common field", "a create with few fields is refused", &[row::CAP_08, "CRU-*", row::ERR_13], || {
+        Mutant::new("common field", "a create with few fields is refused", &[row::CAP_08, "CRU-*", row::ERR_13], || {
             Interceptor::before(|call, sight| {
                 let body = call.json()?;
-                let is_create = call.method == "POST" && matches!(sight.what(call), Some(What::Collection("petition" | "event" | "form")));
+                let is_create = call.method == "POST" && matches!(sight.what(call), Some(ResourceKind::Collection("petition" | "event" | "form")));
                 (is_create && !body.contains_key("title")).then(|| {
-                    crate::transport::Answer::document(400, &json!({ sight.rel("error"): {
+                    crate::transport::BufferedResponse::document(400, &json!({ sight.rel("error"): {
                         "request_type": "atomic", "response_code": 400, "resource_status": [{
                             "resource": sight.rel("petition"), "response_code": 400, "error_descriptions": [{
                                 "error_code": "TITLE_MISSING", "description": "A title is needed.", "properties": ["title"]
@@ -646,12 +646,12 @@ fn commons() -> Vec<Fault> {
                 })
             })
         })
-        .at(Place::Request),
-        Fault::new("common field", "a person's id is a number", &[row::HLP_20], || {
+        .at(MutationPoint::Request),
+        Mutant::new("common field", "a person's id is a number", &[row::HLP_20], || {
             Interceptor::records("person", |record, _| set(record, "id", 17))
         }),
-        Fault::new("common field", "a person has no id", &[row::HLP_20], || Interceptor::records("person", |record, _| drop(record.remove("id")))).on_reference(),
-        Fault::new("link missing", "embedded records without self", &[row::HAL_08, row::COL_25, row::HAL_16, "RES-*"], || {
+        Mutant::new("common field", "a person has no id", &[row::HLP_20], || Interceptor::records("person", |record, _| drop(record.remove("id")))).on_reference(),
+        Mutant::new("link missing", "embedded records without self", &[row::HAL_08, row::COL_25, row::HAL_16, "RES-*"], || {
             Interceptor::pages(|_, page, _| {
                 for member in super::members(page).into_iter().flatten().filter_map(Value::as_object_mut) {
                     drop(links(member).and_then(|links| links.remove("self")));
@@ -661,14 +661,14 @@ fn commons() -> Vec<Fault> {
     ]
 }
 
-fn sent_dates(name: &'static str, field: &'static str, row: &'static str) -> Fault {
-    Fault::new(
+fn sent_dates(name: &'static str, field: &'static str, row: &'static str) -> Mutant {
+    Mutant::new(
         "common field",
         name,
         &[row, row::CRU_16, row::CAP_06],
         move || taken(field, false),
     )
-    .at(Place::Backend)
+    .at(MutationPoint::Backend)
 }
 
 /// A date that clients send is shown instead of the server's.
@@ -680,7 +680,7 @@ fn taken(field: &'static str, only_helpers: bool) -> Interceptor {
         };
         if call.is_write()
             && answer.is_success()
-            && (!only_helpers || matches!(sight.what(call), Some(What::Helper(_))))
+            && (!only_helpers || matches!(sight.what(call), Some(ResourceKind::Helper(_))))
         {
             let body = call.json().unwrap_or_default();
             let value = body.get(field).or_else(|| body.get("person")?.get(field));

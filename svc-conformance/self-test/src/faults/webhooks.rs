@@ -6,9 +6,9 @@ use http::{HeaderValue, Method};
 use serde_json::{Map, Value, json};
 use svc_conformance::row;
 
-use super::{Fault, Place, links, members, set};
+use super::{Mutant, MutationPoint, links, members, set};
 use crate::interceptor::Interceptor;
-use crate::transport::{Answer, Call, address};
+use crate::transport::{BufferedRequest, BufferedResponse, address};
 
 const FAMILY: &str = "webhooks";
 const KEY: &str = "svc-api-token";
@@ -16,20 +16,20 @@ const KEY: &str = "svc-api-token";
 const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=";
 
 /// The path below `webhooks`, of a request about them.
-fn below(call: &Call) -> Option<&str> {
+fn below(call: &BufferedRequest) -> Option<&str> {
     let (_, below) = call.uri.path().split_once("/webhooks")?;
     Some(below.trim_matches('/'))
 }
 
-fn is_list(call: &Call) -> bool {
+fn is_list(call: &BufferedRequest) -> bool {
     below(call).is_some_and(str::is_empty)
 }
 
-fn is_one(call: &Call) -> bool {
+fn is_one(call: &BufferedRequest) -> bool {
     below(call).is_some_and(|below| !below.is_empty() && !below.contains('/'))
 }
 
-fn is_at(call: &Call, end: &str) -> bool {
+fn is_at(call: &BufferedRequest, end: &str) -> bool {
     below(call).is_some_and(|below| below.ends_with(end))
 }
 
@@ -37,9 +37,9 @@ fn is_at(call: &Call, end: &str) -> bool {
 fn shown(
     name: &'static str,
     rows: &[&str],
-    change: fn(&Call, &mut Map<String, Value>, u16),
-) -> Fault {
-    Fault::new(FAMILY, name, rows, move || {
+    change: fn(&BufferedRequest, &mut Map<String, Value>, u16),
+) -> Mutant {
+    Mutant::new(FAMILY, name, rows, move || {
         Interceptor::documents(move |call, document, status, _| {
             if below(call).is_some() {
                 change(call, document, status);
@@ -50,8 +50,12 @@ fn shown(
 }
 
 /// A change to answers about webhooks.
-fn answered(name: &'static str, rows: &[&str], change: fn(&Call, &mut Answer)) -> Fault {
-    Fault::new(FAMILY, name, rows, move || {
+fn answered(
+    name: &'static str,
+    rows: &[&str],
+    change: fn(&BufferedRequest, &mut BufferedResponse),
+) -> Mutant {
+    Mutant::new(FAMILY, name, rows, move || {
         Interceptor::after(move |call, answer, _| {
             if below(call).is_some() {
                 change(call, answer);
@@ -62,8 +66,12 @@ fn answered(name: &'static str, rows: &[&str], change: fn(&Call, &mut Answer)) -
 }
 
 /// A change to requests about webhooks; an answer, where there is one without the server.
-fn asked(name: &'static str, rows: &[&str], change: fn(&mut Call) -> Option<Answer>) -> Fault {
-    Fault::new(FAMILY, name, rows, move || {
+fn asked(
+    name: &'static str,
+    rows: &[&str],
+    change: fn(&mut BufferedRequest) -> Option<BufferedResponse>,
+) -> Mutant {
+    Mutant::new(FAMILY, name, rows, move || {
         Interceptor::before(move |call, _| {
             if below(call).is_some() {
                 change(call)
@@ -73,11 +81,14 @@ fn asked(name: &'static str, rows: &[&str], change: fn(&mut Call) -> Option<Answ
         })
     })
     .on_reference()
-    .at(Place::Backend)
+    .at(MutationPoint::Backend)
 }
 
 /// Changes the body of a request.
-fn sent(call: &mut Call, change: impl FnOnce(&mut Map<String, Value>)) -> Option<Answer> {
+fn sent(
+    call: &mut BufferedRequest,
+    change: impl FnOnce(&mut Map<String, Value>),
+) -> Option<BufferedResponse> {
     if let Some(mut body) = call.json() {
         change(&mut body);
         call.set_json(body);
@@ -86,7 +97,9 @@ fn sent(call: &mut Call, change: impl FnOnce(&mut Map<String, Value>)) -> Option
 }
 
 /// Takes away what holds the words that a server looks for, so that it is taken.
-fn blind(hosts: &'static [&'static str]) -> impl Fn(&mut Call) -> Option<Answer> {
+fn blind(
+    hosts: &'static [&'static str],
+) -> impl Fn(&mut BufferedRequest) -> Option<BufferedResponse> {
     move |call| {
         sent(call, |body| {
             let url = body.get("url").and_then(Value::as_str).unwrap_or_default();
@@ -97,12 +110,12 @@ fn blind(hosts: &'static [&'static str]) -> impl Fn(&mut Call) -> Option<Answer>
     }
 }
 
-fn within(name: &'static str, hosts: &'static [&'static str]) -> Fault {
-    let fault = Fault::new(FAMILY, name, &[row::HOOK_05], move || {
+fn within(name: &'static str, hosts: &'static [&'static str]) -> Mutant {
+    let fault = Mutant::new(FAMILY, name, &[row::HOOK_05], move || {
         let blind = blind(hosts);
         Interceptor::before(move |call, _| if is_list(call) { blind(call) } else { None })
     });
-    fault.on_reference().at(Place::Backend)
+    fault.on_reference().at(MutationPoint::Backend)
 }
 
 /// The list still shows deleted webhooks.
@@ -144,14 +157,14 @@ fn listed_for_ever() -> Interceptor {
     })
 }
 
-pub(super) fn faults() -> Vec<Fault> {
+pub(super) fn faults() -> Vec<Mutant> {
     [documents(), secrets(), refusals(), callers()].concat()
 }
 
 /// What is shown.
-fn documents() -> Vec<Fault> {
+fn documents() -> Vec<Mutant> {
     vec![
-        Fault::new(
+        Mutant::new(
             FAMILY,
             "webhooks are declared and not linked",
             &[row::HOOK_01],
@@ -258,17 +271,17 @@ fn documents() -> Vec<Fault> {
             &[row::HOOK_06],
             |call| {
                 let is_deletion = is_one(call) && call.method == Method::DELETE;
-                is_deletion.then(|| Answer::empty(204))
+                is_deletion.then(|| BufferedResponse::empty(204))
             },
         ),
-        Fault::new(
+        Mutant::new(
             FAMILY,
             "a deleted webhook stays in the list",
             &[row::HOOK_01],
             listed_for_ever,
         )
         .on_reference()
-        .at(Place::Backend),
+        .at(MutationPoint::Backend),
         answered(
             "a deleted webhook is gone with 410",
             &[row::HOOK_06],
@@ -282,7 +295,7 @@ fn documents() -> Vec<Fault> {
 }
 
 /// What becomes of secrets.
-fn secrets() -> Vec<Fault> {
+fn secrets() -> Vec<Mutant> {
     vec![
         shown(
             "a new webhook has no secret",
@@ -355,7 +368,7 @@ fn secrets() -> Vec<Fault> {
                 }
             },
         ),
-        Fault::new(
+        Mutant::new(
             FAMILY,
             "another secret is the same one",
             &[row::HOOK_09],
@@ -381,9 +394,9 @@ fn secrets() -> Vec<Fault> {
 }
 
 /// What is refused.
-fn refusals() -> Vec<Fault> {
+fn refusals() -> Vec<Mutant> {
     vec![
-        Fault::new(
+        Mutant::new(
             FAMILY,
             "of what is wrong with a webhook the first is told",
             &[row::HOOK_04],
@@ -507,7 +520,7 @@ fn refusals() -> Vec<Fault> {
             &[row::HOOK_10],
             |call, answer| {
                 if is_at(call, "redeliver") && answer.status == 200 {
-                    *answer = Answer::empty(501);
+                    *answer = BufferedResponse::empty(501);
                 }
             },
         ),
@@ -515,7 +528,7 @@ fn refusals() -> Vec<Fault> {
 }
 
 /// Who may do what.
-fn callers() -> Vec<Fault> {
+fn callers() -> Vec<Mutant> {
     vec![
         asked(
             "webhooks are shown to whoever has no key",
@@ -570,7 +583,7 @@ fn callers() -> Vec<Fault> {
 }
 
 /// What a server may do: show more of a webhook than the rows ask for.
-pub(super) fn free() -> Vec<Fault> {
+pub(super) fn free() -> Vec<Mutant> {
     vec![shown(
         "webhooks have a name besides",
         &[],

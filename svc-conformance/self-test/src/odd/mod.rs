@@ -6,29 +6,31 @@ mod wrapped;
 use std::fmt;
 use std::sync::Arc;
 
-use super::fields::{self, Field};
+use super::fields::{self, ObjectField};
 use super::interceptor::Interceptor;
-use super::second_server::{Containers, Hrefs, Key, Options, Strangers, Time};
-use super::subject::{Subject, SubjectError};
-use crate::faults::{self, Fault, Over, conditional};
+use super::second_server::{
+    AnonymousEffect, Containers, HrefStyle, ServerKey, ServerOptions, SimulatedTime,
+};
+use super::subject::{SubjectError, TestSubject};
+use crate::faults::{self, BaseServer, Mutant, conditional};
 use svc_core::api::{Atomicity, ErrorBodies, ResponseStyle};
 use svc_core::link::Dialect;
 
 /// Makes the oddity that stands around a service, which may look at its time.
-type Oddity = Arc<dyn Fn(&Time) -> Interceptor + Send + Sync>;
+type UnusualLayer = Arc<dyn Fn(&SimulatedTime) -> Interceptor + Send + Sync>;
 
 /// An odd server.
 #[derive(Clone)]
-pub struct Odd {
+pub struct UnusualServer {
     /// What is odd about it.
     pub name: String,
-    over: Over,
-    twist: Option<Oddity>,
+    over: BaseServer,
+    twist: Option<UnusualLayer>,
     /// Whether the suite is given a key to other data, and one that lacks a right.
     more_keys: bool,
 }
 
-impl fmt::Debug for Odd {
+impl fmt::Debug for UnusualServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Odd")
             .field("name", &self.name)
@@ -36,11 +38,11 @@ impl fmt::Debug for Odd {
     }
 }
 
-impl Odd {
-    fn second_server(name: &'static str, set_up: fn(&mut Options)) -> Self {
+impl UnusualServer {
+    fn second_server(name: &'static str, set_up: fn(&mut ServerOptions)) -> Self {
         Self {
             name: name.to_owned(),
-            over: Over::SecondServer(set_up),
+            over: BaseServer::SecondServer(set_up),
             twist: None,
             more_keys: true,
         }
@@ -52,14 +54,14 @@ impl Odd {
     ) -> Self {
         Self {
             name: name.to_owned(),
-            over: Over::Reference(set_up),
+            over: BaseServer::Reference(set_up),
             twist: None,
             more_keys: true,
         }
     }
 
     /// Does what looks like a fault.
-    fn free(fault: Fault) -> Self {
+    fn free(fault: Mutant) -> Self {
         Self {
             name: fault.name,
             over: fault.over,
@@ -72,7 +74,7 @@ impl Odd {
         self.timed(move |_| twist())
     }
 
-    fn timed(self, twist: impl Fn(&Time) -> Interceptor + Send + Sync + 'static) -> Self {
+    fn timed(self, twist: impl Fn(&SimulatedTime) -> Interceptor + Send + Sync + 'static) -> Self {
         Self {
             twist: Some(Arc::new(twist)),
             ..self
@@ -83,7 +85,7 @@ impl Odd {
     ///
     /// # Errors
     /// The service behind it does not start.
-    pub async fn start(&self) -> Result<Subject, SubjectError> {
+    pub async fn start(&self) -> Result<TestSubject, SubjectError> {
         let mut subject = self.over.start().await?;
         if !self.more_keys {
             subject.other_key = None;
@@ -100,118 +102,122 @@ impl Odd {
 
 /// Every odd server.
 #[must_use]
-pub fn registry() -> Vec<Odd> {
-    let plain: fn(&mut Options) = |_| {};
+pub fn registry() -> Vec<UnusualServer> {
+    let plain: fn(&mut ServerOptions) = |_| {};
     let same: fn(svc_core::ApiBuilder) -> svc_core::ApiBuilder = |api| api;
     let mut all = vec![
-        Odd::second_server(
+        UnusualServer::second_server(
             "another service: numbers for ids, paths of its own, every field",
             plain,
         ),
-        Odd::second_server("a create answers 200", |options| {
+        UnusualServer::second_server("a create answers 200", |options| {
             options.create_status = 200;
         }),
-        Odd::second_server("a delete answers 204", |options| {
+        UnusualServer::second_server("a delete answers 204", |options| {
             options.delete_notice = false;
         }),
-        Odd::second_server("entries are spelt errors and code", |options| {
+        UnusualServer::second_server("entries are spelt errors and code", |options| {
             options.short_entries = true;
         }),
-        Odd::second_server("an empty collection is an empty object", |options| {
+        UnusualServer::second_server("an empty collection is an empty object", |options| {
             options.empty_is_bare = true;
         }),
-        Odd::second_server("hrefs are relative", |options| {
-            options.hrefs = Hrefs::Relative;
+        UnusualServer::second_server("hrefs are relative", |options| {
+            options.hrefs = HrefStyle::Relative;
         }),
-        Odd::second_server("hrefs change at every reading", |options| {
-            options.hrefs = Hrefs::Changing;
+        UnusualServer::second_server("hrefs change at every reading", |options| {
+            options.hrefs = HrefStyle::Changing;
         }),
-        Odd::second_server("hrefs have ids and parts in the query", |options| {
-            options.hrefs = Hrefs::InQuery;
+        UnusualServer::second_server("hrefs have ids and parts in the query", |options| {
+            options.hrefs = HrefStyle::InQuery;
         }),
-        Odd::second_server("nobody joins a cancelled event", |options| {
+        UnusualServer::second_server("nobody joins a cancelled event", |options| {
             options.cancelled_is_final = true;
         }),
-        Odd::second_server("the total of a page includes credits", |options| {
+        UnusualServer::second_server("the total of a page includes credits", |options| {
             options.totals_with_credits = true;
         }),
-        Odd::second_server("dates of records have whole seconds", |options| {
+        UnusualServer::second_server("dates of records have whole seconds", |options| {
             options.whole_seconds = true;
         }),
-        Odd::second_server("a clock of whole seconds writes milliseconds", |options| {
+        UnusualServer::second_server("a clock of whole seconds writes milliseconds", |options| {
             options.whole_seconds = true;
         })
         .with(wrapped::milliseconds),
-        Odd::second_server("no optional field", |options| {
+        UnusualServer::second_server("no optional field", |options| {
             options.without_fields = optional_fields();
         }),
-        Odd::second_server("a page has one member", |options| options.per_page = 1),
-        Odd::second_server("fields and links beyond the interface", |options| {
+        UnusualServer::second_server("a page has one member", |options| options.per_page = 1),
+        UnusualServer::second_server("fields and links beyond the interface", |options| {
             options.extras = true;
         }),
-        Odd::second_server("headers in another order and case", plain).with(wrapped::headers),
-        Odd::second_server("media types have a charset", plain).with(wrapped::charset),
-        Odd::second_server("links have no titles", |options| options.titles = false),
-        Odd::second_server("a 404 has a body", |options| {
+        UnusualServer::second_server("headers in another order and case", plain)
+            .with(wrapped::headers),
+        UnusualServer::second_server("media types have a charset", plain).with(wrapped::charset),
+        UnusualServer::second_server("links have no titles", |options| options.titles = false),
+        UnusualServer::second_server("a 404 has a body", |options| {
             options.not_found_bodies = true;
         }),
-        Odd::second_server("values for read-only fields are refused", |options| {
+        UnusualServer::second_server("values for read-only fields are refused", |options| {
             options.rejects_read_only = true;
         }),
-        Odd::second_server("custom fields have a prefix", |options| {
+        UnusualServer::second_server("custom fields have a prefix", |options| {
             options.custom_field_prefix.push_str("second_");
         }),
-        Odd::second_server("nothing can be written", |options| options.read_only = true),
-        Odd {
+        UnusualServer::second_server("nothing can be written", |options| options.read_only = true),
+        UnusualServer {
             more_keys: false,
-            ..Odd::second_server("one tenant", plain)
+            ..UnusualServer::second_server("one tenant", plain)
         },
-        Odd::second_server("people are matched", |options| {
+        UnusualServer::second_server("people are matched", |options| {
             options.matches_people = true;
         }),
-        Odd::second_server(
+        UnusualServer::second_server(
             "strangers change nobody whom they are matched to, as declared",
             |options| {
-                (options.matches_people, options.strangers) = (true, Strangers::Leave);
+                (options.matches_people, options.strangers) = (true, AnonymousEffect::Leave);
             },
         ),
-        Odd::second_server("strangers are matched to nobody, as declared", |options| {
-            (options.matches_people, options.strangers) = (true, Strangers::MatchNobody);
+        UnusualServer::second_server("strangers are matched to nobody, as declared", |options| {
+            (options.matches_people, options.strangers) = (true, AnonymousEffect::MatchNobody);
         }),
-        Odd::second_server("a key for a helper alone", |options| {
+        UnusualServer::second_server("a key for a helper alone", |options| {
             options.keys.truncate(2);
-            options
-                .keys
-                .push(Key::only("k-narrow", "one", &["helper.record_signature"]));
+            options.keys.push(ServerKey::only(
+                "k-narrow",
+                "one",
+                &["helper.record_signature"],
+            ));
         }),
-        Odd::second_server("lists have 20 elements at most", plain).with(wrapped::short_lists),
-        Odd::second_server("responses of a question need a title", plain)
+        UnusualServer::second_server("lists have 20 elements at most", plain)
+            .with(wrapped::short_lists),
+        UnusualServer::second_server("responses of a question need a title", plain)
             .with(|| wrapped::needed_inside("question", "responses", "title")),
-        Odd::second_server("e-mail addresses need a type", plain)
+        UnusualServer::second_server("e-mail addresses need a type", plain)
             .with(|| wrapped::needed_inside("person", "email_addresses", "address_type")),
-        Odd::second_server("members that are not known are refused", |options| {
+        UnusualServer::second_server("members that are not known are refused", |options| {
             options.rejects_unknown = true;
         }),
-        Odd::second_server("a person acts once, as declared", |options| {
+        UnusualServer::second_server("a person acts once, as declared", |options| {
             (options.matches_people, options.one_action_per_person) = (true, true);
         }),
-        Odd::second_server("a tag twice in one call is two taggings", |options| {
+        UnusualServer::second_server("a tag twice in one call is two taggings", |options| {
             options.repeats_count = true;
         }),
-        Odd::second_server("helpers are atomic", |options| {
+        UnusualServer::second_server("helpers are atomic", |options| {
             options.atomic_helpers = true;
         }),
-        Odd::second_server("helpers need a key", |options| {
+        UnusualServer::second_server("helpers need a key", |options| {
             options.anonymous_helpers = false;
         }),
-        Odd::second_server("it takes its time", plain).with(wrapped::slow),
-        Odd::second_server("it limits the rate", plain).timed(wrapped::rate_limited),
-        Odd::second_server("totals follow later", plain).with(wrapped::later),
-        Odd::second_server("another prefix and key header", |options| {
+        UnusualServer::second_server("it takes its time", plain).with(wrapped::slow),
+        UnusualServer::second_server("it limits the rate", plain).timed(wrapped::rate_limited),
+        UnusualServer::second_server("totals follow later", plain).with(wrapped::later),
+        UnusualServer::second_server("another prefix and key header", |options| {
             "osdi".clone_into(&mut options.prefix);
             "OSDI-API-Token".clone_into(&mut options.key_header);
         }),
-        Odd::second_server("few kinds", |options| {
+        UnusualServer::second_server("few kinds", |options| {
             options.without = [
                 "lists",
                 "items",
@@ -224,77 +230,78 @@ pub fn registry() -> Vec<Odd> {
             .map(ToOwned::to_owned)
             .to_vec();
         }),
-        Odd::second_server("all at once", |options| {
+        UnusualServer::second_server("all at once", |options| {
             options.create_status = 200;
             options.delete_notice = false;
-            options.hrefs = Hrefs::Relative;
+            options.hrefs = HrefStyle::Relative;
             options.whole_seconds = true;
             options.empty_is_bare = true;
             options.per_page = 3;
             options.titles = false;
             options.extras = true;
         }),
-        Odd::reference("the reference server, its key bound to a person", same),
-        Odd::reference(
+        UnusualServer::reference("the reference server, its key bound to a person", same),
+        UnusualServer::reference(
             "the reference server, whose declaration names few filters",
             same,
         )
         .with(wrapped::few_filters),
-        Odd::reference("the reference server under the style examples", |api| {
+        UnusualServer::reference("the reference server under the style examples", |api| {
             api.response_style(ResponseStyle::Examples)
         }),
-        Odd::reference("the reference server with atomic helpers", |api| {
+        UnusualServer::reference("the reference server with atomic helpers", |api| {
             api.atomicity(Atomicity::WholeCall)
         }),
-        Odd::reference(
+        UnusualServer::reference(
             "the reference server with helpers only",
             svc_core::ApiBuilder::helpers_only,
         ),
-        Odd::reference("the reference server without one function", |api| {
+        UnusualServer::reference("the reference server without one function", |api| {
             api.without("haf.add_lists")
         }),
-        Odd::reference("the reference server with error bodies everywhere", |api| {
+        UnusualServer::reference("the reference server with error bodies everywhere", |api| {
             api.error_bodies(ErrorBodies::Everywhere)
         }),
-        Odd::reference(
-            "the reference server under another prefix",
-            |api| match Dialect::with_prefix("osdi") {
+        UnusualServer::reference("the reference server under another prefix", |api| {
+            match Dialect::with_prefix("osdi") {
                 Some(dialect) => api.dialect(dialect),
                 None => api,
-            },
-        ),
-        Odd::reference(
+            }
+        }),
+        UnusualServer::reference(
             "the reference server with conditional requests",
             conditional::conditional,
         ),
-        Odd::reference(
+        UnusualServer::reference(
             "the reference server that changes nothing without If-Match",
             conditional::strict,
         ),
-        Odd::reference("the reference server with a charset", same).with(wrapped::charset),
-        Odd::reference("the reference server with other headers", same).with(wrapped::headers),
+        UnusualServer::reference("the reference server with a charset", same)
+            .with(wrapped::charset),
+        UnusualServer::reference("the reference server with other headers", same)
+            .with(wrapped::headers),
     ];
     all.extend(helpers_alone());
     all.extend(strict_handling());
-    all.extend(faults::free().into_iter().map(Odd::free));
+    all.extend(faults::free().into_iter().map(UnusualServer::free));
     all
 }
 
 /// Servers that offer helpers alone, and neither create nor show a record directly (CAP-10).
-fn helpers_alone() -> Vec<Odd> {
+fn helpers_alone() -> Vec<UnusualServer> {
     vec![
-        Odd::second_server("helpers only", |options| options.helpers_only = true),
-        Odd::second_server(
+        UnusualServer::second_server("helpers only", |options| options.helpers_only = true),
+        UnusualServer::second_server(
             "record helpers alone, whose addresses are given",
             |options| {
                 (options.helpers_only, options.containers) = (true, Containers::Hidden);
             },
         ),
-        Odd::second_server("record helpers alone, which match people", |options| {
+        UnusualServer::second_server("record helpers alone, which match people", |options| {
             (options.helpers_only, options.containers) = (true, Containers::Hidden);
             options.matches_people = true;
         }),
-        Odd::second_server("helpers only, of containers that are listed", |options| {
+        UnusualServer::second_server("helpers only, of containers that are listed", |options| {
             (options.helpers_only, options.containers) = (true, Containers::Listed);
         }),
     ]
@@ -302,23 +309,23 @@ fn helpers_alone() -> Vec<Odd> {
 
 /// Servers with strict handling (STR), with codes, an order of errors and a prefix of warnings that
 /// the reference server has not.
-fn strict_handling() -> Vec<Odd> {
+fn strict_handling() -> Vec<UnusualServer> {
     vec![
-        Odd::second_server("strict handling", |options| options.strict_handling = true),
-        Odd::second_server(
+        UnusualServer::second_server("strict handling", |options| options.strict_handling = true),
+        UnusualServer::second_server(
             "strict handling, and values for read-only fields are refused",
             |options| {
                 (options.strict_handling, options.rejects_read_only) = (true, true);
             },
         ),
-        Odd::second_server("strict handling, where a person acts once", |options| {
+        UnusualServer::second_server("strict handling, where a person acts once", |options| {
             (
                 options.strict_handling,
                 options.matches_people,
                 options.one_action_per_person,
             ) = (true, true, true);
         }),
-        Odd::second_server("strict handling by helpers alone", |options| {
+        UnusualServer::second_server("strict handling by helpers alone", |options| {
             (options.strict_handling, options.helpers_only) = (true, true);
             options.containers = Containers::Hidden;
         }),
@@ -327,7 +334,7 @@ fn strict_handling() -> Vec<Odd> {
 
 /// Every field but those that a record cannot do without.
 fn optional_fields() -> Vec<String> {
-    fn names(fields: &[Field], into: &mut Vec<String>) {
+    fn names(fields: &[ObjectField], into: &mut Vec<String>) {
         into.extend(fields.iter().map(|field| field.name.clone()));
     }
     let mut all = Vec::new();

@@ -9,9 +9,9 @@ use http::{HeaderValue, header};
 use serde_json::{Map, Value, json};
 
 use crate::interceptor::Interceptor;
-use crate::link_map::{self, LinkMap, What};
-use crate::second_server::Time;
-use crate::transport::{self, Answer, Call};
+use crate::link_map::{self, LinkMap, ResourceKind};
+use crate::second_server::SimulatedTime;
+use crate::transport::{self, BufferedRequest, BufferedResponse};
 
 /// Values of headers in another case and order; more headers.
 pub(super) fn headers() -> Interceptor {
@@ -72,7 +72,7 @@ pub(super) fn slow() -> Interceptor {
 }
 
 /// After 400 requests every further one is put off until the client has waited for a second.
-pub(super) fn rate_limited(time: &Time) -> Interceptor {
+pub(super) fn rate_limited(time: &SimulatedTime) -> Interceptor {
     let time = time.clone();
     let (mut count, mut began) = (0_u32, time.passed());
     Interceptor::before(move |_, _| {
@@ -81,7 +81,7 @@ pub(super) fn rate_limited(time: &Time) -> Interceptor {
         }
         count = count.saturating_add(1);
         (count > 400).then(|| {
-            let mut answer = Answer::empty(429);
+            let mut answer = BufferedResponse::empty(429);
             answer
                 .headers
                 .insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
@@ -114,7 +114,7 @@ pub(super) fn later() -> Interceptor {
         if answer.declare("totals_follow_later") {
             return;
         }
-        if !matches!(sight.what(call), Some(What::Record(_))) || call.method != "GET" {
+        if !matches!(sight.what(call), Some(ResourceKind::Record(_))) || call.method != "GET" {
             return;
         }
         if let Some(Value::Object(mut document)) = answer.json() {
@@ -151,11 +151,11 @@ pub(super) fn short_lists() -> Interceptor {
 }
 
 /// The answer to a request that has one thing wrong.
-fn refused(sight: &LinkMap, kind: &str, description: &Value) -> Answer {
+fn refused(sight: &LinkMap, kind: &str, description: &Value) -> BufferedResponse {
     let entry = json!({ "resource": sight.rel(kind), "response_code": 400, "error_descriptions": [description] });
     let error =
         json!({ "request_type": "atomic", "response_code": 400, "resource_status": [entry] });
-    Answer::document(400, &json!({ sight.rel("error"): error }))
+    BufferedResponse::document(400, &json!({ sight.rel("error"): error }))
 }
 
 /// Each object in a list of a kind needs a member, and the declaration says so.
@@ -164,11 +164,11 @@ pub(super) fn needed_inside(
     list: &'static str,
     member: &'static str,
 ) -> Interceptor {
-    let refuses = move |call: &mut Call, sight: &LinkMap| {
+    let refuses = move |call: &mut BufferedRequest, sight: &LinkMap| {
         let body = call.json()?;
         let own = body
             .get(list)
-            .filter(|_| sight.what(call).and_then(What::kind) == Some(one));
+            .filter(|_| sight.what(call).and_then(ResourceKind::kind) == Some(one));
         let inline = || {
             body.get("person")
                 .filter(|_| one == "person")

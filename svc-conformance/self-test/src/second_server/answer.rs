@@ -2,18 +2,18 @@
 
 use serde_json::{Map, Value, json};
 
-use super::Options;
+use super::ServerOptions;
 
 /// Status and body, before headers.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Answer {
+pub(super) struct ServerResponse {
     pub(super) status: u16,
     pub(super) body: Option<Value>,
     /// Text that is no HAL document, with its media type.
     pub(super) page: Option<(&'static str, String)>,
 }
 
-impl Answer {
+impl ServerResponse {
     pub(super) fn json(status: u16, body: Value) -> Self {
         Self {
             status,
@@ -33,14 +33,14 @@ impl Answer {
 
 /// One thing that is wrong with a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Problem {
+pub(super) struct BodyProblem {
     pub(super) code: &'static str,
     pub(super) text: String,
     pub(super) properties: Vec<String>,
     pub(super) hint: Option<String>,
 }
 
-impl Problem {
+impl BodyProblem {
     pub(super) fn new(code: &'static str, text: impl Into<String>, properties: &[&str]) -> Self {
         let properties = properties.iter().map(|one| (*one).to_owned()).collect();
         Self {
@@ -59,18 +59,18 @@ impl Problem {
 
 /// The outcome of one resource of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(super) struct ResourceResult {
     pub(super) resource: String,
     pub(super) status: u16,
-    pub(super) problems: Vec<Problem>,
+    pub(super) problems: Vec<BodyProblem>,
 }
 
 /// Writes the error object.
 pub(super) fn error(
-    options: &Options,
+    options: &ServerOptions,
     status: u16,
     is_atomic: bool,
-    entries: &[Entry],
+    entries: &[ResourceResult],
 ) -> Map<String, Value> {
     let entries: Vec<Value> = entries
         .iter()
@@ -86,28 +86,28 @@ pub(super) fn error(
 
 /// The answer to a request of which nothing happened.
 pub(super) fn refused(
-    options: &Options,
+    options: &ServerOptions,
     status: u16,
     resource: &str,
-    problems: Vec<Problem>,
-) -> Answer {
-    let entry = Entry {
+    problems: Vec<BodyProblem>,
+) -> ServerResponse {
+    let entry = ResourceResult {
         resource: options.rel(resource),
         status,
         problems,
     };
-    Answer::json(
+    ServerResponse::json(
         status,
         Value::Object(error(options, status, true, &[entry])),
     )
 }
 
-pub(super) fn not_found(options: &Options, resource: &str) -> Answer {
+pub(super) fn not_found(options: &ServerOptions, resource: &str) -> ServerResponse {
     refused(
         options,
         404,
         resource,
-        vec![Problem::new(
+        vec![BodyProblem::new(
             "NO_SUCH_RECORD",
             "There is no such record.",
             &[],
@@ -115,12 +115,12 @@ pub(super) fn not_found(options: &Options, resource: &str) -> Answer {
     )
 }
 
-pub(super) fn not_supported(options: &Options, resource: &str) -> Answer {
+pub(super) fn not_supported(options: &ServerOptions, resource: &str) -> ServerResponse {
     refused(
         options,
         500,
         resource,
-        vec![Problem::new(
+        vec![BodyProblem::new(
             "NOT_IMPLEMENTED",
             "This is not implemented.",
             &[],
@@ -128,7 +128,7 @@ pub(super) fn not_supported(options: &Options, resource: &str) -> Answer {
     )
 }
 
-fn written(options: &Options, entry: &Entry, is_atomic: bool) -> Value {
+fn written(options: &ServerOptions, entry: &ResourceResult, is_atomic: bool) -> Value {
     let mut object = Map::new();
     object.insert("resource".to_owned(), entry.resource.clone().into());
     object.insert("response_code".to_owned(), entry.status.into());
@@ -153,7 +153,7 @@ fn written(options: &Options, entry: &Entry, is_atomic: bool) -> Value {
 }
 
 /// One problem, with its code under this name.
-pub(super) fn description(problem: &Problem, code: &str) -> Value {
+pub(super) fn description(problem: &BodyProblem, code: &str) -> Value {
     let mut one = Map::new();
     one.insert(code.to_owned(), problem.code.into());
     one.insert("description".to_owned(), problem.text.clone().into());

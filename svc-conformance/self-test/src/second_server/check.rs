@@ -3,15 +3,15 @@
 use serde_json::{Map, Number, Value};
 use svc_conformance::row;
 
-use super::answer::Problem;
+use super::answer::BodyProblem;
 use super::dates;
-use super::options::Options;
-use crate::fields::{self, Field, Shape};
+use super::options::ServerOptions;
+use crate::fields::{self, FieldShape, ObjectField};
 
 /// How a body is read.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Reading<'o> {
-    pub(super) options: &'o Options,
+    pub(super) options: &'o ServerOptions,
     /// Whether `null` empties a field rather than leaving it out.
     pub(super) update: bool,
 }
@@ -20,10 +20,10 @@ impl Reading<'_> {
     /// The known fields of a body in canonical form; what is wrong goes to the problems.
     pub(super) fn object(
         self,
-        fields: &[Field],
+        fields: &[ObjectField],
         body: &Map<String, Value>,
         path: &str,
-        problems: &mut Vec<Problem>,
+        problems: &mut Vec<BodyProblem>,
     ) -> Map<String, Value> {
         if self.options.rejects_unknown {
             let known = |name: &str| {
@@ -35,7 +35,7 @@ impl Reading<'_> {
                 } else {
                     format!("{path}.{name}")
                 };
-                problems.push(Problem::field(&path, "There is no such member."));
+                problems.push(BodyProblem::field(&path, "There is no such member."));
             }
         }
         let mut read = Map::new();
@@ -50,7 +50,7 @@ impl Reading<'_> {
             };
             if field.computed {
                 if self.options.rejects_read_only {
-                    problems.push(Problem::field(&path, "This field is read-only."));
+                    problems.push(BodyProblem::field(&path, "This field is read-only."));
                 }
                 continue;
             }
@@ -70,33 +70,33 @@ impl Reading<'_> {
 
     fn value(
         self,
-        shape: &Shape,
+        shape: &FieldShape,
         value: &Value,
         path: &str,
-        problems: &mut Vec<Problem>,
+        problems: &mut Vec<BodyProblem>,
     ) -> Option<Value> {
         let kept = match shape {
-            Shape::String | Shape::Flex(_) | Shape::Reference => text(value),
-            Shape::Integer => integer(value),
-            Shape::Float | Shape::Number => value.is_number().then(|| value.clone()),
-            Shape::Boolean => value.is_boolean().then(|| value.clone()),
-            Shape::Datetime => value
+            FieldShape::String | FieldShape::Flex(_) | FieldShape::Reference => text(value),
+            FieldShape::Integer => integer(value),
+            FieldShape::Float | FieldShape::Number => value.is_number().then(|| value.clone()),
+            FieldShape::Boolean => value.is_boolean().then(|| value.clone()),
+            FieldShape::Datetime => value
                 .as_str()
                 .and_then(dates::read)
                 .map(|micros| dates::write(micros, false).into()),
-            Shape::Date => value
+            FieldShape::Date => value
                 .as_str()
                 .filter(|text| dates::is_date(text))
                 .map(Into::into),
-            Shape::Enum(values) => value
+            FieldShape::Enum(values) => value
                 .as_str()
                 .filter(|text| values.iter().any(|value| value == text))
                 .map(Into::into),
-            Shape::Link => None,
-            Shape::Texts => return self.texts(value, path, problems),
-            Shape::Person => {
+            FieldShape::Link => None,
+            FieldShape::Texts => return self.texts(value, path, problems),
+            FieldShape::Person => {
                 let Some(body) = value.as_object() else {
-                    problems.push(Problem::field(path, "A person is an object."));
+                    problems.push(BodyProblem::field(path, "A person is an object."));
                     return None;
                 };
                 return Some(Value::Object(self.nested(
@@ -106,22 +106,22 @@ impl Reading<'_> {
                     problems,
                 )));
             }
-            Shape::Object(fields) => {
+            FieldShape::Object(fields) => {
                 let Some(body) = value.as_object() else {
-                    problems.push(Problem::field(path, "This is an object."));
+                    problems.push(BodyProblem::field(path, "This is an object."));
                     return None;
                 };
                 return Some(Value::Object(self.nested(fields, body, path, problems)));
             }
-            Shape::Array(item) => {
+            FieldShape::Array(item) => {
                 let Some(list) = value.as_array() else {
-                    problems.push(Problem::field(path, "This is a list."));
+                    problems.push(BodyProblem::field(path, "This is a list."));
                     return None;
                 };
                 let read = list.iter().enumerate().filter_map(|(at, value)| {
                     let path = format!("{path}[{at}]");
                     if value.is_null() {
-                        problems.push(Problem::field(&path, "A list has no empty places."));
+                        problems.push(BodyProblem::field(&path, "A list has no empty places."));
                         return None;
                     }
                     self.value(item, value, &path, problems)
@@ -130,7 +130,7 @@ impl Reading<'_> {
             }
         };
         if kept.is_none() {
-            problems.push(Problem::field(
+            problems.push(BodyProblem::field(
                 path,
                 format!("This is no value of the field's type, {}.", name(shape)),
             ));
@@ -141,10 +141,10 @@ impl Reading<'_> {
     /// An object in a field: it is replaced as a whole, so that `null` leaves a member out.
     fn nested(
         self,
-        fields: &[Field],
+        fields: &[ObjectField],
         body: &Map<String, Value>,
         path: &str,
-        problems: &mut Vec<Problem>,
+        problems: &mut Vec<BodyProblem>,
     ) -> Map<String, Value> {
         Reading {
             update: false,
@@ -153,9 +153,9 @@ impl Reading<'_> {
         .object(fields, body, path, problems)
     }
 
-    fn texts(self, value: &Value, path: &str, problems: &mut Vec<Problem>) -> Option<Value> {
+    fn texts(self, value: &Value, path: &str, problems: &mut Vec<BodyProblem>) -> Option<Value> {
         let Some(body) = value.as_object() else {
-            problems.push(Problem::field(path, "This is an object."));
+            problems.push(BodyProblem::field(path, "This is an object."));
             return None;
         };
         let mut read = Map::new();
@@ -171,7 +171,10 @@ impl Reading<'_> {
                     read.insert(key, value.clone());
                 }
                 Value::Null => {}
-                _ => problems.push(Problem::field(&format!("{path}.{key}"), "This is a text.")),
+                _ => problems.push(BodyProblem::field(
+                    &format!("{path}.{key}"),
+                    "This is a text.",
+                )),
             }
         }
         Some(Value::Object(read))
@@ -217,7 +220,12 @@ fn integer(value: &Value) -> Option<Value> {
 }
 
 /// Rules that the catalogue gives single fields.
-fn adjusted(field: &Field, value: Value, path: &str, problems: &mut Vec<Problem>) -> Value {
+fn adjusted(
+    field: &ObjectField,
+    value: Value,
+    path: &str,
+    problems: &mut Vec<BodyProblem>,
+) -> Value {
     match (field.row.as_str(), value) {
         (row::RES_PHONE_NUMBER_03, Value::String(text)) => {
             let digits: String = text
@@ -225,7 +233,10 @@ fn adjusted(field: &Field, value: Value, path: &str, problems: &mut Vec<Problem>
                 .filter(|one| !matches!(one, '+' | ' ' | '-' | '.' | '(' | ')'))
                 .collect();
             if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-                problems.push(Problem::field(path, "A phone number consists of digits."));
+                problems.push(BodyProblem::field(
+                    path,
+                    "A phone number consists of digits.",
+                ));
             }
             digits.into()
         }
@@ -250,7 +261,7 @@ pub(super) fn unique(list: Vec<Value>) -> Vec<Value> {
 pub(super) fn identifiers(
     body: &Map<String, Value>,
     path: &str,
-    problems: &mut Vec<Problem>,
+    problems: &mut Vec<BodyProblem>,
 ) -> Option<Vec<String>> {
     let value = body.get("identifiers")?;
     if value.is_null() {
@@ -262,7 +273,7 @@ pub(super) fn identifiers(
         format!("{path}.identifiers")
     };
     let Some(list) = value.as_array() else {
-        problems.push(Problem::field(&path, "This is a list."));
+        problems.push(BodyProblem::field(&path, "This is a list."));
         return None;
     };
     let mut read: Vec<String> = Vec::new();
@@ -274,7 +285,7 @@ pub(super) fn identifiers(
                     read.push(text.to_owned());
                 }
             }
-            _ => problems.push(Problem::field(
+            _ => problems.push(BodyProblem::field(
                 &format!("{path}[{at}]"),
                 "An identifier is `<system>:<id>`.",
             )),
@@ -330,14 +341,14 @@ pub(super) fn finish_person(person: &mut Map<String, Value>) {
 }
 
 /// A question's rules (ERR-35, ERR-36, ERR-40).
-pub(super) fn question(question: &Map<String, Value>, problems: &mut Vec<Problem>) {
+pub(super) fn question(question: &Map<String, Value>, problems: &mut Vec<BodyProblem>) {
     let responses = question
         .get("responses")
         .and_then(Value::as_array)
         .map_or(&[][..], Vec::as_slice);
     let kind = question.get("question_type").and_then(Value::as_str);
     if kind == Some("Paragraph") && !responses.is_empty() {
-        problems.push(Problem::new(
+        problems.push(BodyProblem::new(
             "PARAGRAPH_CANNOT_HAVE_RESPONSES",
             "A Paragraph question takes no responses.",
             &["question_type", "responses"],
@@ -352,7 +363,7 @@ pub(super) fn question(question: &Map<String, Value>, problems: &mut Vec<Problem
                 .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
         {
             let path = format!("responses[{at}].name");
-            let mut problem = Problem::new(
+            let mut problem = BodyProblem::new(
                 "RESPONSE_NAME_INVALID",
                 "The name has other characters.",
                 &[&path],
@@ -365,14 +376,14 @@ pub(super) fn question(question: &Map<String, Value>, problems: &mut Vec<Problem
         };
         let path = format!("responses[{at}].key");
         if key.is_empty() || !key.chars().all(char::is_alphanumeric) {
-            problems.push(Problem::new(
+            problems.push(BodyProblem::new(
                 "KEY_NOT_ALPHANUMERIC",
                 "A key is alphanumeric.",
                 &[&path],
             ));
         }
         if keys.contains(&key) {
-            problems.push(Problem::new(
+            problems.push(BodyProblem::new(
                 "KEY_REPEATED",
                 "Another response has this key.",
                 &[&path],
@@ -383,7 +394,7 @@ pub(super) fn question(question: &Map<String, Value>, problems: &mut Vec<Problem
 }
 
 /// An event's rule over its two dates.
-pub(super) fn event(event: &Map<String, Value>, problems: &mut Vec<Problem>) {
+pub(super) fn event(event: &Map<String, Value>, problems: &mut Vec<BodyProblem>) {
     let date = |name: &str| {
         event
             .get(name)
@@ -393,7 +404,7 @@ pub(super) fn event(event: &Map<String, Value>, problems: &mut Vec<Problem>) {
     if let (Some(start), Some(end)) = (date("start_date"), date("end_date"))
         && start > end
     {
-        problems.push(Problem::new(
+        problems.push(BodyProblem::new(
             "START_DATE_AFTER_END_DATE",
             "The event ends before it starts.",
             &["start_date", "end_date"],
@@ -402,20 +413,20 @@ pub(super) fn event(event: &Map<String, Value>, problems: &mut Vec<Problem>) {
 }
 
 /// The name of a form in the interface's vocabulary.
-pub(super) fn name(shape: &Shape) -> String {
+pub(super) fn name(shape: &FieldShape) -> String {
     match shape {
-        Shape::String => "string".to_owned(),
-        Shape::Integer => "integer".to_owned(),
-        Shape::Float => "float".to_owned(),
-        Shape::Number => "number".to_owned(),
-        Shape::Boolean => "boolean".to_owned(),
-        Shape::Datetime => "datetime".to_owned(),
-        Shape::Date => "date".to_owned(),
-        Shape::Enum(_) => "enum".to_owned(),
-        Shape::Flex(_) => "flexenum".to_owned(),
-        Shape::Reference => "reference".to_owned(),
-        Shape::Link => "link".to_owned(),
-        Shape::Texts | Shape::Person | Shape::Object(_) => "object".to_owned(),
-        Shape::Array(item) => format!("{}[]", name(item)),
+        FieldShape::String => "string".to_owned(),
+        FieldShape::Integer => "integer".to_owned(),
+        FieldShape::Float => "float".to_owned(),
+        FieldShape::Number => "number".to_owned(),
+        FieldShape::Boolean => "boolean".to_owned(),
+        FieldShape::Datetime => "datetime".to_owned(),
+        FieldShape::Date => "date".to_owned(),
+        FieldShape::Enum(_) => "enum".to_owned(),
+        FieldShape::Flex(_) => "flexenum".to_owned(),
+        FieldShape::Reference => "reference".to_owned(),
+        FieldShape::Link => "link".to_owned(),
+        FieldShape::Texts | FieldShape::Person | FieldShape::Object(_) => "object".to_owned(),
+        FieldShape::Array(item) => format!("{}[]", name(item)),
     }
 }

@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use serde_json::{Map, json};
 
-use super::kinds::{KINDS, Kind};
-use super::options::{Containers, Options};
+use super::kinds::{KINDS, ServerKind};
+use super::options::{Containers, ServerOptions};
 use super::render::{self, is_helper_served};
-use super::store::{Record, Tenants};
+use super::store::{AllTenants, RecordData};
 
 /// Stores one container of each kind that has a helper for each tenant, where the options ask for
 /// containers.
-pub(super) fn furnish(options: &Options, tenants: &mut Tenants) {
+pub(super) fn furnish(options: &ServerOptions, tenants: &mut AllTenants) {
     if options.containers == Containers::None {
         return;
     }
@@ -22,7 +22,7 @@ pub(super) fn furnish(options: &Options, tenants: &mut Tenants) {
         }
         for kind in KINDS.iter().filter(|kind| kind.helper.is_some()) {
             let (number, now) = (tenants.next(), tenants.tick(options.clock.now()));
-            let record = Record {
+            let record = RecordData {
                 number,
                 kind,
                 body: body(kind),
@@ -43,7 +43,7 @@ pub(super) fn furnish(options: &Options, tenants: &mut Tenants) {
 }
 
 /// The fields of a container.
-pub(super) fn body(kind: &Kind) -> Map<String, serde_json::Value> {
+pub(super) fn body(kind: &ServerKind) -> Map<String, serde_json::Value> {
     let named = match kind.one {
         "person" => json!({"given_name": "Grace"}),
         "message" => json!({"subject": "Standing"}),
@@ -56,15 +56,16 @@ pub(super) fn body(kind: &Kind) -> Map<String, serde_json::Value> {
 
 /// The addresses of the helpers of the first key's containers that no link leads to, each under its
 /// name.
-pub(super) fn fixtures(options: &Options, tenants: &Tenants) -> Vec<(String, String)> {
+pub(super) fn fixtures(options: &ServerOptions, tenants: &AllTenants) -> Vec<(String, String)> {
     let data = options
         .keys
         .first()
         .and_then(|key| tenants.all.get(&key.tenant));
     let records = data.into_iter().flat_map(|data| data.records.values());
-    let is_unlinked =
-        |kind: &Kind| options.containers != Containers::None && !render::is_listed(options, kind);
-    let named = |record: &Arc<Record>| {
+    let is_unlinked = |kind: &ServerKind| {
+        options.containers != Containers::None && !render::is_listed(options, kind)
+    };
+    let named = |record: &Arc<RecordData>| {
         let helper = record
             .kind
             .helper

@@ -4,13 +4,13 @@ use serde_json::{Map, Value, json};
 
 use super::check;
 use super::containers;
-use super::kinds::{FUNCTIONS, HELPERS, KINDS, Kind, is_record_helper};
-use super::options::{Containers, Options, Strangers};
+use super::kinds::{FUNCTIONS, HELPERS, KINDS, ServerKind, is_record_helper};
+use super::options::{AnonymousEffect, Containers, ServerOptions};
 use super::render::{is_helper_served, is_listed, is_served};
-use crate::fields::{self, Field, Shape};
+use crate::fields::{self, FieldShape, ObjectField};
 
 /// What a service supports.
-pub(super) fn document(options: &Options) -> Value {
+pub(super) fn document(options: &ServerOptions) -> Value {
     let mut collections = Map::new();
     for kind in KINDS.iter().filter(|kind| is_known(options, kind)) {
         collections.insert(kind.many.to_owned(), collection(options, kind));
@@ -50,7 +50,7 @@ pub(super) fn document(options: &Options) -> Value {
         ),
         (options.one_action_per_person, "one_action_per_person"),
         (
-            options.strangers != Strangers::Change && options.anonymous_helpers,
+            options.strangers != AnonymousEffect::Change && options.anonymous_helpers,
             "strangers_change_nobody",
         ),
     ];
@@ -91,7 +91,7 @@ pub(super) fn document(options: &Options) -> Value {
 
 /// Whether a client meets records of a kind: as members of a collection, or in the answers of
 /// helpers.
-fn is_known(options: &Options, kind: &Kind) -> bool {
+fn is_known(options: &ServerOptions, kind: &ServerKind) -> bool {
     let is_answered = || match kind.one {
         "person" => true,
         one => is_helper_served(options, &format!("record_{one}")),
@@ -102,7 +102,7 @@ fn is_known(options: &Options, kind: &Kind) -> bool {
 
 /// What a service with helpers alone declares of a kind: the fields, and the person that an answer
 /// embeds.
-fn collection_of_helpers(options: &Options, kind: &Kind) -> Value {
+fn collection_of_helpers(options: &ServerOptions, kind: &ServerKind) -> Value {
     let is_listed = is_listed(options, kind);
     let helper = kind
         .helper
@@ -130,7 +130,7 @@ fn collection_of_helpers(options: &Options, kind: &Kind) -> Value {
     })
 }
 
-fn fields_of(options: &Options, kind: &Kind) -> Map<String, Value> {
+fn fields_of(options: &ServerOptions, kind: &ServerKind) -> Map<String, Value> {
     let fields = kind
         .fields()
         .iter()
@@ -140,7 +140,7 @@ fn fields_of(options: &Options, kind: &Kind) -> Map<String, Value> {
         .collect()
 }
 
-fn collection(options: &Options, kind: &Kind) -> Value {
+fn collection(options: &ServerOptions, kind: &ServerKind) -> Value {
     if options.helpers_only {
         return collection_of_helpers(options, kind);
     }
@@ -188,7 +188,7 @@ fn collection(options: &Options, kind: &Kind) -> Value {
     about
 }
 
-fn field_of(field: &Field) -> Value {
+fn field_of(field: &ObjectField) -> Value {
     let mut about = json!({
         "type": check::name(&field.shape),
         "readable": true,
@@ -199,7 +199,7 @@ fn field_of(field: &Field) -> Value {
     let Some(members) = about.as_object_mut() else {
         return about;
     };
-    if let Shape::Enum(values) | Shape::Flex(values) = &field.shape {
+    if let FieldShape::Enum(values) | FieldShape::Flex(values) = &field.shape {
         members.insert("values".to_owned(), json!(values));
     }
     match field.name.as_str() {
@@ -210,7 +210,7 @@ fn field_of(field: &Field) -> Value {
         _ => {}
     }
     let inner = match &field.shape {
-        Shape::Person => fields::fields("person"),
+        FieldShape::Person => fields::fields("person"),
         shape => shape.members(),
     };
     if !inner.is_empty() {

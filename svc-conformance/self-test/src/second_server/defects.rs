@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use super::store::{Data, Record};
+use super::store::{RecordData, TenantData};
 
 /// One fault of the backend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,8 +51,8 @@ pub enum Defect {
 /// What faults do to a record that is about to be stored by an update.
 pub(super) fn damage_update(
     has: impl Fn(Defect) -> bool,
-    data: &Data,
-    record: &mut Record,
+    data: &TenantData,
+    record: &mut RecordData,
     sent: &Map<String, Value>,
 ) {
     if has(Defect::ThirdUpdateDropsField) && record.updates == 3 {
@@ -90,8 +90,8 @@ pub(super) fn damage_update(
 /// Whether a fault swallows a delete.
 pub(super) fn damage_delete(
     has: impl Fn(Defect) -> bool,
-    data: &mut Data,
-    record: &Record,
+    data: &mut TenantData,
+    record: &RecordData,
 ) -> bool {
     if !has(Defect::SecondDeleteLost) {
         return false;

@@ -5,17 +5,17 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, Request};
 use serde_json::{Map, Value};
 
-use super::answer::{self, Answer, Problem};
+use super::answer::{self, BodyProblem, ServerResponse};
 use super::check::is_known_anywhere;
-use super::kinds::{self, Kind};
-use super::options::Options;
-use super::write::Work;
-use crate::fields::{self, Field, Shape};
+use super::kinds::{self, ServerKind};
+use super::options::ServerOptions;
+use super::write::TenantWrite;
+use crate::fields::{self, FieldShape, ObjectField};
 
 /// A write, as a client sent it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sent<'s> {
-    pub(super) kind: &'static Kind,
+    pub(super) kind: &'static ServerKind,
     /// The helper that is called, if one is.
     pub(super) helper: Option<&'s str>,
     pub(super) body: &'s Map<String, Value>,
@@ -35,19 +35,19 @@ fn is_strict(headers: &HeaderMap) -> bool {
 }
 
 /// The header `Preference-Applied` of an answer.
-pub(super) fn applied(options: &Options, request: &Request<Bytes>) -> Option<HeaderValue> {
+pub(super) fn applied(options: &ServerOptions, request: &Request<Bytes>) -> Option<HeaderValue> {
     let is_write = matches!(*request.method(), Method::POST | Method::PUT);
     let is_applied = options.strict_handling && is_write && is_strict(request.headers());
     is_applied.then(|| HeaderValue::from_static("handling=\"strict\""))
 }
 
-impl Work<'_> {
+impl TenantWrite<'_> {
     /// Carries a write out, unless a member of it is to be an error.
     pub(super) fn handled(
         &mut self,
         sent: Sent<'_>,
-        act: impl FnOnce(&mut Self) -> Answer,
-    ) -> Answer {
+        act: impl FnOnce(&mut Self) -> ServerResponse,
+    ) -> ServerResponse {
         if !self.options.strict_handling {
             return act(self);
         }
@@ -55,7 +55,7 @@ impl Work<'_> {
         surplus.of(&sent);
         if is_strict(sent.headers) {
             // The innermost member first.
-            let problems: Vec<Problem> = surplus
+            let problems: Vec<BodyProblem> = surplus
                 .unknown
                 .into_iter()
                 .chain(surplus.read_only)
@@ -85,8 +85,8 @@ impl Work<'_> {
 /// The members of a body that are not accepted.
 #[derive(Debug, Default)]
 struct Surplus {
-    unknown: Vec<Problem>,
-    read_only: Vec<Problem>,
+    unknown: Vec<BodyProblem>,
+    read_only: Vec<BodyProblem>,
 }
 
 impl Surplus {
@@ -110,7 +110,7 @@ impl Surplus {
         }
     }
 
-    fn object(&mut self, fields: &[Field], body: &Map<String, Value>, path: &str) {
+    fn object(&mut self, fields: &[ObjectField], body: &Map<String, Value>, path: &str) {
         for (name, value) in body {
             let path = if path.is_empty() {
                 name.clone()
@@ -121,7 +121,7 @@ impl Surplus {
             if matches!(name.as_str(), "created_date" | "modified_date")
                 || field.is_some_and(|field| field.computed)
             {
-                self.read_only.push(Problem::new(
+                self.read_only.push(BodyProblem::new(
                     "NOT_YOURS_TO_SET",
                     "The service sets this.",
                     &[&path],
@@ -129,7 +129,7 @@ impl Surplus {
             } else if let Some(field) = field {
                 self.value(&field.shape, value, &path);
             } else if !is_known_anywhere(name) {
-                self.unknown.push(Problem::new(
+                self.unknown.push(BodyProblem::new(
                     "WHAT_IS_THIS",
                     "No member has this name.",
                     &[&path],
@@ -138,13 +138,13 @@ impl Surplus {
         }
     }
 
-    fn value(&mut self, shape: &Shape, value: &Value, path: &str) {
+    fn value(&mut self, shape: &FieldShape, value: &Value, path: &str) {
         match (shape, value) {
-            (Shape::Object(fields), Value::Object(inner)) => self.object(fields, inner, path),
-            (Shape::Person, Value::Object(inner)) => {
+            (FieldShape::Object(fields), Value::Object(inner)) => self.object(fields, inner, path),
+            (FieldShape::Person, Value::Object(inner)) => {
                 self.object(fields::fields("person"), inner, path);
             }
-            (Shape::Array(item), Value::Array(list)) => {
+            (FieldShape::Array(item), Value::Array(list)) => {
                 for (at, value) in list.iter().enumerate() {
                     self.value(item, value, &format!("{path}[{at}]"));
                 }

@@ -4,38 +4,38 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::answer::{self, Answer, Entry, Problem};
+use super::answer::{self, BodyProblem, ResourceResult, ServerResponse};
 use super::check;
 use super::dates;
 use super::defects::Defect;
-use super::kinds::{self, Kind};
-use super::store::Number;
-use super::write::{Links, Work};
+use super::kinds::{self, ServerKind};
+use super::store::RecordNumber;
+use super::write::{Links, TenantWrite};
 
 /// What went well and what did not, in order.
 #[derive(Debug, Default)]
-struct Outcome {
-    entries: Vec<Entry>,
+struct HelperResult {
+    entries: Vec<ResourceResult>,
     failed: bool,
 }
 
 /// Who calls a helper.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Caller {
+pub(super) struct HelperCaller {
     pub(super) has_key: bool,
     /// Whether people may be read, so that one can be shown.
     pub(super) reads: bool,
 }
 
-impl Work<'_> {
+impl TenantWrite<'_> {
     /// A record helper or the signup; `container` is the record that has it.
     pub(super) fn help(
         &mut self,
         helper: &str,
-        container: Option<Number>,
+        container: Option<RecordNumber>,
         body: &Map<String, Value>,
-        caller: Caller,
-    ) -> Answer {
+        caller: HelperCaller,
+    ) -> ServerResponse {
         let kind = if helper == "person_signup" {
             kinds::kind("person")
         } else {
@@ -51,7 +51,10 @@ impl Work<'_> {
             ("canvass", Some(Value::Object(canvass))) => canvass,
             ("person", _) => &empty,
             ("canvass", _) => {
-                problems.push(Problem::field("canvass", "The fields are in an object."));
+                problems.push(BodyProblem::field(
+                    "canvass",
+                    "The fields are in an object.",
+                ));
                 &empty
             }
             _ => body,
@@ -65,12 +68,12 @@ impl Work<'_> {
             }
             Some(Value::Null) | None => None,
             Some(_) => {
-                problems.push(Problem::field("person", "A person is an object."));
+                problems.push(BodyProblem::field("person", "A person is an object."));
                 None
             }
         };
         if kind.one == "person" && person.is_none() && problems.is_empty() {
-            problems.push(Problem::new(
+            problems.push(BodyProblem::new(
                 "FIELD_MISSING",
                 "A person is needed.",
                 &["person"],
@@ -89,7 +92,7 @@ impl Work<'_> {
             return answer::refused(self.options, 400, kind.one, problems);
         }
         let before = self.data.clone();
-        let mut outcome = Outcome::default();
+        let mut outcome = HelperResult::default();
         let mut who = if is_canvass { container } else { None };
         if let Some((fields, identifiers)) = person {
             let (number, status) = self.person(fields, identifiers, caller.has_key);
@@ -136,19 +139,19 @@ impl Work<'_> {
             return self.partly(kind, outcome, before, who, caller);
         }
         match made {
-            Some(number) if caller.has_key => Answer::json(200, self.shown(number)),
-            _ => Answer::json(200, json!({})),
+            Some(number) if caller.has_key => ServerResponse::json(200, self.shown(number)),
+            _ => ServerResponse::json(200, json!({})),
         }
     }
 
     fn partly(
         &mut self,
-        kind: &Kind,
-        outcome: Outcome,
-        before: super::store::Data,
-        who: Option<Number>,
-        caller: Caller,
-    ) -> Answer {
+        kind: &ServerKind,
+        outcome: HelperResult,
+        before: super::store::TenantData,
+        who: Option<RecordNumber>,
+        caller: HelperCaller,
+    ) -> ServerResponse {
         if self.options.atomic_helpers {
             *self.data = before;
             let problems = outcome
@@ -164,11 +167,11 @@ impl Work<'_> {
         if let (Some(person), true) = (who, shows) {
             body.insert(self.options.rel("person"), self.shown(person));
         }
-        Answer::json(400, Value::Object(body))
+        ServerResponse::json(400, Value::Object(body))
     }
 
-    fn entry(&self, resource: &str, status: u16, problems: Vec<Problem>) -> Entry {
-        Entry {
+    fn entry(&self, resource: &str, status: u16, problems: Vec<BodyProblem>) -> ResourceResult {
+        ResourceResult {
             resource: self.options.rel(resource),
             status,
             problems,
@@ -176,7 +179,7 @@ impl Work<'_> {
     }
 
     /// The tags and lists that a body names and that there are not.
-    fn missing_members(&self, body: &Map<String, Value>, problems: &mut Vec<Problem>) {
+    fn missing_members(&self, body: &Map<String, Value>, problems: &mut Vec<BodyProblem>) {
         for (function, of, code) in [
             ("add_tags", "tag", "TAG_NAME_DOES_NOT_EXIST"),
             ("add_lists", "list", "LIST_NAME_DOES_NOT_EXIST"),
@@ -192,7 +195,7 @@ impl Work<'_> {
                 .filter_map(Value::as_str)
             {
                 if !all.iter().any(|record| record.text("name") == Some(name)) {
-                    problems.push(Problem::new(
+                    problems.push(BodyProblem::new(
                         code,
                         "There is none of this name.",
                         &[function],
@@ -205,11 +208,11 @@ impl Work<'_> {
     /// Links that a helper's body may have: those of a donation, and a canvass's canvasser.
     fn body_links(
         &self,
-        kind: &Kind,
+        kind: &ServerKind,
         body: &Map<String, Value>,
         own: &Map<String, Value>,
         links: &mut Links,
-        problems: &mut Vec<Problem>,
+        problems: &mut Vec<BodyProblem>,
     ) {
         if kind.one == "donation" {
             for name in ["attendance", "submission"] {
@@ -219,7 +222,7 @@ impl Work<'_> {
                 let path = format!("_links.{}", self.options.rel(name));
                 match self.linked(name, href) {
                     Some(number) => drop(links.insert(name, number)),
-                    None => problems.push(Problem::new(
+                    None => problems.push(BodyProblem::new(
                         "NO_SUCH_RECORD",
                         "The link leads nowhere.",
                         &[path.as_str()],
@@ -237,7 +240,7 @@ impl Work<'_> {
             if let Some(href) = sent {
                 match self.linked("person", href) {
                     Some(number) => drop(links.insert("canvasser", number)),
-                    None => problems.push(Problem::field(
+                    None => problems.push(BodyProblem::field(
                         "canvass.canvasser",
                         "The link leads to no person.",
                     )),
@@ -247,7 +250,12 @@ impl Work<'_> {
     }
 
     /// The answer that a canvass's question response is.
-    fn canvass_answers(&mut self, canvass: Number, target: Number, fields: &Map<String, Value>) {
+    fn canvass_answers(
+        &mut self,
+        canvass: RecordNumber,
+        target: RecordNumber,
+        fields: &Map<String, Value>,
+    ) {
         let Some(response) = fields.get("question_response").and_then(Value::as_object) else {
             return;
         };
@@ -280,9 +288,9 @@ impl Work<'_> {
     }
 
     /// A question by its address or by one of its identifiers (HAF-08).
-    fn question(&self, text: &str) -> Option<Number> {
+    fn question(&self, text: &str) -> Option<RecordNumber> {
         self.linked("question", text).or_else(|| {
-            let own = |number: Number| format!("{}:{number}", self.options.namespace);
+            let own = |number: RecordNumber| format!("{}:{number}", self.options.namespace);
             let questions = kinds::kind("question")
                 .map(|kind| self.data.all(kind))
                 .unwrap_or_default();
@@ -298,9 +306,9 @@ impl Work<'_> {
     fn functions(
         &mut self,
         body: &Map<String, Value>,
-        who: Option<Number>,
-        made: Option<Number>,
-        outcome: &mut Outcome,
+        who: Option<RecordNumber>,
+        made: Option<RecordNumber>,
+        outcome: &mut HelperResult,
     ) {
         let texts = |name: &str| -> Vec<String> {
             let list = body
@@ -352,7 +360,7 @@ impl Work<'_> {
                     }
                     (None, _, _) => {
                         outcome.failed = true;
-                        let problem = Problem::new(
+                        let problem = BodyProblem::new(
                             code,
                             "There is none of this name or address.",
                             &[function],
@@ -362,7 +370,7 @@ impl Work<'_> {
                     _ => {
                         outcome.failed = true;
                         let problem =
-                            Problem::new("PERSON_NEEDED", "This needs a person.", &["person"]);
+                            BodyProblem::new("PERSON_NEEDED", "This needs a person.", &["person"]);
                         outcome.entries.push(self.entry(one, 400, vec![problem]));
                     }
                 }
@@ -380,9 +388,9 @@ impl Work<'_> {
         &mut self,
         at: usize,
         response: &Value,
-        who: Option<Number>,
-        made: Option<Number>,
-        outcome: &mut Outcome,
+        who: Option<RecordNumber>,
+        made: Option<RecordNumber>,
+        outcome: &mut HelperResult,
     ) {
         let path = format!("add_questions_responses_uri[{at}].");
         let mut problems = Vec::new();
@@ -394,7 +402,7 @@ impl Work<'_> {
             .and_then(|text| self.question(text));
         if question.is_none() {
             let property = format!("{path}question");
-            problems.push(Problem::new(
+            problems.push(BodyProblem::new(
                 "NO_SUCH_QUESTION",
                 "There is no such question.",
                 &[property.as_str()],
@@ -414,7 +422,7 @@ impl Work<'_> {
                 201
             }
             (_, None, true) => {
-                problems.push(Problem::new(
+                problems.push(BodyProblem::new(
                     "PERSON_NEEDED",
                     "This needs a person.",
                     &["person"],
@@ -430,16 +438,17 @@ impl Work<'_> {
     /// Schedules a message, or cancels that (SCH).
     pub(super) fn schedule(
         &mut self,
-        message: Number,
+        message: RecordNumber,
         body: Option<&Map<String, Value>>,
-    ) -> Answer {
+    ) -> ServerResponse {
         const DATES: [&str; 2] = ["scheduled_start_date", "scheduled_stop_date"];
         let Some(record) = self.data.records.get_mut(&message).map(Arc::make_mut) else {
             return answer::not_found(self.options, "message");
         };
         let Some(body) = body else {
             if !record.body.contains_key("scheduled_start_date") {
-                let problem = Problem::new("NOT_SCHEDULED", "The message is not scheduled.", &[]);
+                let problem =
+                    BodyProblem::new("NOT_SCHEDULED", "The message is not scheduled.", &[]);
                 return answer::refused(self.options, 400, "message", vec![problem]);
             }
             if !self.options.has(Defect::ScheduleNotCancelled) {
@@ -458,9 +467,9 @@ impl Work<'_> {
             });
             match sent.map(|sent| sent.as_str().and_then(dates::read)) {
                 Some(Some(date)) => read.push((name, date)),
-                Some(None) => problems.push(Problem::field(name, "This is no timestamp.")),
+                Some(None) => problems.push(BodyProblem::field(name, "This is no timestamp.")),
                 None if name == "scheduled_start_date" => {
-                    problems.push(Problem::new("FIELD_MISSING", "When to start?", &[name]));
+                    problems.push(BodyProblem::new("FIELD_MISSING", "When to start?", &[name]));
                 }
                 None => {}
             }
@@ -481,12 +490,12 @@ impl Work<'_> {
     }
 }
 
-fn notice(text: &str) -> Answer {
-    Answer::json(200, json!({ "notice": text }))
+fn notice(text: &str) -> ServerResponse {
+    ServerResponse::json(200, json!({ "notice": text }))
 }
 
 /// What is wrong with the action functions by themselves.
-fn check_functions(body: &Map<String, Value>, problems: &mut Vec<Problem>) {
+fn check_functions(body: &Map<String, Value>, problems: &mut Vec<BodyProblem>) {
     for name in ["add_tags", "add_tags_uri", "add_lists", "add_lists_uri"] {
         let Some(value) = body.get(name) else {
             continue;
@@ -495,14 +504,14 @@ fn check_functions(body: &Map<String, Value>, problems: &mut Vec<Problem>) {
             .as_array()
             .is_some_and(|list| list.iter().all(Value::is_string))
         {
-            problems.push(Problem::field(name, "This is a list of texts."));
+            problems.push(BodyProblem::field(name, "This is a list of texts."));
         }
     }
     if body
         .get("add_questions_responses_uri")
         .is_some_and(|value| !value.is_array())
     {
-        problems.push(Problem::field(
+        problems.push(BodyProblem::field(
             "add_questions_responses_uri",
             "This is a list.",
         ));
@@ -519,7 +528,7 @@ fn check_functions(body: &Map<String, Value>, problems: &mut Vec<Problem>) {
             .get("enabled")
             .is_some_and(|enabled| !enabled.is_boolean())
         {
-            problems.push(Problem::field(
+            problems.push(BodyProblem::field(
                 &format!("{path}.enabled"),
                 "This is true or false.",
             ));

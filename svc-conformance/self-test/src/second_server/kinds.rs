@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use crate::fields::{self, Field, Shape};
+use crate::fields::{self, FieldShape, ObjectField};
 
 /// One kind of record.
 #[derive(Debug)]
-pub(super) struct Kind {
+pub(super) struct ServerKind {
     /// Singular name.
     pub(super) one: &'static str,
     /// Plural name, that of collections.
@@ -19,7 +19,7 @@ pub(super) struct Kind {
     /// Operations beside list and read.
     pub(super) writes: &'static [&'static str],
     /// Collections below a record.
-    pub(super) below: &'static [Below],
+    pub(super) below: &'static [NestedCollection],
     /// The helper that a record has.
     pub(super) helper: Option<&'static str>,
     /// Links to one record, beside the container.
@@ -28,7 +28,7 @@ pub(super) struct Kind {
 
 /// A collection below a record.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Below {
+pub(super) struct NestedCollection {
     /// The link that leads to it.
     pub(super) name: &'static str,
     /// Singular name of the members' kind.
@@ -39,11 +39,11 @@ pub(super) struct Below {
 
 const ALL_WRITES: &[&str] = &["create", "update", "delete"];
 
-const fn below(name: &'static str, of: &'static str, by: &'static str) -> Below {
-    Below { name, of, by }
+const fn below(name: &'static str, of: &'static str, by: &'static str) -> NestedCollection {
+    NestedCollection { name, of, by }
 }
 
-const PERSON: Kind = Kind {
+const PERSON: ServerKind = ServerKind {
     one: "person",
     many: "people",
     listed: true,
@@ -67,10 +67,10 @@ const PERSON: Kind = Kind {
 const fn container(
     one: &'static str,
     many: &'static str,
-    below: &'static [Below],
+    below: &'static [NestedCollection],
     helper: Option<&'static str>,
-) -> Kind {
-    Kind {
+) -> ServerKind {
+    ServerKind {
         one,
         many,
         listed: true,
@@ -82,8 +82,8 @@ const fn container(
     }
 }
 
-const fn action(one: &'static str, many: &'static str, container: &'static str) -> Kind {
-    Kind {
+const fn action(one: &'static str, many: &'static str, container: &'static str) -> ServerKind {
+    ServerKind {
         one,
         many,
         listed: false,
@@ -96,7 +96,7 @@ const fn action(one: &'static str, many: &'static str, container: &'static str) 
 }
 
 /// Every kind that is served: all but queries.
-pub(super) static KINDS: [Kind; 20] = [
+pub(super) static KINDS: [ServerKind; 20] = [
     PERSON,
     container(
         "petition",
@@ -104,7 +104,7 @@ pub(super) static KINDS: [Kind; 20] = [
         &[below("signatures", "signature", "petition")],
         Some("record_signature"),
     ),
-    Kind {
+    ServerKind {
         to_one: &["creator", "organizer"],
         ..container(
             "event",
@@ -125,7 +125,7 @@ pub(super) static KINDS: [Kind; 20] = [
         &[below("donations", "donation", "fundraising_page")],
         Some("record_donation"),
     ),
-    Kind {
+    ServerKind {
         listed: true,
         to_one: &["person", "attendance", "submission"],
         ..action("donation", "donations", "fundraising_page")
@@ -145,27 +145,27 @@ pub(super) static KINDS: [Kind; 20] = [
         &[below("outreaches", "outreach", "advocacy_campaign")],
         Some("record_outreach"),
     ),
-    Kind {
+    ServerKind {
         to_one: &[],
         ..container("message", "messages", &[], Some("schedule"))
     },
     action("signature", "signatures", "petition"),
-    Kind {
+    ServerKind {
         below: &[below("answers", "answer", "submission")],
         ..action("submission", "submissions", "form")
     },
     action("attendance", "attendances", "event"),
     action("outreach", "outreaches", "advocacy_campaign"),
     action("answer", "answers", "question"),
-    Kind {
+    ServerKind {
         writes: &["create", "delete"],
         ..action("tagging", "taggings", "tag")
     },
-    Kind {
+    ServerKind {
         writes: &["create", "delete"],
         ..action("item", "items", "list")
     },
-    Kind {
+    ServerKind {
         one: "canvass",
         many: "canvasses",
         listed: false,
@@ -181,12 +181,12 @@ pub(super) static KINDS: [Kind; 20] = [
 ];
 
 /// A kind by its singular name.
-pub(super) fn kind(one: &str) -> Option<&'static Kind> {
+pub(super) fn kind(one: &str) -> Option<&'static ServerKind> {
     KINDS.iter().find(|kind| kind.one == one)
 }
 
 /// The kind that a record helper makes.
-pub(super) fn made_by(helper: &str) -> Option<&'static Kind> {
+pub(super) fn made_by(helper: &str) -> Option<&'static ServerKind> {
     kind(helper.strip_prefix("record_")?)
 }
 
@@ -217,10 +217,10 @@ pub(super) const FUNCTIONS: [&str; 6] = [
     "triggers",
 ];
 
-impl Kind {
+impl ServerKind {
     /// The kind's fields: those that the catalogue names, or what this server has where the
     /// catalogue leaves them open.
-    pub(super) fn fields(&self) -> &'static [Field] {
+    pub(super) fn fields(&self) -> &'static [ObjectField] {
         FIELDS.get(self.one).map_or(&[], Vec::as_slice)
     }
 
@@ -234,18 +234,18 @@ impl Kind {
     }
 
     /// The collection below a record, by the name of its link.
-    pub(super) fn below(&self, name: &str) -> Option<&'static Below> {
+    pub(super) fn below(&self, name: &str) -> Option<&'static NestedCollection> {
         self.below.iter().find(|below| below.name == name)
     }
 }
 
-static FIELDS: LazyLock<BTreeMap<&'static str, Vec<Field>>> = LazyLock::new(|| {
+static FIELDS: LazyLock<BTreeMap<&'static str, Vec<ObjectField>>> = LazyLock::new(|| {
     KINDS
         .iter()
         .map(|kind| {
-            let mut all: Vec<Field> = fields::fields(kind.one).to_vec();
+            let mut all: Vec<ObjectField> = fields::fields(kind.one).to_vec();
             // A link, not a member.
-            all.retain(|field| field.shape != Shape::Link);
+            all.retain(|field| field.shape != FieldShape::Link);
             all.extend(open(kind.one));
             (kind.one, all)
         })
@@ -253,28 +253,32 @@ static FIELDS: LazyLock<BTreeMap<&'static str, Vec<Field>>> = LazyLock::new(|| {
 });
 
 /// Fields of the kinds that the catalogue leaves to the server.
-fn open(one: &str) -> Vec<Field> {
-    let field = |name: &str, shape: Shape, computed: bool| Field {
+fn open(one: &str) -> Vec<ObjectField> {
+    let field = |name: &str, shape: FieldShape, computed: bool| ObjectField {
         name: name.to_owned(),
         row: String::new(),
         shape,
         computed,
         required: false,
     };
-    let text = |name: &str| field(name, Shape::String, false);
+    let text = |name: &str| field(name, FieldShape::String, false);
     match one {
         "tag" => vec![text("name"), text("description")],
         "list" => vec![
             text("name"),
             text("title"),
             text("summary"),
-            field("total_items", Shape::Integer, true),
+            field("total_items", FieldShape::Integer, true),
         ],
         "answer" => {
             vec![
                 text("origin_system"),
                 text("value"),
-                field("responses", Shape::Array(Box::new(Shape::String)), false),
+                field(
+                    "responses",
+                    FieldShape::Array(Box::new(FieldShape::String)),
+                    false,
+                ),
             ]
         }
         "tagging" | "item" => vec![text("origin_system")],

@@ -4,7 +4,7 @@
 //!
 //! It differs wherever the interface lets a server differ: numbers for ids, paths of its own, a
 //! notice on delete, other error codes, nested objects replaced as a whole, deletes that take along
-//! what depends on the record. [`Options`] chooses among what is free; [`Defect`] breaks what is
+//! what depends on the record. [`ServerOptions`] chooses among what is free; [`Defect`] breaks what is
 //! not.
 
 mod answer;
@@ -33,26 +33,28 @@ use bytes::Bytes;
 use http::{HeaderValue, Request, Response, StatusCode, header};
 use http_body_util::{BodyExt, Full};
 
-use answer::Answer;
-use store::{Number, Tenants};
+use answer::ServerResponse;
+use store::{AllTenants, RecordNumber};
 
 pub use defects::Defect;
-pub use options::{Clock, Containers, Hrefs, Key, Options, Strangers, Time};
+pub use options::{
+    AnonymousEffect, Containers, HrefStyle, ServerKey, ServerOptions, SimulatedClock, SimulatedTime,
+};
 
 /// How often others have their turn between a look and an insert.
 const TURNS: usize = 8;
 
 /// The second service; a clone shares its data.
 #[derive(Debug, Clone)]
-pub struct SecondServer {
-    options: Arc<Options>,
-    tenants: Arc<Mutex<Tenants>>,
+pub struct IndependentServer {
+    options: Arc<ServerOptions>,
+    tenants: Arc<Mutex<AllTenants>>,
 }
 
-impl SecondServer {
+impl IndependentServer {
     /// A service without data.
     #[must_use]
-    pub fn new(options: Options) -> Self {
+    pub fn new(options: ServerOptions) -> Self {
         Self {
             options: Arc::new(options),
             tenants: Arc::default(),
@@ -61,7 +63,7 @@ impl SecondServer {
 
     /// The same data behind a service that is set up otherwise.
     #[must_use]
-    pub fn set_up_as(&self, options: Options) -> Self {
+    pub fn set_up_as(&self, options: ServerOptions) -> Self {
         containers::furnish(
             &options,
             &mut self.tenants.lock().unwrap_or_else(PoisonError::into_inner),
@@ -96,7 +98,7 @@ impl SecondServer {
 
     /// What a fault that looks up before it inserts has looked through; other requests have their
     /// turn before it goes on.
-    async fn looked_up(&self) -> Option<Number> {
+    async fn looked_up(&self) -> Option<RecordNumber> {
         if !self.options.has(Defect::LooksUpBeforeInsert) {
             return None;
         }
@@ -113,7 +115,11 @@ impl SecondServer {
 
     /// Answers a request whose body is at hand; of who is known, only records up to a number are
     /// found, where there is one.
-    fn answer(&self, request: &Request<Bytes>, found_to: Option<Number>) -> Response<Full<Bytes>> {
+    fn answer(
+        &self,
+        request: &Request<Bytes>,
+        found_to: Option<RecordNumber>,
+    ) -> Response<Full<Bytes>> {
         let mut tenants = self.tenants.lock().unwrap_or_else(PoisonError::into_inner);
         tenants.found_to = found_to;
         let answer = route::answer(&self.options, &mut tenants, request);
@@ -126,7 +132,7 @@ impl SecondServer {
     }
 }
 
-impl tower::Service<Request<Full<Bytes>>> for SecondServer {
+impl tower::Service<Request<Full<Bytes>>> for IndependentServer {
     type Response = Response<Full<Bytes>>;
     type Error = Infallible;
     type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;
@@ -150,7 +156,7 @@ impl tower::Service<Request<Full<Bytes>>> for SecondServer {
 }
 
 /// Status, headers and bytes of an answer.
-fn response(answer: Answer) -> Response<Full<Bytes>> {
+fn response(answer: ServerResponse) -> Response<Full<Bytes>> {
     let (media, bytes) = match (answer.page, answer.body) {
         (Some((media, text)), _) => (Some(media), Bytes::from(text)),
         (None, Some(body)) => (Some("application/hal+json"), Bytes::from(body.to_string())),

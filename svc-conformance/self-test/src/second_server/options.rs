@@ -7,9 +7,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Time that is let pass instead of waiting for it; a clone shares it.
 #[derive(Debug, Clone, Default)]
-pub struct Time(Arc<AtomicU64>);
+pub struct SimulatedTime(Arc<AtomicU64>);
 
-impl Time {
+impl SimulatedTime {
     /// Lets time pass.
     pub fn pass(&self, duration: Duration) {
         self.0.fetch_add(
@@ -27,9 +27,9 @@ impl Time {
 
 /// Microseconds since 1970.
 #[derive(Clone)]
-pub struct Clock(Arc<dyn Fn() -> i64 + Send + Sync>);
+pub struct SimulatedClock(Arc<dyn Fn() -> i64 + Send + Sync>);
 
-impl Clock {
+impl SimulatedClock {
     /// A clock of one's own.
     #[must_use]
     pub fn new(now: impl Fn() -> i64 + Send + Sync + 'static) -> Self {
@@ -49,7 +49,7 @@ impl Clock {
 
     /// The same clock, which goes on by what is let pass besides.
     #[must_use]
-    pub fn with(&self, time: &Time) -> Self {
+    pub fn with(&self, time: &SimulatedTime) -> Self {
         let (clock, time) = (self.clone(), time.clone());
         Self::new(move || {
             clock
@@ -65,7 +65,7 @@ impl Clock {
     }
 }
 
-impl fmt::Debug for Clock {
+impl fmt::Debug for SimulatedClock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Clock")
     }
@@ -73,7 +73,7 @@ impl fmt::Debug for Clock {
 
 /// A key with what it may do.
 #[derive(Debug, Clone)]
-pub struct Key {
+pub struct ServerKey {
     /// The key itself.
     pub token: String,
     /// Whose data it reaches.
@@ -82,7 +82,7 @@ pub struct Key {
     pub only: Vec<String>,
 }
 
-impl Key {
+impl ServerKey {
     /// A key with every right.
     #[must_use]
     pub fn new(token: &str, tenant: &str) -> Self {
@@ -105,7 +105,7 @@ impl Key {
 
 /// How the hrefs of links look (CAP-04, COL-19, HAL-06).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Hrefs {
+pub enum HrefStyle {
     /// Absolute.
     #[default]
     Absolute,
@@ -133,7 +133,7 @@ pub enum Containers {
 
 /// What a caller without a key does to somebody who is matched (HLP-04).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Strangers {
+pub enum AnonymousEffect {
     /// The same as one with a key.
     #[default]
     Change,
@@ -149,7 +149,7 @@ pub enum Strangers {
     clippy::struct_excessive_bools,
     reason = "each is one choice that the interface leaves free"
 )]
-pub struct Options {
+pub struct ServerOptions {
     /// The base of every address, with a slash at its end.
     pub base: String,
     /// The prefix of relations.
@@ -159,9 +159,9 @@ pub struct Options {
     /// The namespace of its identifiers.
     pub namespace: String,
     /// The keys.
-    pub keys: Vec<Key>,
+    pub keys: Vec<ServerKey>,
     /// What the time is.
-    pub clock: Clock,
+    pub clock: SimulatedClock,
     /// Members on a page.
     pub per_page: usize,
     /// Members on a page at most.
@@ -175,7 +175,7 @@ pub struct Options {
     /// Whether an empty collection is `{}` (COL-30).
     pub empty_is_bare: bool,
     /// How hrefs look.
-    pub hrefs: Hrefs,
+    pub hrefs: HrefStyle,
     /// Whether record helpers may be called without a key.
     pub anonymous_helpers: bool,
     /// Whether a helper that fails in part leaves nothing behind (ERR-34).
@@ -205,7 +205,7 @@ pub struct Options {
     /// Whether persons are matched by e-mail address (HLP-04).
     pub matches_people: bool,
     /// What a caller without a key does to somebody who is matched.
-    pub strangers: Strangers,
+    pub strangers: AnonymousEffect,
     /// Whether a second action of a person changes the first one.
     pub one_action_per_person: bool,
     /// Whether the total of a page also has what was credited back to donors.
@@ -222,7 +222,7 @@ pub struct Options {
     pub defects: Vec<super::Defect>,
 }
 
-impl Default for Options {
+impl Default for ServerOptions {
     fn default() -> Self {
         Self {
             base: "http://crm.example.org/rest/".to_owned(),
@@ -230,18 +230,18 @@ impl Default for Options {
             key_header: "SVC-API-Token".to_owned(),
             namespace: "second".to_owned(),
             keys: vec![
-                Key::new("k-one", "one"),
-                Key::new("k-two", "two"),
-                Key::only("k-narrow", "one", &["people.list", "people.read"]),
+                ServerKey::new("k-one", "one"),
+                ServerKey::new("k-two", "two"),
+                ServerKey::only("k-narrow", "one", &["people.list", "people.read"]),
             ],
-            clock: Clock::system(),
+            clock: SimulatedClock::system(),
             per_page: 20,
             max_pagesize: 50,
             create_status: 201,
             delete_notice: true,
             short_entries: false,
             empty_is_bare: false,
-            hrefs: Hrefs::Absolute,
+            hrefs: HrefStyle::Absolute,
             anonymous_helpers: true,
             atomic_helpers: false,
             whole_seconds: false,
@@ -256,7 +256,7 @@ impl Default for Options {
             custom_field_prefix: String::new(),
             extras: false,
             matches_people: false,
-            strangers: Strangers::default(),
+            strangers: AnonymousEffect::default(),
             one_action_per_person: false,
             totals_with_credits: false,
             cancelled_is_final: false,
@@ -268,7 +268,7 @@ impl Default for Options {
     }
 }
 
-impl Options {
+impl ServerOptions {
     /// A name of the interface with the prefix.
     pub(super) fn rel(&self, name: &str) -> String {
         format!("{}:{name}", self.prefix)

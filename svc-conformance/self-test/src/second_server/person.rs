@@ -6,30 +6,30 @@ use serde_json::{Map, Value};
 
 use super::defects::Defect;
 use super::kinds;
-use super::options::Strangers;
-use super::store::{Number, Record};
-use super::write::{Links, Work};
+use super::options::AnonymousEffect;
+use super::store::{RecordData, RecordNumber};
+use super::write::{Links, TenantWrite};
 
-impl Work<'_> {
+impl TenantWrite<'_> {
     /// The posted person: matched by e-mail address where that is chosen, otherwise new.
     pub(super) fn person(
         &mut self,
         fields: Map<String, Value>,
         identifiers: Vec<String>,
         has_key: bool,
-    ) -> (Number, u16) {
+    ) -> (RecordNumber, u16) {
         let Some(kind) = kinds::kind("person") else {
             return (0, 500);
         };
         let strangers = if has_key {
-            Strangers::Change
+            AnonymousEffect::Change
         } else {
             self.options.strangers
         };
         let wanted = address(&fields)
-            .filter(|_| self.options.matches_people && strangers != Strangers::MatchNobody);
+            .filter(|_| self.options.matches_people && strangers != AnonymousEffect::MatchNobody);
         let found_to = self.tenants.found_to;
-        let known = |record: &&Record| {
+        let known = |record: &&RecordData| {
             wanted.is_some()
                 && found_to.is_none_or(|last| record.number <= last)
                 && address(&record.body) == wanted
@@ -42,13 +42,13 @@ impl Work<'_> {
             .map(|record| record.number)
         {
             match strangers {
-                Strangers::Change => self.merge(number, fields, identifiers),
+                AnonymousEffect::Change => self.merge(number, fields, identifiers),
                 _ => self.damage_known(number, &fields, &identifiers),
             }
             return (number, 200);
         }
         if !has_key && self.options.has(Defect::StrangersNameByIdentifier) {
-            let named = |record: &&Record| {
+            let named = |record: &&RecordData| {
                 identifiers
                     .iter()
                     .any(|one| record.identifiers.contains(one))
@@ -69,7 +69,12 @@ impl Work<'_> {
         (number, 201)
     }
 
-    fn merge(&mut self, number: Number, fields: Map<String, Value>, identifiers: Vec<String>) {
+    fn merge(
+        &mut self,
+        number: RecordNumber,
+        fields: Map<String, Value>,
+        identifiers: Vec<String>,
+    ) {
         let modified = self.tenants.tick(self.now);
         if let Some(record) = self.data.records.get_mut(&number).map(Arc::make_mut) {
             record.body.extend(fields);
@@ -83,7 +88,7 @@ impl Work<'_> {
     }
 
     /// Subscribes every e-mail address of a person.
-    fn subscribe(&mut self, number: Number) {
+    fn subscribe(&mut self, number: RecordNumber) {
         let Some(record) = self.data.records.get_mut(&number).map(Arc::make_mut) else {
             return;
         };
@@ -103,7 +108,7 @@ impl Work<'_> {
     /// What faults let a stranger do to somebody known.
     fn damage_known(
         &mut self,
-        number: Number,
+        number: RecordNumber,
         fields: &Map<String, Value>,
         identifiers: &[String],
     ) {

@@ -5,30 +5,30 @@ use std::cmp::Ordering;
 use serde_json::{Map, Value, json};
 
 use super::Defect;
-use super::answer::Answer;
+use super::answer::ServerResponse;
 use super::dates;
-use super::kinds::{self, KINDS, Kind};
-use super::options::{Containers, Hrefs, Options};
-use super::store::{Data, Number, Record};
-use crate::fields::{Field, Shape};
+use super::kinds::{self, KINDS, ServerKind};
+use super::options::{Containers, HrefStyle, ServerOptions};
+use super::store::{RecordData, RecordNumber, TenantData};
+use crate::fields::{FieldShape, ObjectField};
 
 /// What a document is made from.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct View<'v> {
-    pub(super) options: &'v Options,
-    pub(super) data: &'v Data,
+pub(super) struct RenderContext<'v> {
+    pub(super) options: &'v ServerOptions,
+    pub(super) data: &'v TenantData,
     /// Which answer it is; changing hrefs are made from it.
     pub(super) turn: u64,
 }
 
-impl View<'_> {
+impl RenderContext<'_> {
     /// The href of an address below the base.
     pub(super) fn href(&self, address: &str) -> String {
         match self.options.hrefs {
-            Hrefs::Absolute => format!("{}{address}", self.options.base),
-            Hrefs::Relative => format!("{}{address}", self.options.path()),
-            Hrefs::Changing => format!("{}~{}/{address}", self.options.base, self.turn),
-            Hrefs::InQuery => format!("{}{}", self.options.base, in_query(address)),
+            HrefStyle::Absolute => format!("{}{address}", self.options.base),
+            HrefStyle::Relative => format!("{}{address}", self.options.path()),
+            HrefStyle::Changing => format!("{}~{}/{address}", self.options.base, self.turn),
+            HrefStyle::InQuery => format!("{}{}", self.options.base, in_query(address)),
         }
     }
 
@@ -41,7 +41,7 @@ impl View<'_> {
     }
 
     /// A record, alone or among others.
-    pub(super) fn record(&self, record: &Record, is_alone: bool) -> Value {
+    pub(super) fn record(&self, record: &RecordData, is_alone: bool) -> Value {
         let options = self.options;
         let mut object: Map<String, Value> = record.body.clone();
         for field in record.kind.fields() {
@@ -119,7 +119,7 @@ impl View<'_> {
         Value::Object(object)
     }
 
-    fn compute(&self, record: &Record, field: &Field, object: &mut Map<String, Value>) {
+    fn compute(&self, record: &RecordData, field: &ObjectField, object: &mut Map<String, Value>) {
         if field.name == "share_options" || field.name == "ticket_levels" {
             let is_level = field.name == "ticket_levels";
             for member in object
@@ -153,8 +153,9 @@ impl View<'_> {
             "total_outreaches" => members("outreaches").len().into(),
             "total_items" => members("items").len().into(),
             "total_accepted" => {
-                let accepted =
-                    |one: &&&Record| one.text("status").is_none_or(|status| status == "accepted");
+                let accepted = |one: &&&RecordData| {
+                    one.text("status").is_none_or(|status| status == "accepted")
+                };
                 members("attendances")
                     .iter()
                     .filter(accepted)
@@ -178,7 +179,7 @@ impl View<'_> {
                 });
                 let credits = f64::from(u8::from(self.options.totals_with_credits))
                     - f64::from(u8::from(self.options.has(Defect::CreditsTakenOffTwice)));
-                let number = |one: &Record, name: &str| {
+                let number = |one: &RecordData, name: &str| {
                     one.body.get(name).and_then(Value::as_f64).unwrap_or(0.0)
                 };
                 sum(counted
@@ -190,7 +191,7 @@ impl View<'_> {
     }
 
     /// The totals of a ticket level.
-    fn level(&self, event: Number, level: &mut Value) {
+    fn level(&self, event: RecordNumber, level: &mut Value) {
         let Some(level) = level.as_object_mut() else {
             return;
         };
@@ -210,18 +211,18 @@ impl View<'_> {
     /// A page of a collection; `address` is that of the collection.
     pub(super) fn page(
         &self,
-        kind: &Kind,
+        kind: &ServerKind,
         address: &str,
-        members: &[&Record],
+        members: &[&RecordData],
         page: usize,
         size: Option<usize>,
-    ) -> Answer {
+    ) -> ServerResponse {
         let options = self.options;
         let per_page = size
             .unwrap_or(options.per_page)
             .clamp(1, options.max_pagesize);
         if members.is_empty() && options.empty_is_bare {
-            return Answer::json(200, json!({}));
+            return ServerResponse::json(200, json!({}));
         }
         let pages = members.len().div_ceil(per_page);
         let shown: Vec<Value> = members
@@ -249,7 +250,7 @@ impl View<'_> {
             .collect();
         let rel = options.rel(kind.many);
         links.insert(rel.clone(), own.into());
-        Answer::json(
+        ServerResponse::json(
             200,
             json!({
                 "total_pages": pages,
@@ -263,7 +264,7 @@ impl View<'_> {
     }
 
     /// The entry point.
-    pub(super) fn entry_point(&self) -> Answer {
+    pub(super) fn entry_point(&self) -> ServerResponse {
         let options = self.options;
         let titled = |address: &str, title: &str| {
             let mut link = self.link(address);
@@ -299,7 +300,7 @@ impl View<'_> {
             docs.insert("index".to_owned(), "start".into());
         }
         links.insert("docs".to_owned(), docs);
-        Answer::json(
+        ServerResponse::json(
             200,
             json!({
                 "motd": "Good morning.",
@@ -330,7 +331,7 @@ fn in_query(address: &str) -> String {
     format!("{first}?{}", parameters.join("&"))
 }
 
-/// The path that an address with [`Hrefs::InQuery`] means.
+/// The path that an address with [`HrefStyle::InQuery`] means.
 pub(super) fn without_query(path: &str, query: &str) -> String {
     let value = |name: &str| {
         let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));
@@ -346,18 +347,18 @@ pub(super) fn without_query(path: &str, query: &str) -> String {
 }
 
 /// The address of a record below the base.
-pub(super) fn address(number: Number) -> String {
+pub(super) fn address(number: RecordNumber) -> String {
     format!("r/{number}")
 }
 
 /// Whether a kind is served at all.
-pub(super) fn is_served(options: &Options, one: &str) -> bool {
+pub(super) fn is_served(options: &ServerOptions, one: &str) -> bool {
     kinds::kind(one).is_some_and(|kind| !options.without.iter().any(|name| name == kind.many))
 }
 
 /// Whether the entry point leads to the collection of a kind. Where only helpers are there, this is
 /// a container.
-pub(super) fn is_listed(options: &Options, kind: &Kind) -> bool {
+pub(super) fn is_listed(options: &ServerOptions, kind: &ServerKind) -> bool {
     let is_shown = || {
         options.containers == Containers::Listed && kind.helper.is_some() && kind.one != "person"
     };
@@ -365,7 +366,7 @@ pub(super) fn is_listed(options: &Options, kind: &Kind) -> bool {
 }
 
 /// Whether a helper is there: what it makes is served, and something can be written.
-pub(super) fn is_helper_served(options: &Options, helper: &str) -> bool {
+pub(super) fn is_helper_served(options: &ServerOptions, helper: &str) -> bool {
     let made = match helper {
         "person_signup" => "person",
         "schedule" => "message",
@@ -380,9 +381,9 @@ pub(super) fn is_helper_served(options: &Options, helper: &str) -> bool {
 }
 
 /// The computed numbers of a share option.
-fn shares(fields: &[Field], option: &mut Value) {
+fn shares(fields: &[ObjectField], option: &mut Value) {
     for field in fields {
-        let Shape::Object(members) = &field.shape else {
+        let FieldShape::Object(members) = &field.shape else {
             continue;
         };
         let Some(share) = option.get_mut(&field.name).and_then(Value::as_object_mut) else {
@@ -395,7 +396,7 @@ fn shares(fields: &[Field], option: &mut Value) {
 }
 
 /// What a ticket of an event costs: what it says, or what its level says.
-fn price(event: &Record, ticket: &Value) -> f64 {
+fn price(event: &RecordData, ticket: &Value) -> f64 {
     let of = |value: &Value| value.get("amount").and_then(Value::as_f64);
     let level = || {
         event

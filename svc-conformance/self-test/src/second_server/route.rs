@@ -4,36 +4,40 @@ use bytes::Bytes;
 use http::{Method, Request};
 use serde_json::{Map, Value};
 
-use super::answer::{self, Answer, Problem};
+use super::answer::{self, BodyProblem, ServerResponse};
 use super::declare;
 use super::handling::Sent;
-use super::helper::Caller;
-use super::kinds::{self, KINDS, Kind, is_record_helper};
-use super::options::{Hrefs, Key, Options};
-use super::render::{self, View, is_helper_served, is_listed, is_served};
-use super::store::{Data, Number, Tenants};
-use super::write::Work;
+use super::helper::HelperCaller;
+use super::kinds::{self, KINDS, ServerKind, is_record_helper};
+use super::options::{HrefStyle, ServerKey, ServerOptions};
+use super::render::{self, RenderContext, is_helper_served, is_listed, is_served};
+use super::store::{AllTenants, RecordNumber, TenantData};
+use super::write::TenantWrite;
 
 /// What an address is.
 #[derive(Debug, Clone, Copy)]
-enum Place<'p> {
+enum RouteTarget<'p> {
     Entry,
     Docs,
     Capabilities,
-    All(&'static Kind),
-    One(Number),
-    Below(Number, &'p str),
-    Helper(&'p str, Option<Number>),
+    All(&'static ServerKind),
+    One(RecordNumber),
+    Below(RecordNumber, &'p str),
+    Helper(&'p str, Option<RecordNumber>),
 }
 
 /// Answers one request.
-pub(super) fn answer(options: &Options, tenants: &mut Tenants, request: &Request<Bytes>) -> Answer {
+pub(super) fn answer(
+    options: &ServerOptions,
+    tenants: &mut AllTenants,
+    request: &Request<Bytes>,
+) -> ServerResponse {
     tenants.requests = tenants.requests.saturating_add(1);
     let Ok(key) = key(options, request) else {
-        return Answer::empty(401);
+        return ServerResponse::empty(401);
     };
     let path = match options.hrefs {
-        Hrefs::InQuery => render::without_query(
+        HrefStyle::InQuery => render::without_query(
             request.uri().path(),
             request.uri().query().unwrap_or_default(),
         ),
@@ -48,28 +52,28 @@ pub(super) fn answer(options: &Options, tenants: &mut Tenants, request: &Request
         request.method()
     };
     match place {
-        Place::Docs if method == Method::GET => {
+        RouteTarget::Docs if method == Method::GET => {
             let page =
                 "<!doctype html><title>Reference</title><p>The reference of this service.</p>"
                     .to_owned();
-            return Answer {
+            return ServerResponse {
                 status: 200,
                 body: None,
                 page: Some(("text/html; charset=utf-8", page)),
             };
         }
-        Place::Capabilities if method == Method::GET => {
+        RouteTarget::Capabilities if method == Method::GET => {
             let page = declare::document(options).to_string();
-            return Answer {
+            return ServerResponse {
                 status: 200,
                 body: None,
                 page: Some(("application/json", page)),
             };
         }
-        Place::Entry if method == Method::GET => {
-            let view = View {
+        RouteTarget::Entry if method == Method::GET => {
+            let view = RenderContext {
                 options,
-                data: &Data::default(),
+                data: &TenantData::default(),
                 turn: tenants.requests,
             };
             return view.entry_point();
@@ -77,12 +81,12 @@ pub(super) fn answer(options: &Options, tenants: &mut Tenants, request: &Request
         _ => {}
     }
     let anonymous = match (key, place) {
-        (None, Place::Helper(helper, _))
+        (None, RouteTarget::Helper(helper, _))
             if is_record_helper(helper) && options.anonymous_helpers =>
         {
             options.keys.first().map(|key| key.tenant.clone())
         }
-        (None, _) => return Answer::empty(401),
+        (None, _) => return ServerResponse::empty(401),
         (Some(_), _) => None,
     };
     let tenant = anonymous
@@ -92,7 +96,7 @@ pub(super) fn answer(options: &Options, tenants: &mut Tenants, request: &Request
     // Reads change nothing that would have to be taken back.
     let before = (method != Method::GET).then(|| data.clone());
     let now = options.clock.now();
-    let mut work = Work {
+    let mut work = TenantWrite {
         options,
         data: &mut data,
         tenants,
@@ -109,7 +113,7 @@ pub(super) fn answer(options: &Options, tenants: &mut Tenants, request: &Request
 }
 
 /// Whether an answer is that of a helper that succeeded in part.
-fn is_partial(options: &Options, answer: &Answer) -> bool {
+fn is_partial(options: &ServerOptions, answer: &ServerResponse) -> bool {
     let error = answer
         .body
         .as_ref()
@@ -121,7 +125,10 @@ fn is_partial(options: &Options, answer: &Answer) -> bool {
 }
 
 /// The key of a request: none, a known one, or an error.
-fn key<'o>(options: &'o Options, request: &Request<Bytes>) -> Result<Option<&'o Key>, ()> {
+fn key<'o>(
+    options: &'o ServerOptions,
+    request: &Request<Bytes>,
+) -> Result<Option<&'o ServerKey>, ()> {
     let Some(sent) = request.headers().get(options.key_header.as_str()) else {
         return Ok(None);
     };
@@ -133,10 +140,10 @@ fn key<'o>(options: &'o Options, request: &Request<Bytes>) -> Result<Option<&'o 
 }
 
 /// What is at a path.
-fn place<'p>(options: &Options, path: &'p str) -> Option<Place<'p>> {
+fn place<'p>(options: &ServerOptions, path: &'p str) -> Option<RouteTarget<'p>> {
     let base = options.path();
     if path == base.trim_end_matches('/') {
-        return Some(Place::Entry);
+        return Some(RouteTarget::Entry);
     }
     let below = path.strip_prefix(base)?;
     let below = match below.strip_prefix('~') {
@@ -151,46 +158,48 @@ fn place<'p>(options: &Options, path: &'p str) -> Option<Place<'p>> {
         return None;
     }
     Some(match (first, second, third) {
-        ("", None, None) => Place::Entry,
-        ("docs" | "about", Some("capabilities"), None) => Place::Capabilities,
-        ("about", _, None) => Place::Docs,
-        ("all", Some(many), None) => Place::All(
+        ("", None, None) => RouteTarget::Entry,
+        ("docs" | "about", Some("capabilities"), None) => RouteTarget::Capabilities,
+        ("about", _, None) => RouteTarget::Docs,
+        ("all", Some(many), None) => RouteTarget::All(
             KINDS
                 .iter()
                 .find(|kind| kind.many == many && is_listed(options, kind))?,
         ),
-        ("r", Some(number), None) if !options.helpers_only => Place::One(number.parse().ok()?),
+        ("r", Some(number), None) if !options.helpers_only => {
+            RouteTarget::One(number.parse().ok()?)
+        }
         ("r", Some(number), Some(name)) if !options.helpers_only => {
-            Place::Below(number.parse().ok()?, name)
+            RouteTarget::Below(number.parse().ok()?, name)
         }
         ("do", Some("person_signup"), None) if is_helper_served(options, "person_signup") => {
-            Place::Helper("person_signup", None)
+            RouteTarget::Helper("person_signup", None)
         }
         ("do", Some(helper), Some(number)) if is_helper_served(options, helper) => {
-            Place::Helper(helper, Some(number.parse().ok()?))
+            RouteTarget::Helper(helper, Some(number.parse().ok()?))
         }
         _ => return None,
     })
 }
 
-fn may(key: Option<&Key>, right: &str) -> bool {
+fn may(key: Option<&ServerKey>, right: &str) -> bool {
     key.is_none_or(|key| key.only.is_empty() || key.only.iter().any(|one| one == right))
 }
 
-impl Work<'_> {
+impl TenantWrite<'_> {
     fn serve(
         &mut self,
-        place: Place<'_>,
+        place: RouteTarget<'_>,
         method: &Method,
-        key: Option<&Key>,
+        key: Option<&ServerKey>,
         request: &Request<Bytes>,
-    ) -> Answer {
+    ) -> ServerResponse {
         match place {
-            Place::Entry | Place::Docs | Place::Capabilities => {
+            RouteTarget::Entry | RouteTarget::Docs | RouteTarget::Capabilities => {
                 answer::not_supported(self.options, "error")
             }
-            Place::All(kind) => self.collection(kind, None, method, key, request),
-            Place::Below(number, name) => {
+            RouteTarget::All(kind) => self.collection(kind, None, method, key, request),
+            RouteTarget::Below(number, name) => {
                 let below = self
                     .data
                     .records
@@ -204,28 +213,28 @@ impl Work<'_> {
                 };
                 self.collection(kind, Some((number, name)), method, key, request)
             }
-            Place::One(number) => self.one(number, method, key, request),
-            Place::Helper(helper, container) => {
+            RouteTarget::One(number) => self.one(number, method, key, request),
+            RouteTarget::Helper(helper, container) => {
                 self.helper(helper, container, method, key, request)
             }
         }
     }
 
-    fn missing(&self, method: &Method) -> Answer {
+    fn missing(&self, method: &Method) -> ServerResponse {
         if method == Method::GET && !self.options.not_found_bodies {
-            return Answer::empty(404);
+            return ServerResponse::empty(404);
         }
         answer::not_found(self.options, "error")
     }
 
     fn collection(
         &mut self,
-        kind: &'static Kind,
-        below: Option<(Number, &str)>,
+        kind: &'static ServerKind,
+        below: Option<(RecordNumber, &str)>,
         method: &Method,
-        key: Option<&Key>,
+        key: Option<&ServerKey>,
         request: &Request<Bytes>,
-    ) -> Answer {
+    ) -> ServerResponse {
         let container = below.and_then(|(number, _)| self.data.records.get(&number));
         // Only its container takes a new action; the other collections that it is in do not.
         let is_home = match (kind.container, container) {
@@ -246,7 +255,7 @@ impl Work<'_> {
             _ => return answer::not_supported(self.options, kind.one),
         };
         if !may(key, &format!("{}.{operation}", kind.many)) {
-            return Answer::empty(403);
+            return ServerResponse::empty(403);
         }
         if operation == "create" {
             return match body(self.options, kind.one, request) {
@@ -264,7 +273,7 @@ impl Work<'_> {
                 }
                 Ok(None) => {
                     let problem =
-                        Problem::new("BODY_NEEDED", "The fields belong into a body.", &[]);
+                        BodyProblem::new("BODY_NEEDED", "The fields belong into a body.", &[]);
                     answer::refused(self.options, 400, kind.one, vec![problem])
                 }
                 Err(refused) => refused,
@@ -279,7 +288,8 @@ impl Work<'_> {
         };
         let (page, size) = match (parameter("page"), parameter("per_page")) {
             (Some(None | Some(0)), _) | (_, Some(None | Some(0))) => {
-                let problem = Problem::new("NO_SUCH_PAGE", "Pages are counted from 1.", &["page"]);
+                let problem =
+                    BodyProblem::new("NO_SUCH_PAGE", "Pages are counted from 1.", &["page"]);
                 return answer::refused(self.options, 400, kind.one, vec![problem]);
             }
             (page, size) => (page.flatten().unwrap_or(1), size.flatten()),
@@ -309,11 +319,11 @@ impl Work<'_> {
 
     fn one(
         &mut self,
-        number: Number,
+        number: RecordNumber,
         method: &Method,
-        key: Option<&Key>,
+        key: Option<&ServerKey>,
         request: &Request<Bytes>,
-    ) -> Answer {
+    ) -> ServerResponse {
         let served = |one: &str| is_served(self.options, one);
         let Some(kind) = self
             .data
@@ -334,10 +344,10 @@ impl Work<'_> {
             return answer::not_supported(self.options, kind.one);
         }
         if !may(key, &format!("{}.{operation}", kind.many)) {
-            return Answer::empty(403);
+            return ServerResponse::empty(403);
         }
         match operation {
-            "read" => Answer::json(200, self.shown(number)),
+            "read" => ServerResponse::json(200, self.shown(number)),
             "delete" => self.delete(number),
             _ => match body(self.options, kind.one, request) {
                 Ok(body) => {
@@ -359,11 +369,11 @@ impl Work<'_> {
     fn helper(
         &mut self,
         helper: &str,
-        container: Option<Number>,
+        container: Option<RecordNumber>,
         method: &Method,
-        key: Option<&Key>,
+        key: Option<&ServerKey>,
         request: &Request<Bytes>,
-    ) -> Answer {
+    ) -> ServerResponse {
         let resource = match helper {
             "person_signup" => "person",
             "schedule" => "message",
@@ -374,7 +384,7 @@ impl Work<'_> {
             return answer::not_supported(self.options, resource);
         }
         if !may(key, &format!("helper.{helper}")) {
-            return Answer::empty(403);
+            return ServerResponse::empty(403);
         }
         if let Some(number) = container {
             let has_it = self
@@ -393,7 +403,7 @@ impl Work<'_> {
         if let ("schedule", Some(message)) = (helper, container) {
             return self.schedule(message, (!is_cancel).then_some(&sent));
         }
-        let caller = Caller {
+        let caller = HelperCaller {
             has_key: key.is_some(),
             reads: may(key, "people.read"),
         };
@@ -413,16 +423,16 @@ impl Work<'_> {
 
 /// The object in a request's body, if it has a body.
 fn body(
-    options: &Options,
+    options: &ServerOptions,
     resource: &str,
     request: &Request<Bytes>,
-) -> Result<Option<Map<String, Value>>, Answer> {
+) -> Result<Option<Map<String, Value>>, ServerResponse> {
     if request.body().is_empty() {
         return Ok(None);
     }
     if let Ok(Value::Object(object)) = serde_json::from_slice(request.body()) {
         return Ok(Some(object));
     }
-    let problem = Problem::new("NO_JSON_OBJECT", "The body is no JSON object.", &[]);
+    let problem = BodyProblem::new("NO_JSON_OBJECT", "The body is no JSON object.", &[]);
     Err(answer::refused(options, 400, resource, vec![problem]))
 }

@@ -5,28 +5,28 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::kinds::{Below, Kind};
+use super::kinds::{NestedCollection, ServerKind};
 
 /// The number of a record, unique over all tenants.
-pub(super) type Number = u64;
+pub(super) type RecordNumber = u64;
 
 /// One record.
 #[derive(Debug, Clone)]
-pub(super) struct Record {
-    pub(super) number: Number,
-    pub(super) kind: &'static Kind,
+pub(super) struct RecordData {
+    pub(super) number: RecordNumber,
+    pub(super) kind: &'static ServerKind,
     pub(super) body: Map<String, Value>,
     /// Identifiers of other systems.
     pub(super) identifiers: Vec<String>,
     pub(super) created: i64,
     pub(super) modified: i64,
     /// Links to other records: the container, the person, and so on.
-    pub(super) links: BTreeMap<&'static str, Number>,
+    pub(super) links: BTreeMap<&'static str, RecordNumber>,
     /// How often it was updated.
     pub(super) updates: u32,
 }
 
-impl Record {
+impl RecordData {
     /// A text of the body.
     pub(super) fn text(&self, name: &str) -> Option<&str> {
         self.body.get(name).and_then(Value::as_str)
@@ -43,16 +43,16 @@ impl Record {
 
 /// All data of one tenant, in order of creation.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Data {
+pub(super) struct TenantData {
     /// A copy of the data, as each write begins with, shares the records.
-    pub(super) records: BTreeMap<Number, Arc<Record>>,
+    pub(super) records: BTreeMap<RecordNumber, Arc<RecordData>>,
     /// How many records that belonged to a record were deleted.
-    pub(super) thinned: BTreeMap<Number, u32>,
+    pub(super) thinned: BTreeMap<RecordNumber, u32>,
 }
 
-impl Data {
+impl TenantData {
     /// A record of a kind.
-    pub(super) fn of(&self, kind: &str, number: Number) -> Option<&Record> {
+    pub(super) fn of(&self, kind: &str, number: RecordNumber) -> Option<&RecordData> {
         self.records
             .get(&number)
             .map(Arc::as_ref)
@@ -60,7 +60,7 @@ impl Data {
     }
 
     /// Every record of a kind.
-    pub(super) fn all(&self, kind: &'static Kind) -> Vec<&Record> {
+    pub(super) fn all(&self, kind: &'static ServerKind) -> Vec<&RecordData> {
         self.records
             .values()
             .map(Arc::as_ref)
@@ -69,8 +69,8 @@ impl Data {
     }
 
     /// The members of a collection below a record.
-    pub(super) fn below(&self, owner: Number, below: &Below) -> Vec<&Record> {
-        let member = |record: &&Record| {
+    pub(super) fn below(&self, owner: RecordNumber, below: &NestedCollection) -> Vec<&RecordData> {
+        let member = |record: &&RecordData| {
             record.kind.one == below.of && record.links.get(below.by) == Some(&owner)
         };
         self.records
@@ -81,7 +81,7 @@ impl Data {
     }
 
     /// The tickets of an event that were sold, with their prices.
-    pub(super) fn tickets(&self, event: Number) -> Vec<&Value> {
+    pub(super) fn tickets(&self, event: RecordNumber) -> Vec<&Value> {
         let members = self
             .records
             .values()
@@ -91,7 +91,7 @@ impl Data {
     }
 
     /// Counts a deleted record at those that it belonged to.
-    pub(super) fn thin(&mut self, record: &Record) {
+    pub(super) fn thin(&mut self, record: &RecordData) {
         for number in record.links.values() {
             let count = self.thinned.entry(*number).or_default();
             *count = count.saturating_add(1);
@@ -99,16 +99,16 @@ impl Data {
     }
 
     /// Takes a record away, with everything that is recorded under it or by it.
-    pub(super) fn remove(&mut self, number: Number) {
+    pub(super) fn remove(&mut self, number: RecordNumber) {
         let Some(record) = self.records.remove(&number) else {
             return;
         };
         self.thin(&record);
-        let depends = |record: &Record| {
+        let depends = |record: &RecordData| {
             let under = |name: &str| record.links.get(name) == Some(&number);
             record.kind.container.is_some_and(under) || under("person") || under("target")
         };
-        let dependents: Vec<Number> = self
+        let dependents: Vec<RecordNumber> = self
             .records
             .values()
             .filter(|record| depends(record))
@@ -131,19 +131,19 @@ impl Data {
 
 /// The data of every tenant, and what is counted over all of them.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Tenants {
-    pub(super) all: BTreeMap<String, Data>,
-    pub(super) last: Number,
+pub(super) struct AllTenants {
+    pub(super) all: BTreeMap<String, TenantData>,
+    pub(super) last: RecordNumber,
     pub(super) last_time: i64,
     /// The last record that the request at hand finds when it matches people; none if it finds all.
-    pub(super) found_to: Option<Number>,
+    pub(super) found_to: Option<RecordNumber>,
     /// How many requests were answered.
     pub(super) requests: u64,
 }
 
-impl Tenants {
+impl AllTenants {
     /// The next number of a record.
-    pub(super) fn next(&mut self) -> Number {
+    pub(super) fn next(&mut self) -> RecordNumber {
         self.last = self.last.saturating_add(1);
         self.last
     }

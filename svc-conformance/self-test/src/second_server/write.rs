@@ -5,29 +5,29 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::answer::{self, Answer, Problem};
+use super::answer::{self, BodyProblem, ServerResponse};
 use super::check::{self, Reading};
 use super::defects::{Defect, damage_delete, damage_update};
-use super::kinds::{self, Kind};
-use super::render::{self, View};
-use super::store::{Data, Number, Record, Tenants};
-use super::{dates, options::Options};
+use super::kinds::{self, ServerKind};
+use super::render::{self, RenderContext};
+use super::store::{AllTenants, RecordData, RecordNumber, TenantData};
+use super::{dates, options::ServerOptions};
 
 /// Links of a record that is made.
-pub(super) type Links = BTreeMap<&'static str, Number>;
+pub(super) type Links = BTreeMap<&'static str, RecordNumber>;
 
 /// One request at work on the data of one tenant.
 #[derive(Debug)]
-pub(super) struct Work<'w> {
-    pub(super) options: &'w Options,
-    pub(super) data: &'w mut Data,
-    pub(super) tenants: &'w mut Tenants,
+pub(super) struct TenantWrite<'w> {
+    pub(super) options: &'w ServerOptions,
+    pub(super) data: &'w mut TenantData,
+    pub(super) tenants: &'w mut AllTenants,
     pub(super) now: i64,
 }
 
-impl Work<'_> {
-    pub(super) fn view(&self) -> View<'_> {
-        View {
+impl TenantWrite<'_> {
+    pub(super) fn view(&self) -> RenderContext<'_> {
+        RenderContext {
             options: self.options,
             data: self.data,
             turn: self.tenants.requests,
@@ -35,7 +35,7 @@ impl Work<'_> {
     }
 
     /// The full representation of a record.
-    pub(super) fn shown(&self, number: Number) -> Value {
+    pub(super) fn shown(&self, number: RecordNumber) -> Value {
         self.data
             .records
             .get(&number)
@@ -43,7 +43,7 @@ impl Work<'_> {
     }
 
     /// The record of a kind that an href leads to.
-    pub(super) fn linked(&self, kind: &str, href: &str) -> Option<Number> {
+    pub(super) fn linked(&self, kind: &str, href: &str) -> Option<RecordNumber> {
         let below = href
             .strip_prefix(&self.options.base)
             .or_else(|| href.strip_prefix(self.options.path()))?;
@@ -78,10 +78,10 @@ impl Work<'_> {
     /// The fields of a body with everything that is wrong with it.
     pub(super) fn read(
         &self,
-        kind: &Kind,
+        kind: &ServerKind,
         body: &Map<String, Value>,
         path: &str,
-        problems: &mut Vec<Problem>,
+        problems: &mut Vec<BodyProblem>,
     ) -> (Map<String, Value>, Vec<String>) {
         let reading = Reading {
             options: self.options,
@@ -93,7 +93,7 @@ impl Work<'_> {
             "person" => check::finish_person(&mut fields),
             "question" => {
                 if !fields.contains_key("question_type") && problems.is_empty() {
-                    problems.push(Problem::new(
+                    problems.push(BodyProblem::new(
                         "FIELD_MISSING",
                         "A question needs a type.",
                         &["question_type"],
@@ -110,10 +110,10 @@ impl Work<'_> {
     /// A `POST` to a collection; `container` is the record that it is below.
     pub(super) fn create(
         &mut self,
-        kind: &'static Kind,
+        kind: &'static ServerKind,
         body: &Map<String, Value>,
-        container: Option<Number>,
-    ) -> Answer {
+        container: Option<RecordNumber>,
+    ) -> ServerResponse {
         let mut problems = Vec::new();
         let (fields, identifiers) = self.read(kind, body, "", &mut problems);
         let mut links = Links::new();
@@ -126,7 +126,7 @@ impl Work<'_> {
             {
                 Some(person) => drop(links.insert("person", person)),
                 None => {
-                    problems.push(Problem::new(
+                    problems.push(BodyProblem::new(
                         "NO_SUCH_PERSON",
                         "The link leads to no person.",
                         &[path.as_str()],
@@ -154,21 +154,21 @@ impl Work<'_> {
         if matches!(kind.one, "tagging" | "item")
             && let Some(known) = self.member(kind, &links)
         {
-            return Answer::json(200, self.shown(known));
+            return ServerResponse::json(200, self.shown(known));
         }
         if let Some(known) = self.acts_again(kind, &links, &fields) {
-            return Answer::json(200, self.shown(known));
+            return ServerResponse::json(200, self.shown(known));
         }
         match self.insert(kind, fields, identifiers, links) {
-            Ok(number) => Answer::json(self.options.create_status, self.shown(number)),
+            Ok(number) => ServerResponse::json(self.options.create_status, self.shown(number)),
             Err(problems) => answer::refused(self.options, 400, kind.one, problems),
         }
     }
 
     /// The membership of a person that exists.
-    pub(super) fn member(&self, kind: &Kind, links: &Links) -> Option<Number> {
+    pub(super) fn member(&self, kind: &ServerKind, links: &Links) -> Option<RecordNumber> {
         let container = kind.container?;
-        let same = |record: &&Arc<Record>| {
+        let same = |record: &&Arc<RecordData>| {
             record.kind.one == kind.one
                 && record.links.get(container) == links.get(container)
                 && record.links.get("person") == links.get("person")
@@ -184,10 +184,10 @@ impl Work<'_> {
     /// person.
     pub(super) fn acts_again(
         &mut self,
-        kind: &Kind,
+        kind: &ServerKind,
         links: &Links,
         fields: &Map<String, Value>,
-    ) -> Option<Number> {
+    ) -> Option<RecordNumber> {
         let has_helper = kind
             .container
             .and_then(kinds::kind)
@@ -205,10 +205,10 @@ impl Work<'_> {
 
     fn check_name(
         &self,
-        kind: &'static Kind,
+        kind: &'static ServerKind,
         fields: &Map<String, Value>,
-        own: Option<Number>,
-        problems: &mut Vec<Problem>,
+        own: Option<RecordNumber>,
+        problems: &mut Vec<BodyProblem>,
     ) {
         if !matches!(kind.one, "tag" | "list") {
             return;
@@ -221,7 +221,7 @@ impl Work<'_> {
             .iter()
             .any(|record| record.body.get("name") == Some(name) && Some(record.number) != own)
         {
-            problems.push(Problem::new(
+            problems.push(BodyProblem::new(
                 "NAME_TAKEN",
                 "Another one has this name.",
                 &["name"],
@@ -232,10 +232,10 @@ impl Work<'_> {
     /// The rules of an answer to a question (HAF-09).
     pub(super) fn check_answer(
         &self,
-        question: Option<Number>,
+        question: Option<RecordNumber>,
         fields: &Map<String, Value>,
         path: &str,
-        problems: &mut Vec<Problem>,
+        problems: &mut Vec<BodyProblem>,
     ) {
         let Some(question) = question.and_then(|number| self.data.of("question", number)) else {
             return;
@@ -251,7 +251,7 @@ impl Work<'_> {
                 .iter()
                 .any(|response| response.get("key") == Some(key))
             {
-                problems.push(Problem::new(
+                problems.push(BodyProblem::new(
                     "NO_SUCH_RESPONSE",
                     "The question has no such response.",
                     &[path.as_str()],
@@ -259,7 +259,7 @@ impl Work<'_> {
             }
         }
         if question.text("question_type") == Some("SingleChoice") && keys.len() > 1 {
-            problems.push(Problem::new(
+            problems.push(BodyProblem::new(
                 "ONE_RESPONSE_ONLY",
                 "The question takes one response.",
                 &[path.as_str()],
@@ -270,10 +270,10 @@ impl Work<'_> {
     /// A question of choices is answered with one of them at least (RES-question-06).
     pub(super) fn check_answered(
         &self,
-        question: Option<Number>,
+        question: Option<RecordNumber>,
         fields: &Map<String, Value>,
         path: &str,
-        problems: &mut Vec<Problem>,
+        problems: &mut Vec<BodyProblem>,
     ) {
         let question = question.and_then(|number| self.data.of("question", number));
         let asks = question
@@ -286,7 +286,7 @@ impl Work<'_> {
                 .is_none_or(Vec::is_empty)
         {
             let path = format!("{path}responses");
-            problems.push(Problem::new(
+            problems.push(BodyProblem::new(
                 "RESPONSE_NEEDED",
                 "A response is needed.",
                 &[path.as_str()],
@@ -297,11 +297,11 @@ impl Work<'_> {
     /// Stores a record that was read, unless its container has no place for it.
     pub(super) fn insert(
         &mut self,
-        kind: &'static Kind,
+        kind: &'static ServerKind,
         mut body: Map<String, Value>,
         identifiers: Vec<String>,
         links: Links,
-    ) -> Result<Number, Vec<Problem>> {
+    ) -> Result<RecordNumber, Vec<BodyProblem>> {
         let created = self.tenants.tick(self.now);
         if kind
             .fields()
@@ -325,7 +325,7 @@ impl Work<'_> {
             self.admit(*event, &mut body)?;
         }
         let number = self.tenants.next();
-        let mut record = Record {
+        let mut record = RecordData {
             number,
             kind,
             body,
@@ -345,14 +345,14 @@ impl Work<'_> {
     /// Whether an event has a place for an attendance; sold tickets are taken from their levels.
     fn admit(
         &mut self,
-        event: Number,
+        event: RecordNumber,
         attendance: &mut Map<String, Value>,
-    ) -> Result<(), Vec<Problem>> {
+    ) -> Result<(), Vec<BodyProblem>> {
         let Some(record) = self.data.of("event", event) else {
             return Ok(());
         };
         if self.options.cancelled_is_final && record.text("status") == Some("cancelled") {
-            return Err(vec![Problem::new(
+            return Err(vec![BodyProblem::new(
                 "EVENT_IS_CANCELLED",
                 "The event was cancelled.",
                 &[],
@@ -367,7 +367,7 @@ impl Work<'_> {
         if is_ticketed {
             attendance.remove("attended");
         } else if !tickets.is_empty() {
-            return Err(vec![Problem::new(
+            return Err(vec![BodyProblem::new(
                 "NO_TICKETS_HERE",
                 "The event is not ticketed.",
                 &["tickets"],
@@ -389,7 +389,7 @@ impl Work<'_> {
             .and_then(Value::as_u64)
             .and_then(|most| usize::try_from(most).ok());
         if capacity.is_some_and(|most| taken > most.saturating_add(slack)) {
-            return Err(vec![Problem::new(
+            return Err(vec![BodyProblem::new(
                 "EVENT_IS_FULL",
                 "The event has no place left.",
                 &[],
@@ -408,7 +408,7 @@ impl Work<'_> {
                 continue;
             };
             if limit < 1 && !self.options.has(Defect::TicketLimitIgnored) {
-                return Err(vec![Problem::new(
+                return Err(vec![BodyProblem::new(
                     "SOLD_OUT",
                     "No ticket of this level is left.",
                     &["tickets"],
@@ -429,12 +429,16 @@ impl Work<'_> {
     }
 
     /// A `PUT` on a record.
-    pub(super) fn update(&mut self, number: Number, body: &Map<String, Value>) -> Answer {
+    pub(super) fn update(
+        &mut self,
+        number: RecordNumber,
+        body: &Map<String, Value>,
+    ) -> ServerResponse {
         let Some(record) = self.data.records.get(&number) else {
-            return Answer::empty(404);
+            return ServerResponse::empty(404);
         };
         let kind = record.kind;
-        let mut record = Record::clone(record);
+        let mut record = RecordData::clone(record);
         let mut problems = Vec::new();
         let reading = Reading {
             options: self.options,
@@ -453,7 +457,7 @@ impl Work<'_> {
             "person" => check::finish_person(&mut record.body),
             "question" => {
                 if !record.body.contains_key("question_type") {
-                    problems.push(Problem::new(
+                    problems.push(BodyProblem::new(
                         "FIELD_MISSING",
                         "A question needs a type.",
                         &["question_type"],
@@ -470,7 +474,7 @@ impl Work<'_> {
                 if event.is_some_and(|event| event.text("type") == Some("ticketed")) {
                     record.body.remove("attended");
                 } else if !record.list("tickets").is_empty() {
-                    problems.push(Problem::new(
+                    problems.push(BodyProblem::new(
                         "NO_TICKETS_HERE",
                         "The event is not ticketed.",
                         &["tickets"],
@@ -506,20 +510,20 @@ impl Work<'_> {
         record.updates = record.updates.saturating_add(1);
         damage_update(|bug| self.options.has(bug), self.data, &mut record, body);
         self.data.records.insert(number, Arc::new(record));
-        Answer::json(200, self.shown(number))
+        ServerResponse::json(200, self.shown(number))
     }
 
     /// A `DELETE` of a record.
-    pub(super) fn delete(&mut self, number: Number) -> Answer {
+    pub(super) fn delete(&mut self, number: RecordNumber) -> ServerResponse {
         let Some(record) = self.data.records.get(&number) else {
             return answer::not_found(self.options, "error");
         };
-        let record = Record::clone(record);
+        let record = RecordData::clone(record);
         if !damage_delete(|bug| self.options.has(bug), self.data, &record) {
             self.data.remove(number);
         }
         if self.options.delete_notice {
-            Answer::json(
+            ServerResponse::json(
                 200,
                 Value::Object(Map::from_iter([(
                     "notice".to_owned(),
@@ -527,7 +531,7 @@ impl Work<'_> {
                 )])),
             )
         } else {
-            Answer::empty(204)
+            ServerResponse::empty(204)
         }
     }
 }

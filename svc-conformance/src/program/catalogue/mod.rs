@@ -5,15 +5,16 @@ mod pages;
 use std::fs;
 use std::path::Path;
 
-use super::{Trouble, say};
+use super::{ProgramError, say};
 use crate::catalogue::Catalogue;
-use pages::Pages;
+use pages::PageInputs;
 
-pub(super) fn catalogue(folder: &Path) -> Result<u8, Trouble> {
-    let catalogue = Catalogue::built_in().map_err(|error| Trouble::new(5, error.to_string()))?;
-    let pages = Pages::new(catalogue, crate::report::RESULTS).all();
+pub(super) fn catalogue(folder: &Path) -> Result<u8, ProgramError> {
+    let catalogue =
+        Catalogue::built_in().map_err(|error| ProgramError::new(5, error.to_string()))?;
+    let pages = PageInputs::new(catalogue, crate::report::RESULTS).all();
     let broken = |error: std::io::Error| {
-        Trouble::new(
+        ProgramError::new(
             5,
             format!("{} cannot be written: {error}", folder.display()),
         )

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use serde::Deserialize;
 
 use super::page;
-use crate::catalogue::{Catalogue, Row};
+use crate::catalogue::{Catalogue, Requirement};
 use crate::formats::{escaped, marked};
 
 /// The style sheet of every page.
@@ -60,7 +60,7 @@ const HEAD: &str = "<thead><tr><th scope=\"col\">Row<th scope=\"col\">Level<th s
 
 /// What the self-test saw of faulty servers.
 #[derive(Debug, Default, Deserialize)]
-struct Results {
+struct SelfTestResults {
     date: String,
     catalogue: String,
     /// The rows that each faulty server failed, joined by spaces.
@@ -69,12 +69,12 @@ struct Results {
 
 /// What the pages are made of.
 #[derive(Debug)]
-pub(super) struct Pages<'c> {
+pub(super) struct PageInputs<'c> {
     catalogue: &'c Catalogue,
-    results: Results,
+    results: SelfTestResults,
 }
 
-impl<'c> Pages<'c> {
+impl<'c> PageInputs<'c> {
     /// Pages of a catalogue, with the results of the self-test.
     pub(super) fn new(catalogue: &'c Catalogue, results: &str) -> Self {
         Self {
@@ -95,7 +95,7 @@ impl<'c> Pages<'c> {
         files
     }
 
-    fn row(&self, row: &Row) -> String {
+    fn row(&self, row: &Requirement) -> String {
         let (id, level) = (&row.id, row.level);
         let mut text = begun(id);
         let at = self
@@ -277,7 +277,7 @@ fn begun(title: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::Pages;
+    use super::PageInputs;
     use crate::catalogue::Catalogue;
 
     const SMALL: &str = include_str!("../../../tests/golden/pages.toml");
@@ -288,7 +288,7 @@ mod tests {
     #[test]
     fn a_page_and_the_index_look_like_this() {
         let catalogue = Catalogue::read(SMALL).expect("a catalogue");
-        let files = Pages::new(&catalogue, RESULTS).all();
+        let files = PageInputs::new(&catalogue, RESULTS).all();
         assert_eq!(files.len(), 5);
         insta::with_settings!({ snapshot_path => "../../../tests/golden", prepend_module_to_snapshot => false, omit_expression => true }, {
             insta::assert_snapshot!("page", files["COL-01.html"]);

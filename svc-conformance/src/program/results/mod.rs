@@ -7,12 +7,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::cli::ResultsOptions;
-use super::{Trouble, note, say, settings};
-use crate::outcome::Outcome;
+use super::{ProgramError, note, say, settings};
+use crate::outcome::RequirementOutcome;
 use crate::result::ResultFile;
 use crate::values::shown;
 
-pub(super) fn results(options: &ResultsOptions) -> Result<u8, Trouble> {
+pub(super) fn results(options: &ResultsOptions) -> Result<u8, ProgramError> {
     let (mut results, mut refused) = (Vec::new(), String::new());
     for path in files(&options.folder)? {
         match ResultFile::read(&settings::text(&path)?) {
@@ -25,7 +25,7 @@ pub(super) fn results(options: &ResultsOptions) -> Result<u8, Trouble> {
     results.sort_by(|one, other| one.key().cmp(&other.key()));
     if let Some(path) = &options.html {
         let broken =
-            |error| Trouble::new(5, format!("{} cannot be written: {error}", path.display()));
+            |error| ProgramError::new(5, format!("{} cannot be written: {error}", path.display()));
         fs::write(path, page::written(&results)).map_err(broken)?;
     }
     say(&text(&results));
@@ -63,9 +63,9 @@ impl Named {
 }
 
 /// The JSON files of a folder, in the order of their names.
-fn files(folder: &Path) -> Result<Vec<PathBuf>, Trouble> {
+fn files(folder: &Path) -> Result<Vec<PathBuf>, ProgramError> {
     let broken = |error: std::io::Error| {
-        Trouble::usage(format!("{} cannot be read: {error}", folder.display()))
+        ProgramError::usage(format!("{} cannot be read: {error}", folder.display()))
     };
     let entries = fs::read_dir(folder).map_err(broken)?;
     let paths = entries
@@ -84,7 +84,10 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>, Trouble> {
 fn text(results: &[Named]) -> String {
     let mut text = String::new();
     for Named { name, result } in results {
-        let (passed, failed) = (result.count(Outcome::Pass), result.count(Outcome::Fail));
+        let (passed, failed) = (
+            result.count(RequirementOutcome::Pass),
+            result.count(RequirementOutcome::Fail),
+        );
         let (profile, date) = (result.profile.as_str(), shown(&result.date, 10));
         let verdict = shown(&result.verdict, 40);
         let _ = writeln!(

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use super::Named;
 use crate::catalogue::Catalogue;
 use crate::formats::{STYLE, escaped};
-use crate::outcome::Outcome;
+use crate::outcome::RequirementOutcome;
 
 /// The columns of the table.
 const COLUMNS: [&str; 9] = [
@@ -50,8 +50,8 @@ fn line(text: &mut String, Named { name, result }: &Named) {
         _ => "inconclusive",
     };
     let open = result
-        .count(Outcome::Inconclusive)
-        .saturating_add(result.count(Outcome::Disabled));
+        .count(RequirementOutcome::Inconclusive)
+        .saturating_add(result.count(RequirementOutcome::Disabled));
     let run = format!(
         "{}, {}, svc-conformance {}",
         result.date,
@@ -65,12 +65,12 @@ fn line(text: &mut String, Named { name, result }: &Named) {
         escaped(name),
         result.profile.as_str(),
         escaped(&result.verdict),
-        result.count(Outcome::Pass),
+        result.count(RequirementOutcome::Pass),
         counted(
-            result.count(Outcome::Fail),
+            result.count(RequirementOutcome::Fail),
             &[&result.failed[..], &result.lacks].concat()
         ),
-        counted(result.count(Outcome::Waived), &result.waived),
+        counted(result.count(RequirementOutcome::Waived), &result.waived),
         counted(
             result
                 .collections

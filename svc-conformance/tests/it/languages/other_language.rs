@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 use svc_conformance::{
-    Declaration, Intensity, Keys, Outcome, Probed, Remote, Report, Source, Suite,
-    declaration_source, read_declaration,
+    Declaration, DeclarationSource, Intensity, Keys, ProbeReport, Remote, Report,
+    RequirementOutcome, Suite, declaration_source, read_declaration,
 };
 use tokio::runtime::Builder;
 
@@ -77,7 +77,7 @@ fn check(server: &Server) -> Report {
         .other_tenant("k-two")
         .restricted("k-narrow", "people.create");
     let suite = Suite::new(Remote::new(&server.url).expect("an address"))
-        .declaration_from(declaration(), Source::File)
+        .declaration_from(declaration(), DeclarationSource::File)
         .keys(keys)
         .seed(42)
         .timeout(Duration::from_secs(5 * 60))
@@ -88,7 +88,7 @@ fn check(server: &Server) -> Report {
 
 fn failed(report: &Report) -> BTreeSet<String> {
     report
-        .with(Outcome::Fail)
+        .with(RequirementOutcome::Fail)
         .map(|row| row.id.clone())
         .collect()
 }
@@ -98,12 +98,12 @@ fn failed(report: &Report) -> BTreeSet<String> {
 fn without_a_fault_nothing_is_found() {
     let server = Server::start(None);
     let report = check(&server);
-    let failed: Vec<_> = report.with(Outcome::Fail).collect();
+    let failed: Vec<_> = report.with(RequirementOutcome::Fail).collect();
     assert!(failed.is_empty(), "{failed:#?}");
     assert!(
-        report.count(Outcome::Pass) > 50,
+        report.count(RequirementOutcome::Pass) > 50,
         "{} rows pass",
-        report.count(Outcome::Pass)
+        report.count(RequirementOutcome::Pass)
     );
 }
 
@@ -118,7 +118,7 @@ fn each_fault_is_named_by_its_rows_and_no_other() {
     }
 }
 
-fn probed(server: &Server, writes: bool) -> Probed {
+fn probed(server: &Server, writes: bool) -> ProbeReport {
     let runtime = Builder::new_current_thread()
         .enable_all()
         .build()
@@ -169,10 +169,10 @@ fn what_probe_finds_out_is_what_its_maker_wrote_down() {
             read_declaration(&text).expect("a declaration"),
             found.declaration
         );
-        assert_eq!(declaration_source(&text), Source::Probed);
+        assert_eq!(declaration_source(&text), DeclarationSource::Probed);
     }
     let text = std::fs::read_to_string(folder().join("declaration.json")).expect("a declaration");
-    assert_eq!(declaration_source(&text), Source::File);
+    assert_eq!(declaration_source(&text), DeclarationSource::File);
 }
 
 #[test]

@@ -9,8 +9,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use svc_conformance::{
-    Declaration, Intensity, Keys, Outcome, Probed, Remote, Report, Source, Suite,
-    declaration_source, read_declaration,
+    Declaration, DeclarationSource, Intensity, Keys, ProbeReport, Remote, Report,
+    RequirementOutcome, Suite, declaration_source, read_declaration,
 };
 use tokio::runtime::Builder;
 
@@ -70,7 +70,7 @@ impl Server {
             .timeout(Duration::from_secs(5 * 60))
     }
 
-    fn probe(&self) -> Probed {
+    fn probe(&self) -> ProbeReport {
         let suite = self.suite().allow_writes(true);
         Builder::new_current_thread()
             .enable_all()
@@ -84,7 +84,7 @@ impl Server {
     fn check(&self, intensity: Intensity, rows: &[String]) -> Report {
         let suite = self
             .suite()
-            .declaration_from(declaration(), Source::Probed)
+            .declaration_from(declaration(), DeclarationSource::Probed)
             .intensity(intensity);
         let suite = if rows.is_empty() {
             suite
@@ -121,7 +121,7 @@ fn what_probe_finds_out_lies_beside_the_server() {
     let mut found = Server::plain().probe();
     found.declaration.base_url = declaration().base_url;
     assert_eq!(found.declaration, declaration());
-    assert_eq!(declaration_source(&text()), Source::Probed);
+    assert_eq!(declaration_source(&text()), DeclarationSource::Probed);
     assert_eq!(found.notes, Vec::<String>::new());
     assert!(
         found.clean_up.created > 0 && found.clean_up.left.is_empty(),
@@ -135,9 +135,13 @@ fn what_probe_finds_out_lies_beside_the_server() {
 fn the_server_conforms_and_every_must_row_that_applies_is_judged() {
     let report = Server::plain().check(Intensity::Default, &[]);
     report.assert_conformant();
-    assert_eq!(report.count(Outcome::Pass), 187, "{report}");
-    let rest =
-        [Outcome::Fail, Outcome::Warn, Outcome::Inconclusive].map(|outcome| report.count(outcome));
+    assert_eq!(report.count(RequirementOutcome::Pass), 187, "{report}");
+    let rest = [
+        RequirementOutcome::Fail,
+        RequirementOutcome::Warn,
+        RequirementOutcome::Inconclusive,
+    ]
+    .map(|outcome| report.count(outcome));
     assert_eq!(rest, [0; 3], "{report}");
 }
 
@@ -165,7 +169,7 @@ fn each_fault_is_found_at_its_rows() {
                 rows.iter().all(|row| {
                     report
                         .row(row)
-                        .is_some_and(|row| row.outcome == Outcome::Fail)
+                        .is_some_and(|row| row.outcome == RequirementOutcome::Fail)
                 })
             });
         if !found {

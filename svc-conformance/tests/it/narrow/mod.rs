@@ -10,8 +10,8 @@ use std::error::Error;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use svc_conformance::{Intensity, Outcome, Report, Suite, SuiteError};
-use svc_core::api::{ApiBuilder, Behaviour, IfMatch};
+use svc_conformance::{Intensity, Report, RequirementOutcome, Suite, SuiteError};
+use svc_core::api::{ApiBuilder, Behaviour, IfMatchPolicy};
 use svc_core::helper::{PersonSignup, RecordAttendance, RecordSignature};
 use svc_core::model::{
     Attendance, Event, Person, Petition, Signature, Tag, event, person, petition,
@@ -229,7 +229,7 @@ impl Vendor {
 /// The rows of a report that do not apply.
 fn apart(report: &Report) -> BTreeSet<&str> {
     report
-        .with(Outcome::NotApplicable)
+        .with(RequirementOutcome::NotApplicable)
         .map(|row| row.id.as_str())
         .collect()
 }
@@ -242,15 +242,22 @@ async fn no_row_stays_undecided_that_a_narrow_server_cannot_show() -> Result<(),
         for intensity in [Intensity::Quick, Intensity::Default] {
             let report = vendor.suite().await?.intensity(intensity).run().await?;
             let name = vendor.name;
-            let wrong: Vec<String> = [Outcome::Inconclusive, Outcome::Fail, Outcome::Error]
-                .into_iter()
-                .flat_map(|outcome| report.with(outcome))
-                .map(|row| format!("{} {}: {}", row.id, row.outcome, row.reason))
-                .collect();
+            let wrong: Vec<String> = [
+                RequirementOutcome::Inconclusive,
+                RequirementOutcome::Fail,
+                RequirementOutcome::Error,
+            ]
+            .into_iter()
+            .flat_map(|outcome| report.with(outcome))
+            .map(|row| format!("{} {}: {}", row.id, row.outcome, row.reason))
+            .collect();
             assert_eq!(wrong, Vec::<String>::new(), "{name}, {intensity:?}");
             assert_eq!(report.exit_code(), 0, "{name}: {report}");
-            assert!(report.count(Outcome::Pass) > 60, "{name}: {report}");
-            for row in report.with(Outcome::NotApplicable) {
+            assert!(
+                report.count(RequirementOutcome::Pass) > 60,
+                "{name}: {report}"
+            );
+            for row in report.with(RequirementOutcome::NotApplicable) {
                 assert!(
                     !row.reason.is_empty() && row.observations == 0,
                     "{name}: {row:?}"
@@ -259,7 +266,7 @@ async fn no_row_stays_undecided_that_a_narrow_server_cannot_show() -> Result<(),
             for (id, reason) in vendor.apart {
                 let row = report.row(id).ok_or("a row")?;
                 assert!(
-                    row.outcome == Outcome::NotApplicable && row.reason.contains(reason),
+                    row.outcome == RequirementOutcome::NotApplicable && row.reason.contains(reason),
                     "{name}: {row:?}"
                 );
             }
@@ -389,7 +396,7 @@ async fn fixtures_open_what_a_run_cannot_create() -> Result<(), Box<dyn Error>> 
         .await?;
     for id in WAITING {
         let row = report.row(id).ok_or("a row")?;
-        assert_eq!(row.outcome, Outcome::Inconclusive, "{row:?}");
+        assert_eq!(row.outcome, RequirementOutcome::Inconclusive, "{row:?}");
         assert!(row.reason.contains("no event can be created"), "{row:?}");
         assert!(row.reason.contains("none is named as a fixture"), "{row:?}");
         assert!(row.advice.contains("--fixture "), "{row:?}");
@@ -434,7 +441,7 @@ async fn fixtures_open_what_a_run_cannot_create() -> Result<(), Box<dyn Error>> 
         .await?;
     for id in WAITING {
         let row = report.row(id).ok_or("a row")?;
-        assert_eq!(row.outcome, Outcome::Pass, "{row:?}");
+        assert_eq!(row.outcome, RequirementOutcome::Pass, "{row:?}");
     }
     assert_eq!(
         (report.clean_up.removed, report.clean_up.left.len()),
@@ -556,8 +563,8 @@ async fn a_wrong_fixture_is_a_usage_error() -> Result<(), Box<dyn Error>> {
 /// that bind are seen.
 #[tokio::test]
 async fn nothing_is_apart_where_everything_is_declared() -> Result<(), Box<dyn Error>> {
-    let subject = svc_self_test::subject::Subject::reference(|api| {
-        api.conditional_requests(IfMatch::Optional)
+    let subject = svc_self_test::subject::TestSubject::reference(|api| {
+        api.conditional_requests(IfMatchPolicy::Optional)
     })
     .await?;
     // Without a receiver of webhooks, nothing of what is sent is judged.
@@ -565,7 +572,7 @@ async fn nothing_is_apart_where_everything_is_declared() -> Result<(), Box<dyn E
         .run()
         .await?;
     let apart: Vec<&str> = report
-        .with(Outcome::NotApplicable)
+        .with(RequirementOutcome::NotApplicable)
         .filter(|row| {
             row.reason.contains("nothing that is declared") || row.reason.contains("no way to")
         })
@@ -575,7 +582,7 @@ async fn nothing_is_apart_where_everything_is_declared() -> Result<(), Box<dyn E
     assert_eq!(report.exit_code(), 0, "{report}");
     // The other choice of each of these is another server.
     let rest: Vec<&str> = report
-        .with(Outcome::NotApplicable)
+        .with(RequirementOutcome::NotApplicable)
         .filter(|row| row.level == "MUST")
         .map(|row| row.id.as_str())
         .collect();
@@ -608,14 +615,14 @@ async fn the_advice_to_name_a_record_decides_the_row() -> Result<(), Box<dyn Err
     let report = suite.clone().run().await?;
     for id in ["RES-person-01", "RES-person-02"] {
         let row = report.row(id).ok_or("a row")?;
-        assert_eq!(row.outcome, Outcome::Inconclusive, "{row:?}");
+        assert_eq!(row.outcome, RequirementOutcome::Inconclusive, "{row:?}");
         assert!(row.advice.contains("--fixture person=ADDRESS"), "{row:?}");
     }
     let report = suite.fixture("person", person).run().await?;
     for id in ["RES-person-01", "RES-person-02"] {
         assert_eq!(
             report.row(id).map(|row| row.outcome),
-            Some(Outcome::Pass),
+            Some(RequirementOutcome::Pass),
             "{report}"
         );
     }

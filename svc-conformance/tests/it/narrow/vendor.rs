@@ -10,15 +10,15 @@ use serde_json::Value;
 use svc_conformance::{InProcess, Keys, Suite};
 use svc_core::api::{Api, ApiBuilder, Vendor};
 use svc_core::auth::{FixedKeys, Rights};
-use svc_core::helper::{EntryStatus, MatchKey, Outcome, PersonSignup, Plan};
-use svc_core::link::Address;
+use svc_core::helper::{EntryStatus, HelperOutcome, HelperRequest, MatchKey, PersonSignup};
+use svc_core::link::RecordAddress;
 use svc_core::model::{Person, Resource};
-use svc_core::store::{self, Key, Outcome as Done, Store, Work};
+use svc_core::store::{self, LookupKey, Store, WriteOperation, WriteOutcome as Done};
 use svc_core::{
     Context, Create, CreateRequest, Created, Delete, DeleteRequest, Find, FindKey, Get, Helper,
     List, ListRequest, Page, Record, Result, Tenant, Update, UpdateRequest,
 };
-use svc_self_test::transport::{Call, Transport};
+use svc_self_test::transport::{BufferedRequest, Transport};
 use svc_store::memory::MemoryStore;
 use svc_tower::SvcService;
 
@@ -33,8 +33,8 @@ impl Narrow {
         Arc::new(Self(MemoryStore::new()))
     }
 
-    async fn write(&self, cx: &Context, work: Work) -> Result<Done> {
-        self.0.write(cx, store::Call::new(cx, work)).await
+    async fn write(&self, cx: &Context, work: WriteOperation) -> Result<Done> {
+        self.0.write(cx, store::WriteRequest::new(cx, work)).await
     }
 
     /// A record that was there before, such as what the vendor's own pages make; its address.
@@ -71,7 +71,7 @@ impl Narrow {
         let api = api
             .authenticator(FixedKeys::new().key("own", Tenant::new("acme"), Rights::all()))
             .build()?;
-        let mut call = Call {
+        let mut call = BufferedRequest {
             method,
             uri: url.parse()?,
             headers: HeaderMap::new(),
@@ -127,7 +127,7 @@ impl<R: Resource> List<R> for Narrow {
 
 #[async_trait]
 impl<R: Resource> Get<R> for Narrow {
-    async fn get(&self, cx: &Context, at: &Address) -> Result<Option<Record<R>>> {
+    async fn get(&self, cx: &Context, at: &RecordAddress) -> Result<Option<Record<R>>> {
         Ok(self.0.get(cx, at).await?.map(Record::from_raw))
     }
 }
@@ -136,11 +136,11 @@ impl<R: Resource> Get<R> for Narrow {
 impl<R: Resource> Find<R> for Narrow {
     async fn find(&self, cx: &Context, key: &FindKey) -> Result<Option<Record<R>>> {
         let key = match key.clone() {
-            FindKey::Name(name) => Key::Name(R::KIND, name),
+            FindKey::Name(name) => LookupKey::Name(R::KIND, name),
             FindKey::Match(MatchKey::Identifier(identifier)) => {
-                Key::Identifier(R::KIND, identifier)
+                LookupKey::Identifier(R::KIND, identifier)
             }
-            FindKey::Match(MatchKey::Email(address)) => Key::Email(address),
+            FindKey::Match(MatchKey::Email(address)) => LookupKey::Email(address),
             _ => return Ok(None),
         };
         Ok(self.0.find(cx, &key).await?.map(Record::from_raw))
@@ -151,7 +151,7 @@ impl<R: Resource> Find<R> for Narrow {
 impl<R: Resource> Create<R> for Narrow {
     async fn create(&self, cx: &Context, request: CreateRequest<R>) -> Result<Created<R>> {
         match self
-            .write(cx, Work::Create(request.draft.into_raw()))
+            .write(cx, WriteOperation::Create(request.draft.into_raw()))
             .await?
         {
             Done::Created { record, is_new } if is_new => {
@@ -167,7 +167,10 @@ impl<R: Resource> Create<R> for Narrow {
 impl<R: Resource> Update<R> for Narrow {
     async fn update(&self, cx: &Context, request: UpdateRequest<R>) -> Result<Option<Record<R>>> {
         match self
-            .write(cx, Work::Update(request.at, request.patch.into_raw()))
+            .write(
+                cx,
+                WriteOperation::Update(request.at, request.patch.into_raw()),
+            )
             .await?
         {
             Done::Updated(record) => Ok(record.map(Record::from_raw)),
@@ -179,7 +182,10 @@ impl<R: Resource> Update<R> for Narrow {
 #[async_trait]
 impl<R: Resource> Delete<R> for Narrow {
     async fn delete(&self, cx: &Context, request: &DeleteRequest) -> Result<bool> {
-        match self.write(cx, Work::Delete(request.at.clone())).await? {
+        match self
+            .write(cx, WriteOperation::Delete(request.at.clone()))
+            .await?
+        {
             Done::Deleted(was_there) => Ok(was_there),
             _ => Err(unfitting()),
         }
@@ -189,10 +195,14 @@ impl<R: Resource> Delete<R> for Narrow {
 /// A sign-up that knows nothing but the person.
 #[async_trait]
 impl Helper<PersonSignup> for Narrow {
-    async fn run(&self, cx: &Context, plan: Plan<PersonSignup>) -> Result<Outcome<PersonSignup>> {
+    async fn run(
+        &self,
+        cx: &Context,
+        plan: HelperRequest<PersonSignup>,
+    ) -> Result<HelperOutcome<PersonSignup>> {
         let draft = plan.required_person()?.into_raw();
-        match self.write(cx, Work::Create(draft)).await? {
-            Done::Created { record, is_new } => Ok(Outcome::person(
+        match self.write(cx, WriteOperation::Create(draft)).await? {
+            Done::Created { record, is_new } => Ok(HelperOutcome::person(
                 Record::<Person>::from_raw(record),
                 EntryStatus::stored(is_new),
             )),

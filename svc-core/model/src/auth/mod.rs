@@ -9,12 +9,12 @@ use std::{collections::BTreeSet, fmt, str::FromStr, sync::Arc};
 use async_trait::async_trait;
 
 pub use fixed_keys::FixedKeys;
-pub use remembered::Remembered;
+pub use remembered::CachedAuthenticator;
 pub use tenant::Tenant;
 
 pub use crate::names::Operation;
 use crate::{
-    link::Address,
+    link::RecordAddress,
     names::{HelperName, Kind},
     value::{Id, Timestamp, digest},
 };
@@ -64,15 +64,15 @@ impl fmt::Display for Right {
 #[error(
     "no right has the name `{0}`: write `<collection>.<operation>` such as `people.create`, `helper.<name>`, or `webhooks.manage`"
 )]
-pub struct UnknownRight(String);
+pub struct ParseRightError(String);
 
 impl FromStr for Right {
-    type Err = UnknownRight;
+    type Err = ParseRightError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         Self::all()
             .find(|right| right.to_string() == text)
-            .ok_or_else(|| UnknownRight(text.to_owned()))
+            .ok_or_else(|| ParseRightError(text.to_owned()))
     }
 }
 
@@ -97,7 +97,7 @@ impl FromStr for Right {
 /// assert!(rights.allow(read) && rights.allow(sign));
 /// assert!(!rights.allow("people.delete".parse()?));
 /// assert!(!rights.reading().allow(sign));
-/// # Ok::<(), svc_core::auth::UnknownRight>(())
+/// # Ok::<(), svc_core::auth::ParseRightError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Rights {
@@ -183,7 +183,7 @@ impl Caller {
     }
 
     /// With a name of the key, such as its number; never the key itself. Answers that are kept
-    /// under `Idempotency-Key` are given to the key that had them first (IDM-07); keys without
+    /// under `IdempotencyStore-Key` are given to the key that had them first (IDM-07); keys without
     /// names share them with those that may do the same. Webhooks show the name of the key that
     /// created them (HOOK-15), and `disable_webhooks` finds
     /// them by it.
@@ -369,14 +369,14 @@ pub trait Authenticator: Send + Sync {
 /// ```
 /// use std::collections::HashMap;
 ///
-/// use svc_core::{Result, Tenant, auth::AnonymousTenant, link::Address, model::Kind};
+/// use svc_core::{Result, Tenant, auth::TenantResolver, link::RecordAddress, model::Kind};
 ///
 /// /// The companies by the numbers of their campaigns.
 /// struct Campaigns(HashMap<i64, i64>);
 ///
 /// #[async_trait::async_trait]
-/// impl AnonymousTenant for Campaigns {
-///     async fn tenant_of(&self, container: &Address) -> Result<Option<Tenant>> {
+/// impl TenantResolver for Campaigns {
+///     async fn tenant_of(&self, container: &RecordAddress) -> Result<Option<Tenant>> {
 ///         let number = container.id.number().filter(|_| container.kind == Kind::Petition);
 ///         Ok(number.and_then(|number| self.0.get(&number)).map(|company| Tenant::new(company.to_string())))
 ///     }
@@ -385,12 +385,12 @@ pub trait Authenticator: Send + Sync {
 #[async_trait]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot find the tenant of an anonymous helper call",
-    label = "missing `impl AnonymousTenant for {Self}`",
-    note = "implement `svc_core::auth::AnonymousTenant` for it, or leave anonymous helpers disabled"
+    label = "missing `impl TenantResolver for {Self}`",
+    note = "implement `svc_core::auth::TenantResolver` for it, or leave anonymous helpers disabled"
 )]
-pub trait AnonymousTenant: Send + Sync {
+pub trait TenantResolver: Send + Sync {
     /// The tenant that has this container; `None` when nobody has.
-    async fn tenant_of(&self, container: &Address) -> crate::Result<Option<Tenant>>;
+    async fn tenant_of(&self, container: &RecordAddress) -> crate::Result<Option<Tenant>>;
 }
 
 /// A vendor's own type that is shared is an authenticator as it is.
@@ -412,8 +412,8 @@ impl<T: Authenticator + ?Sized> Authenticator for Arc<T> {
 }
 
 #[async_trait]
-impl<T: AnonymousTenant + ?Sized> AnonymousTenant for Arc<T> {
-    async fn tenant_of(&self, container: &Address) -> crate::Result<Option<Tenant>> {
+impl<T: TenantResolver + ?Sized> TenantResolver for Arc<T> {
+    async fn tenant_of(&self, container: &RecordAddress) -> crate::Result<Option<Tenant>> {
         (**self).tenant_of(container).await
     }
 }

@@ -25,17 +25,17 @@ const MOST: usize = 4096;
 /// ```
 /// use std::time::Duration;
 ///
-/// use svc_core::auth::{FixedKeys, Remembered};
+/// use svc_core::auth::{FixedKeys, CachedAuthenticator};
 ///
-/// let keys = Remembered::new(FixedKeys::new(), Duration::from_secs(5));
+/// let keys = CachedAuthenticator::new(FixedKeys::new(), Duration::from_secs(5));
 /// ```
-pub struct Remembered<A> {
+pub struct CachedAuthenticator<A> {
     authenticator: A,
     time: Duration,
     known: Mutex<HashMap<String, (Instant, Tenant, Caller)>>,
 }
 
-impl<A> Remembered<A> {
+impl<A> CachedAuthenticator<A> {
     /// Remembers what this authenticator says of valid keys.
     pub fn new(authenticator: A, time: Duration) -> Self {
         Self {
@@ -51,7 +51,7 @@ impl<A> Remembered<A> {
 }
 
 #[async_trait]
-impl<A: Authenticator> Authenticator for Remembered<A> {
+impl<A: Authenticator> Authenticator for CachedAuthenticator<A> {
     async fn authenticate(&self, credentials: Credentials<'_>) -> Result<Option<(Tenant, Caller)>> {
         let Some(key) = credentials.key else {
             return self.authenticator.authenticate(credentials).await;
@@ -86,7 +86,7 @@ impl<A: Authenticator> Authenticator for Remembered<A> {
     }
 }
 
-impl<A> fmt::Debug for Remembered<A> {
+impl<A> fmt::Debug for CachedAuthenticator<A> {
     /// Without the keys (UND-42).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Remembered")
@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn aut_03_a_valid_key_is_asked_for_once_and_another_each_time() {
         let counted = Counted::default();
-        let keys = Remembered::new(&counted, Duration::from_secs(60 * 60));
+        let keys = CachedAuthenticator::new(&counted, Duration::from_secs(60 * 60));
         assert!(
             holds(&keys, "valid")
                 && holds(&keys, "valid")
@@ -156,7 +156,7 @@ mod tests {
     #[test]
     fn aut_03_a_key_that_was_revoked_ends_when_it_is_asked_for_again() {
         let counted = Counted::default();
-        let keys = Remembered::new(&counted, Duration::ZERO);
+        let keys = CachedAuthenticator::new(&counted, Duration::ZERO);
         assert!(holds(&keys, "valid"));
         counted.is_revoked.store(true, Ordering::Relaxed);
         assert!(!holds(&keys, "valid"));

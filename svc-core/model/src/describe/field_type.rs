@@ -3,14 +3,14 @@
 use crate::{
     json::{Json, Number, Object, write_string},
     schema::ShareNames,
-    schema::Type,
+    schema::ValueType,
     value::{Amount, ClosedEnum, Date, FlexEnum, Timestamp},
 };
 
 /// A Rust type that a field of a table may have (TYP-01 to TYP-12).
 pub trait FieldType: Sized {
     /// The type on the wire.
-    const TYPE: Type;
+    const TYPE: ValueType;
 
     /// The value of a JSON value that was validated against [`FieldType::TYPE`]; `None` for `null`.
     fn read_json(json: &Json) -> Option<Self>;
@@ -78,7 +78,7 @@ impl<'a> MemberWriter<'a> {
 }
 
 impl FieldType for String {
-    const TYPE: Type = Type::String;
+    const TYPE: ValueType = ValueType::String;
 
     fn read_json(json: &Json) -> Option<Self> {
         json.as_str().map(str::to_owned)
@@ -90,7 +90,7 @@ impl FieldType for String {
 }
 
 impl FieldType for i64 {
-    const TYPE: Type = Type::Integer;
+    const TYPE: ValueType = ValueType::Integer;
 
     fn read_json(json: &Json) -> Option<Self> {
         json.as_number().and_then(Number::as_i64)
@@ -102,7 +102,7 @@ impl FieldType for i64 {
 }
 
 impl FieldType for f64 {
-    const TYPE: Type = Type::Float;
+    const TYPE: ValueType = ValueType::Float;
 
     fn read_json(json: &Json) -> Option<Self> {
         json.as_number().and_then(Number::as_f64)
@@ -117,7 +117,7 @@ impl FieldType for f64 {
 }
 
 impl FieldType for bool {
-    const TYPE: Type = Type::Boolean;
+    const TYPE: ValueType = ValueType::Boolean;
 
     fn read_json(json: &Json) -> Option<Self> {
         json.as_bool()
@@ -129,7 +129,7 @@ impl FieldType for bool {
 }
 
 impl FieldType for Amount {
-    const TYPE: Type = Type::Amount;
+    const TYPE: ValueType = ValueType::Amount;
 
     fn read_json(json: &Json) -> Option<Self> {
         json.as_number()
@@ -142,7 +142,7 @@ impl FieldType for Amount {
 }
 
 impl FieldType for Timestamp {
-    const TYPE: Type = Type::Timestamp;
+    const TYPE: ValueType = ValueType::Timestamp;
 
     fn read_json(json: &Json) -> Option<Self> {
         json.as_str().and_then(Self::parse)
@@ -154,7 +154,7 @@ impl FieldType for Timestamp {
 }
 
 impl FieldType for Date {
-    const TYPE: Type = Type::Date;
+    const TYPE: ValueType = ValueType::Date;
 
     fn read_json(json: &Json) -> Option<Self> {
         json.as_str().and_then(Self::parse)
@@ -166,7 +166,7 @@ impl FieldType for Date {
 }
 
 impl<E: ClosedEnum> FieldType for FlexEnum<E> {
-    const TYPE: Type = Type::FlexEnum(E::VALUES);
+    const TYPE: ValueType = ValueType::FlexEnum(E::VALUES);
 
     fn read_json(json: &Json) -> Option<Self> {
         json.as_str().map(Self::from)
@@ -178,7 +178,7 @@ impl<E: ClosedEnum> FieldType for FlexEnum<E> {
 }
 
 impl<T: FieldType> FieldType for Vec<T> {
-    const TYPE: Type = Type::Array(&T::TYPE);
+    const TYPE: ValueType = ValueType::Array(&T::TYPE);
 
     fn read_json(json: &Json) -> Option<Self> {
         json.as_array()
@@ -193,10 +193,10 @@ impl<T: FieldType> FieldType for Vec<T> {
 /// A flag that a client sends as a boolean or as a string; it comes back as a string
 /// (RES-phone_number-01).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Flag(pub bool);
+pub struct TextFlag(pub bool);
 
-impl FieldType for Flag {
-    const TYPE: Type = Type::Flag;
+impl FieldType for TextFlag {
+    const TYPE: ValueType = ValueType::Flag;
 
     fn read_json(json: &Json) -> Option<Self> {
         match json {
@@ -213,10 +213,10 @@ impl FieldType for Flag {
 
 /// The address or the identifier of a record as a client wrote it (RES-canvass-09, HAF-08).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reference(pub String);
+pub struct RecordReference(pub String);
 
-impl FieldType for Reference {
-    const TYPE: Type = Type::Reference;
+impl FieldType for RecordReference {
+    const TYPE: ValueType = ValueType::Reference;
 
     fn read_json(json: &Json) -> Option<Self> {
         json.as_str().map(|text| Self(text.to_owned()))
@@ -232,7 +232,7 @@ impl FieldType for Reference {
 pub struct StringMap(pub Vec<(String, String)>);
 
 impl FieldType for StringMap {
-    const TYPE: Type = Type::StringMap;
+    const TYPE: ValueType = ValueType::StringMap;
 
     fn read_json(json: &Json) -> Option<Self> {
         let entry =
@@ -263,7 +263,7 @@ pub enum OneOrMany<T> {
 }
 
 impl<T: FieldType> FieldType for OneOrMany<T> {
-    const TYPE: Type = Type::OneOrMany(&T::TYPE);
+    const TYPE: ValueType = ValueType::OneOrMany(&T::TYPE);
 
     fn read_json(json: &Json) -> Option<Self> {
         match json {

@@ -10,10 +10,10 @@
 //!     under "tag"                     the link to the container that a record is created under
 //!     once per person                 one container has one record for each person
 //!     without update                  operations that the interface does not have for the kind
-//!     also Unlisted                   what only a few kinds have, see `Peculiarity`
+//!     also Unlisted                   what only a few kinds have, see `KindFeature`
 //! {
-//!     /// What the field is
-//!     "UND-05" name as "wire": String [Rule::UniqueName] = required,
+//!     /// ResourceKind the field is
+//!     "UND-05" name as "wire": String [FieldRule::UniqueName] = required,
 //! }
 //! links {
 //!     /// Where the link leads
@@ -33,7 +33,7 @@
 mod field_type;
 mod mode;
 
-pub use field_type::{FieldType, Flag, MemberWriter, OneOrMany, Reference, StringMap};
+pub use field_type::{FieldType, MemberWriter, OneOrMany, RecordReference, StringMap, TextFlag};
 
 /// Declares a nested object: its Rust struct, how it is read and written, and its table.
 macro_rules! object {
@@ -60,7 +60,7 @@ macro_rules! object {
             pub const FIELDS: &'static $crate::schema::ObjectSchema = &$crate::schema::ObjectSchema::new(
                 $wire,
                 &[$(
-                    $crate::schema::Field {
+                    $crate::schema::FieldSpec {
                         name: $crate::describe::wire_name!($field $($fwire)?),
                         row: $row,
                         doc: concat!($($fdoc),+).trim_ascii(),
@@ -101,7 +101,7 @@ macro_rules! object {
         }
 
         impl $crate::describe::FieldType for $name {
-            const TYPE: $crate::schema::Type = $crate::schema::Type::Object(Self::FIELDS);
+            const TYPE: $crate::schema::ValueType = $crate::schema::ValueType::Object(Self::FIELDS);
 
             fn read_json(json: &$crate::json::Json) -> Option<Self> {
                 json.as_object().map(Self::from_object)
@@ -159,7 +159,7 @@ macro_rules! resource {
                 parent: $crate::describe::optional!($($parent)?),
                 once_per: $crate::describe::optional!($(stringify!($member))?),
                 without: &[$($($crate::describe::operation!($without)),+)?],
-                peculiar: &[$($($crate::schema::Peculiarity::$peculiar),+)?],
+                peculiar: &[$($($crate::schema::KindFeature::$peculiar),+)?],
                 fields: $name::FIELDS,
                 links: &[$(
                     $crate::schema::LinkSpec {
@@ -195,7 +195,7 @@ macro_rules! resource {
 
         /// The links of the table that lead to one record, for
         /// [`Record::linked`](crate::Record::linked), [`Draft::linked`](crate::Draft::linked) and
-        /// `Exposure::without_link`.
+        /// `ResourceConfig::without_link`.
         #[allow(non_upper_case_globals, reason = "named as the links of the table are")]
         pub mod link {
             $( $crate::describe::link_key!($name $link $shape $($ldoc)+ " (" $lrow ").");
@@ -358,8 +358,8 @@ macro_rules! closed_enum {
         }
 
         impl $crate::describe::FieldType for $name {
-            const TYPE: $crate::schema::Type =
-                $crate::schema::Type::Enum(<Self as $crate::value::ClosedEnum>::VALUES);
+            const TYPE: $crate::schema::ValueType =
+                $crate::schema::ValueType::Enum(<Self as $crate::value::ClosedEnum>::VALUES);
 
             fn read_json(json: &$crate::json::Json) -> Option<Self> {
                 json.as_str().and_then(<Self as $crate::value::ClosedEnum>::parse)

@@ -6,40 +6,40 @@
 /// Who sets a field, after the `=` of its line.
 macro_rules! mode {
     () => {
-        $crate::schema::Mode::Stored
+        $crate::schema::FieldMode::Stored
     };
     (required) => {
-        $crate::schema::Mode::Required
+        $crate::schema::FieldMode::Required
     };
     (receipt_time) => {
-        $crate::schema::Mode::ReceiptTime
+        $crate::schema::FieldMode::ReceiptTime
     };
     (default $value:literal) => {
-        $crate::schema::Mode::Default($value)
+        $crate::schema::FieldMode::Default($value)
     };
     (outside) => {
-        $crate::schema::Mode::Computed($crate::schema::Source::Outside)
+        $crate::schema::FieldMode::Computed($crate::schema::ComputedSource::Outside)
     };
     (relation $kind:ident) => {
-        $crate::schema::Mode::Computed($crate::schema::Source::Relation($crate::model::Kind::$kind))
+        $crate::schema::FieldMode::Computed($crate::schema::ComputedSource::Relation($crate::model::Kind::$kind))
     };
     (count $kind:ident) => {
-        $crate::schema::Mode::Computed($crate::schema::Source::Count($crate::model::Kind::$kind))
+        $crate::schema::FieldMode::Computed($crate::schema::ComputedSource::Count($crate::model::Kind::$kind))
     };
     (accepted $kind:ident) => {
-        $crate::schema::Mode::Computed($crate::schema::Source::Accepted($crate::model::Kind::$kind))
+        $crate::schema::FieldMode::Computed($crate::schema::ComputedSource::Accepted($crate::model::Kind::$kind))
     };
     (number $kind:ident) => {
-        $crate::schema::Mode::Computed($crate::schema::Source::Number($crate::model::Kind::$kind))
+        $crate::schema::FieldMode::Computed($crate::schema::ComputedSource::Number($crate::model::Kind::$kind))
     };
     (sum $kind:ident) => {
-        $crate::schema::Mode::Computed($crate::schema::Source::Sum($crate::model::Kind::$kind))
+        $crate::schema::FieldMode::Computed($crate::schema::ComputedSource::Sum($crate::model::Kind::$kind))
     };
     (schedule start) => {
-        $crate::schema::Mode::Computed($crate::schema::Source::ScheduledStart)
+        $crate::schema::FieldMode::Computed($crate::schema::ComputedSource::ScheduledStart)
     };
     (schedule stop) => {
-        $crate::schema::Mode::Computed($crate::schema::Source::ScheduledStop)
+        $crate::schema::FieldMode::Computed($crate::schema::ComputedSource::ScheduledStop)
     };
     (computed $($rest:tt)*) => {
         compile_error!("a computed field names its source: `= count Signature`, `= sum Donation`, `= outside`, ...")

@@ -8,7 +8,7 @@ use crate::{
     describe::MemberWriter,
     field_set::{FieldKey, FieldSet, LinkKey},
     json::{Json, Object},
-    link::{Address, ShareNames},
+    link::{RecordAddress, ShareNames},
     model::Resource,
     record::Record,
     value::{Id, Identifier, Timestamp},
@@ -42,7 +42,7 @@ impl<R: Resource> Draft<R> {
 
     /// With a link to a record; it takes the place of where that link led before.
     #[must_use]
-    pub fn linked(mut self, key: LinkKey<R>, to: Address) -> Self {
+    pub fn linked(mut self, key: LinkKey<R>, to: RecordAddress) -> Self {
         self.raw.links.retain(|(known, _)| *known != key.name());
         self.raw.links.push((key.name(), to));
         self
@@ -81,26 +81,26 @@ impl<R: Resource> Draft<R> {
     /// The record that a link leads to. It has the right kind; whether it exists only the store
     /// knows (CRU-02).
     #[must_use]
-    pub fn link_to(&self, key: LinkKey<R>) -> Option<&Address> {
+    pub fn link_to(&self, key: LinkKey<R>) -> Option<&RecordAddress> {
         self.raw.link(key.name())
     }
 
     /// Every link by its name, the container among them.
     #[must_use]
-    pub fn links(&self) -> &[(&'static str, Address)] {
+    pub fn links(&self) -> &[(&'static str, RecordAddress)] {
         &self.raw.links
     }
 
     /// The container it is created under.
     #[must_use]
-    pub fn container(&self) -> Option<&Address> {
+    pub fn container(&self) -> Option<&RecordAddress> {
         self.raw.container()
     }
 
     /// The submission or canvass whose helper call makes it: an answer or tagging is listed below
     /// it, too (COL-10, RES-canvass-12). A plain create has none.
     #[must_use]
-    pub fn recorded_by(&self) -> Option<&Address> {
+    pub fn recorded_by(&self) -> Option<&RecordAddress> {
         self.raw.recorded_by.as_ref()
     }
 
@@ -129,9 +129,9 @@ impl<R> fmt::Debug for Draft<R> {
 /// # Examples
 ///
 /// ```
-/// use svc_core::{Patch, fields, model::{Kind, Person, person}, raw::RawPatch, read::{Json, Limits}, value::Timestamp};
+/// use svc_core::{Patch, fields, model::{Kind, Person, person}, raw::RawPatch, read::{Json, ServerLimits}, value::Timestamp};
 ///
-/// let body = Json::read(br#"{"given_name":"Ada","family_name":null}"#, &Limits::default());
+/// let body = Json::read(br#"{"given_name":"Ada","family_name":null}"#, &ServerLimits::default());
 /// let Ok(Json::Object(fields)) = body else { return };
 /// let patch = Patch::<Person>::from_raw(RawPatch::new(Kind::Person, fields));
 ///
@@ -199,7 +199,7 @@ impl<R: Resource> Patch<R> {
 
     /// Where a link that was sent leads from now on; `Some(None)` clears it (CRU-16).
     #[must_use]
-    pub fn link_to(&self, key: LinkKey<R>) -> Option<Option<&Address>> {
+    pub fn link_to(&self, key: LinkKey<R>) -> Option<Option<&RecordAddress>> {
         self.raw
             .links
             .iter()
@@ -209,7 +209,7 @@ impl<R: Resource> Patch<R> {
 
     /// Every link that is changed, and where it leads then.
     #[must_use]
-    pub fn links(&self) -> &[(&'static str, Option<Address>)] {
+    pub fn links(&self) -> &[(&'static str, Option<RecordAddress>)] {
         &self.raw.links
     }
 

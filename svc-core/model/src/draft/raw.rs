@@ -6,10 +6,10 @@ use std::{borrow::Cow, collections::HashSet, fmt};
 use crate::{
     error::Problem,
     json::{Json, Object, merge_patch},
-    link::Address,
+    link::RecordAddress,
     names::Kind,
-    record::State,
-    schema::{Mode, Rules},
+    record::RecordState,
+    schema::{FieldMode, RecordValidator},
     value::{Id, Identifier, Timestamp},
 };
 
@@ -35,10 +35,10 @@ pub struct RawDraft {
     pub holders: Vec<(usize, Id)>,
     /// The records it links to by link name, the container among them. They have the right kind;
     /// whether they exist only the store knows (CRU-02).
-    pub links: Vec<(&'static str, Address)>,
+    pub links: Vec<(&'static str, RecordAddress)>,
     /// The submission or canvass whose helper call makes it: an answer or tagging is listed below
     /// it, too (COL-10, RES-canvass-12). A plain create has none.
-    pub recorded_by: Option<Address>,
+    pub recorded_by: Option<RecordAddress>,
 }
 
 impl fmt::Debug for RawDraft {
@@ -77,14 +77,14 @@ impl RawDraft {
 
     /// The same draft with these links, the container among them.
     #[must_use]
-    pub fn with_links(mut self, links: Vec<(&'static str, Address)>) -> Self {
+    pub fn with_links(mut self, links: Vec<(&'static str, RecordAddress)>) -> Self {
         self.links = links;
         self
     }
 
     /// The record that a link leads to.
     #[must_use]
-    pub fn link(&self, name: &str) -> Option<&Address> {
+    pub fn link(&self, name: &str) -> Option<&RecordAddress> {
         self.links
             .iter()
             .find(|(link, _)| *link == name)
@@ -93,7 +93,7 @@ impl RawDraft {
 
     /// The container it is created under.
     #[must_use]
-    pub fn container(&self) -> Option<&Address> {
+    pub fn container(&self) -> Option<&RecordAddress> {
         self.link(self.kind.schema().parent?)
     }
 
@@ -120,7 +120,7 @@ impl RawDraft {
             .fields
             .fields
             .iter()
-            .filter(|field| field.mode == Mode::ReceiptTime)
+            .filter(|field| field.mode == FieldMode::ReceiptTime)
         {
             if fields.get(field.name) == Some(&received) {
                 fields.remove(field.name);
@@ -149,8 +149,8 @@ impl RawDraft {
         let schema = self.kind.schema();
         for field in schema.fields.fields {
             let value = match field.mode {
-                Mode::Default(value) => Json::from(value),
-                Mode::ReceiptTime => Json::from(String::from(now)),
+                FieldMode::Default(value) => Json::from(value),
+                FieldMode::ReceiptTime => Json::from(String::from(now)),
                 _ => continue,
             };
             if !self.fields.contains(field.name) {
@@ -158,7 +158,12 @@ impl RawDraft {
             }
         }
         let mut problems = Vec::new();
-        (schema.rules)(&mut Rules::new(&mut self.fields, None, &mut problems, now));
+        (schema.rules)(&mut RecordValidator::new(
+            &mut self.fields,
+            None,
+            &mut problems,
+            now,
+        ));
         problems
     }
 }
@@ -178,9 +183,9 @@ pub struct RawPatch {
     /// these places (RES-attendance-14). In `fields` those identifiers are left out.
     pub holders: Vec<(usize, Id)>,
     /// The links that were sent and may be changed; `None` clears (CRU-16).
-    pub links: Vec<(&'static str, Option<Address>)>,
+    pub links: Vec<(&'static str, Option<RecordAddress>)>,
     /// The state of the record that the change was made from; `None` where it is made from none.
-    pub if_match: Option<State>,
+    pub if_match: Option<RecordState>,
 }
 
 impl fmt::Debug for RawPatch {
@@ -224,7 +229,7 @@ impl RawPatch {
     pub fn apply_to(&self, fields: &mut Object, now: Timestamp) -> Result<(), Vec<Problem>> {
         merge_patch(fields, &self.fields);
         let mut problems = Vec::new();
-        (self.kind.schema().rules)(&mut Rules::new(
+        (self.kind.schema().rules)(&mut RecordValidator::new(
             fields,
             Some(&self.fields),
             &mut problems,

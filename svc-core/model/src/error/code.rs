@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Declares [`Code`]: wire name, HTTP status and the sentences that explain each code, written
+/// Declares [`ErrorCode`]: wire name, HTTP status and the sentences that explain each code, written
 /// once.
 macro_rules! codes {
     ($( #[doc = $meaning:literal] $(#[doc = $more:literal])* $name:ident = $wire:literal, $status:literal, cause $cause:literal, mend $mend:literal; )+) => {
@@ -10,42 +10,42 @@ macro_rules! codes {
         /// documentation page per code.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[non_exhaustive]
-        pub enum Code {
+        pub enum ErrorCode {
             $( #[doc = $meaning] $(#[doc = $more])* $name, )+
         }
 
-        impl Code {
+        impl ErrorCode {
             /// Every code, in the order of the table.
-            pub const ALL: &'static [Code] = &[$(Code::$name),+];
+            pub const ALL: &'static [ErrorCode] = &[$(ErrorCode::$name),+];
 
             /// The name on the wire, in upper snake case (ERR-24).
             #[must_use]
             pub const fn as_str(self) -> &'static str {
-                match self { $(Code::$name => $wire),+ }
+                match self { $(ErrorCode::$name => $wire),+ }
             }
 
             /// The HTTP status that goes with the code (ERR-19, ERR-22).
             #[must_use]
             pub const fn status(self) -> u16 {
-                match self { $(Code::$name => $status),+ }
+                match self { $(ErrorCode::$name => $status),+ }
             }
 
             /// What the code means, in a sentence for a client (ERR-25).
             #[must_use]
             pub const fn meaning(self) -> &'static str {
-                match self { $(Code::$name => $meaning.trim_ascii()),+ }
+                match self { $(ErrorCode::$name => $meaning.trim_ascii()),+ }
             }
 
             /// Why it comes, in a sentence for the page of the code.
             #[must_use]
             pub const fn cause(self) -> &'static str {
-                match self { $(Code::$name => $cause),+ }
+                match self { $(ErrorCode::$name => $cause),+ }
             }
 
             /// What a client does then, in a sentence for the page of the code.
             #[must_use]
             pub const fn mend(self) -> &'static str {
-                match self { $(Code::$name => $mend),+ }
+                match self { $(ErrorCode::$name => $mend),+ }
             }
         }
     };
@@ -89,19 +89,19 @@ codes! {
     /// The request needs a JSON body and has none.
     BodyMissing = "BODY_MISSING", 400,
         cause "The request came without a body, or with its fields in the address.",
-        mend "Send the fields as a JSON object with `Content-Type: application/json`.";
+        mend "Send the fields as a JSON object with `Content-CatalogueType: application/json`.";
     /// The HTTP request itself is ambiguous or not meant for this server.
     ///
     /// Row: UND-34.
     RequestInvalid = "REQUEST_INVALID", 400,
         cause "The request names two hosts or two keys, another host, or a method that no resource has.",
         mend "Send one `Host` and one key, to the addresses that links lead to. A proxy in between may be at fault.";
-    /// The header `Idempotency-Key` holds no key.
+    /// The header `IdempotencyStore-Key` holds no key.
     ///
     /// Row: IDM-05.
     IdempotencyKeyInvalid = "IDEMPOTENCY_KEY_INVALID", 400,
-        cause "The header `Idempotency-Key` is empty, stands there twice, or holds more than 255 characters or others than printable ones of ASCII.",
-        mend "Send one key, such as a random UUID, in quotes or without: `Idempotency-Key: \"8e03978e-40d5-43dd-bc93-6894a57f9324\"`.";
+        cause "The header `IdempotencyStore-Key` is empty, stands there twice, or holds more than 255 characters or others than printable ones of ASCII.",
+        mend "Send one key, such as a random UUID, in quotes or without: `IdempotencyStore-Key: \"8e03978e-40d5-43dd-bc93-6894a57f9324\"`.";
     /// A paging parameter is not a number that a page can have.
     PageInvalid = "PAGE_INVALID", 400,
         cause "`page` or `per_page` is not a whole number from 1.",
@@ -297,12 +297,12 @@ codes! {
     /// Row: UND-27.
     MediaTypeNotSupported = "MEDIA_TYPE_NOT_SUPPORTED", 415,
         cause "The body is not declared as JSON, or is compressed.",
-        mend "Send `Content-Type: application/json`, and no `Content-Encoding`.";
+        mend "Send `Content-CatalogueType: application/json`, and no `Content-Encoding`.";
     /// The key of the request belongs to another request.
     ///
     /// Row: IDM-04.
     IdempotencyKeyReused = "IDEMPOTENCY_KEY_REUSED", 422,
-        cause "A request with this `Idempotency-Key` was answered before, and had another address or body. Nothing was done.",
+        cause "A request with this `IdempotencyStore-Key` was answered before, and had another address or body. Nothing was done.",
         mend "Send a new key with each new request, such as a random UUID, and the same key only with the very same request.";
     /// The request changes a record and does not say which state of it.
     ///
@@ -342,7 +342,7 @@ codes! {
         mend "Send the request again after the seconds in `Retry-After`.";
 }
 
-impl fmt::Display for Code {
+impl fmt::Display for ErrorCode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }

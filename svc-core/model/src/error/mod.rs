@@ -7,9 +7,9 @@ mod property;
 
 use std::borrow::Cow;
 
-pub use code::Code;
+pub use code::ErrorCode;
 pub use failure::{Error, ErrorKind, Result};
-pub use property::{Property, Segment};
+pub use property::{PathSegment, PropertyPath};
 
 /// One thing that is wrong with a request: an `ErrorDescription` of the interface (ERR-24 to
 /// ERR-28).
@@ -17,9 +17,9 @@ pub use property::{Property, Segment};
 #[non_exhaustive]
 pub struct Problem {
     /// Machine-readable reason (ERR-24).
-    pub code: Code,
+    pub code: ErrorCode,
     /// The properties at fault (ERR-26).
-    pub properties: Vec<Property>,
+    pub properties: Vec<PropertyPath>,
     /// How to fix it, for example a validation expression (ERR-27).
     pub hint: Option<String>,
     text: Cow<'static, str>,
@@ -33,13 +33,13 @@ impl Problem {
     /// wrote it:
     ///
     /// ```
-    /// use svc_core::{Code, Problem};
-    /// let problem = Problem::new(Code::FieldInvalid, "tickets[0].title", "{property} is sold out.");
+    /// use svc_core::{ErrorCode, Problem};
+    /// let problem = Problem::new(ErrorCode::FieldInvalid, "tickets[0].title", "{property} is sold out.");
     /// assert_eq!(problem.description(), "`tickets[0].title` is sold out.");
     /// ```
     pub fn new(
-        code: Code,
-        property: impl Into<Property>,
+        code: ErrorCode,
+        property: impl Into<PropertyPath>,
         description: impl Into<Cow<'static, str>>,
     ) -> Self {
         Self {
@@ -51,7 +51,7 @@ impl Problem {
     }
 
     /// A problem with the request as a whole.
-    pub fn general(code: Code, description: impl Into<Cow<'static, str>>) -> Self {
+    pub fn general(code: ErrorCode, description: impl Into<Cow<'static, str>>) -> Self {
         Self {
             code,
             text: description.into(),
@@ -62,11 +62,11 @@ impl Problem {
 
     /// A problem between several properties.
     pub fn between(
-        code: Code,
+        code: ErrorCode,
         properties: &[&str],
         description: impl Into<Cow<'static, str>>,
     ) -> Self {
-        let properties = properties.iter().copied().map(Property::from).collect();
+        let properties = properties.iter().copied().map(PropertyPath::from).collect();
         Self {
             code,
             text: description.into(),
@@ -79,9 +79,9 @@ impl Problem {
     /// draft.
     #[must_use]
     pub fn identifier_in_use(place: usize) -> Self {
-        let property = Property::member("identifiers").element(place);
+        let property = PropertyPath::member("identifiers").element(place);
         Self::new(
-            Code::IdentifierInUse,
+            ErrorCode::IdentifierInUse,
             property,
             "{property} is the identifier of another record.",
         )
@@ -91,17 +91,21 @@ impl Problem {
     #[must_use]
     pub fn own_identifier_in_use() -> Self {
         let text = "{property} is the identifier of another record.";
-        Self::new(Code::IdentifierInUse, Property::member("identifiers"), text)
+        Self::new(
+            ErrorCode::IdentifierInUse,
+            PropertyPath::member("identifiers"),
+            text,
+        )
     }
 
     /// What is wrong, for a human reader, with the properties as they stand (ERR-25).
     #[must_use]
     pub fn description(&self) -> String {
-        self.described(Property::to_string)
+        self.described(PropertyPath::to_string)
     }
 
     /// The same with each property spelled as told.
-    pub fn described(&self, spelled: impl Fn(&Property) -> String) -> String {
+    pub fn described(&self, spelled: impl Fn(&PropertyPath) -> String) -> String {
         match self.properties.first() {
             Some(property) if self.text.contains(NAMED) => self
                 .text
@@ -112,7 +116,7 @@ impl Problem {
 
     /// The same problem where a part of the body stands: named from the top of the body (ERR-26).
     #[must_use]
-    pub fn within(mut self, part: &Property) -> Self {
+    pub fn within(mut self, part: &PropertyPath) -> Self {
         if !part.segments().is_empty() {
             self.properties = self
                 .properties
@@ -134,9 +138,10 @@ impl Problem {
     /// is left out of what a store is shown of it.
     #[must_use]
     pub fn explains(&self, other: &Self) -> bool {
-        let is_missing = other.code == Code::FieldRequired;
-        let explains =
-            |own: &Property, other: &Property| own.holds(other) || is_missing && other.holds(own);
+        let is_missing = other.code == ErrorCode::FieldRequired;
+        let explains = |own: &PropertyPath, other: &PropertyPath| {
+            own.holds(other) || is_missing && other.holds(own)
+        };
         self.properties
             .iter()
             .any(|own| other.properties.iter().any(|other| explains(own, other)))

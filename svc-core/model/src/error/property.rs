@@ -11,20 +11,20 @@ use std::{borrow::Cow, fmt};
 /// # Examples
 ///
 /// ```
-/// use svc_core::error::Property;
+/// use svc_core::error::PropertyPath;
 ///
-/// let name = Property::member("responses").element(2).then("name");
+/// let name = PropertyPath::member("responses").element(2).then("name");
 /// assert_eq!(name.to_string(), "responses[2].name");
-/// assert_eq!(name, Property::from("responses[2].name"));
-/// assert_eq!(Property::link("person").within(&Property::member("canvass")).to_string(), "canvass._links.person");
+/// assert_eq!(name, PropertyPath::from("responses[2].name"));
+/// assert_eq!(PropertyPath::link("person").within(&PropertyPath::member("canvass")).to_string(), "canvass._links.person");
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
-pub struct Property(Vec<Segment>);
+pub struct PropertyPath(Vec<PathSegment>);
 
-/// One step of a [`Property`].
+/// One step of a [`PropertyPath`].
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Segment {
+pub enum PathSegment {
     /// A member of an object.
     Member(Cow<'static, str>),
     /// An element of an array, counted from zero.
@@ -33,28 +33,28 @@ pub enum Segment {
     Link(Cow<'static, str>),
 }
 
-impl Property {
+impl PropertyPath {
     /// A member of the body.
     pub fn member(name: impl Into<Cow<'static, str>>) -> Self {
-        Self(vec![Segment::Member(name.into())])
+        Self(vec![PathSegment::Member(name.into())])
     }
 
     /// A link of the body, by its name in the table.
     pub fn link(name: impl Into<Cow<'static, str>>) -> Self {
-        Self(vec![Segment::Link(name.into())])
+        Self(vec![PathSegment::Link(name.into())])
     }
 
     /// A member of the object here.
     #[must_use]
     pub fn then(mut self, name: impl Into<Cow<'static, str>>) -> Self {
-        self.0.push(Segment::Member(name.into()));
+        self.0.push(PathSegment::Member(name.into()));
         self
     }
 
     /// An element of the array here.
     #[must_use]
     pub fn element(mut self, place: usize) -> Self {
-        self.0.push(Segment::Element(place));
+        self.0.push(PathSegment::Element(place));
         self
     }
 
@@ -72,7 +72,7 @@ impl Property {
 
     /// Its steps.
     #[must_use]
-    pub fn segments(&self) -> &[Segment] {
+    pub fn segments(&self) -> &[PathSegment] {
         &self.0
     }
 
@@ -81,7 +81,7 @@ impl Property {
         let mut text = String::new();
         for segment in &self.0 {
             match segment {
-                Segment::Element(place) => {
+                PathSegment::Element(place) => {
                     text.push('[');
                     text.push_str(&place.to_string());
                     text.push(']');
@@ -91,31 +91,31 @@ impl Property {
                 _ => text.push('.'),
             }
             match segment {
-                Segment::Member(name) => text.push_str(name),
-                Segment::Link(name) => {
+                PathSegment::Member(name) => text.push_str(name),
+                PathSegment::Link(name) => {
                     text.push_str("_links.");
                     text.push_str(&relation(name));
                 }
-                Segment::Element(_) => {}
+                PathSegment::Element(_) => {}
             }
         }
         text
     }
 }
 
-impl FromIterator<Segment> for Property {
-    fn from_iter<I: IntoIterator<Item = Segment>>(segments: I) -> Self {
+impl FromIterator<PathSegment> for PropertyPath {
+    fn from_iter<I: IntoIterator<Item = PathSegment>>(segments: I) -> Self {
         Self(segments.into_iter().collect())
     }
 }
 
-impl fmt::Display for Property {
+impl fmt::Display for PropertyPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.spelled(str::to_owned))
     }
 }
 
-impl From<&str> for Property {
+impl From<&str> for PropertyPath {
     /// The property that a text such as `tickets[0].title` or `_links.person` names.
     fn from(text: &str) -> Self {
         let mut segments = Vec::new();
@@ -129,22 +129,22 @@ impl From<&str> for Property {
             if !name.is_empty() {
                 let name = name.to_owned().into();
                 segments.push(if is_link {
-                    Segment::Link(name)
+                    PathSegment::Link(name)
                 } else {
-                    Segment::Member(name)
+                    PathSegment::Member(name)
                 });
             }
             is_link = false;
             let places = places
                 .split('[')
                 .filter_map(|place| place.strip_suffix(']')?.parse().ok());
-            segments.extend(places.map(Segment::Element));
+            segments.extend(places.map(PathSegment::Element));
         }
         Self(segments)
     }
 }
 
-impl From<String> for Property {
+impl From<String> for PropertyPath {
     fn from(text: String) -> Self {
         Self::from(text.as_str())
     }
@@ -156,17 +156,17 @@ mod tests {
 
     use super::*;
 
-    fn any_property() -> impl Strategy<Value = Property> {
+    fn any_property() -> impl Strategy<Value = PropertyPath> {
         let member = "[a-z_]{1,8}".prop_filter("no links", |name| name != "_links");
         let segment = prop_oneof![
-            3 => member.clone().prop_map(|name| Segment::Member(name.into())),
-            1 => (0_usize..99).prop_map(Segment::Element),
-            1 => member.prop_map(|name| Segment::Link(name.into())),
+            3 => member.clone().prop_map(|name| PathSegment::Member(name.into())),
+            1 => (0_usize..99).prop_map(PathSegment::Element),
+            1 => member.prop_map(|name| PathSegment::Link(name.into())),
         ];
         prop::collection::vec(segment, 0..5).prop_map(|mut segments| {
             // An element is one of something.
-            segments.insert(0, Segment::Member("first".into()));
-            Property(segments)
+            segments.insert(0, PathSegment::Member("first".into()));
+            PropertyPath(segments)
         })
     }
 
@@ -176,7 +176,7 @@ mod tests {
         /// ERR-26: a property and its text are the same.
         #[test]
         fn err_26_a_text_names_its_property(property in any_property()) {
-            prop_assert_eq!(Property::from(property.to_string()), property);
+            prop_assert_eq!(PropertyPath::from(property.to_string()), property);
         }
     }
 }

@@ -8,11 +8,11 @@ use std::{fmt, marker::PhantomData};
 
 use crate::{
     model::Resource,
-    schema::{Field, LinkTarget, Narrow, Narrowing, ObjectSchema},
+    schema::{Constraint, Constraints, FieldSpec, LinkTarget, ObjectSchema},
 };
 
 pub use path::FieldPath;
-pub use within::Within;
+pub use within::PartialField;
 pub(crate) use within::{object_in, place_in};
 
 /// One field of a kind, by its place in the table.
@@ -79,7 +79,7 @@ impl<R: Resource> FieldKey<R> {
 
     /// The row of the table.
     #[must_use]
-    pub fn field(&self) -> Option<&'static Field> {
+    pub fn field(&self) -> Option<&'static FieldSpec> {
         R::SCHEMA.fields.fields.get(self.position as usize)
     }
 }
@@ -152,7 +152,7 @@ impl<R> fmt::Debug for LinkKey<R> {
 pub struct FieldSet<R> {
     bits: u64,
     /// The members of the fields that are not in the set as a whole.
-    within: &'static [Within],
+    within: &'static [PartialField],
     kind: PhantomData<fn() -> R>,
 }
 
@@ -175,7 +175,7 @@ impl<R: Resource> FieldSet<R> {
 
     /// The same set, but of these fields only some members.
     #[must_use]
-    pub(crate) const fn within(self, within: &'static [Within]) -> Self {
+    pub(crate) const fn within(self, within: &'static [PartialField]) -> Self {
         Self { within, ..self }
     }
 
@@ -192,7 +192,7 @@ impl<R: Resource> FieldSet<R> {
     }
 
     /// The fields of the kind for which `holds`.
-    pub fn matching(holds: impl Fn(&Field) -> bool) -> Self {
+    pub fn matching(holds: impl Fn(&FieldSpec) -> bool) -> Self {
         let fields = R::SCHEMA.fields.fields.iter().enumerate();
         let bits = fields
             .filter(|(_, field)| holds(field))
@@ -206,17 +206,17 @@ impl<R: Resource> FieldSet<R> {
 
     /// What is narrower where `leave_out` is told of each member that is not in the set, though its
     /// field is.
-    pub fn others(&self, leave_out: impl Fn(&mut Narrow)) -> Narrowing {
-        let mut narrowing = Narrowing::default();
-        Within::others(self.within, R::SCHEMA.fields, &mut narrowing, &leave_out);
+    pub fn others(&self, leave_out: impl Fn(&mut Constraint)) -> Constraints {
+        let mut narrowing = Constraints::default();
+        PartialField::others(self.within, R::SCHEMA.fields, &mut narrowing, &leave_out);
         narrowing
     }
 
     /// What is narrower where `hold` is told of each field of the set: of a field with members, of
     /// these only.
-    pub fn each(&self, hold: impl Fn(&mut Narrow)) -> Narrowing {
-        let mut narrowing = Narrowing::default();
-        Within::each(
+    pub fn each(&self, hold: impl Fn(&mut Constraint)) -> Constraints {
+        let mut narrowing = Constraints::default();
+        PartialField::each(
             self.within,
             self.bits(),
             R::SCHEMA.fields,
@@ -353,8 +353,8 @@ impl FieldBits {
 #[macro_export]
 macro_rules! fields {
     ($kind:ident :: { $($field:ident $(:: { $($inner:tt)* })?),* $(,)? }) => {{
-        const WITHIN: &[$crate::field_set::Within] = &[$($(
-            $crate::within!($crate::model::$kind::key::$field.object(), $crate::field_set::Within::is_any, "",
+        const WITHIN: &[$crate::field_set::PartialField] = &[$($(
+            $crate::within!($crate::model::$kind::key::$field.object(), $crate::field_set::PartialField::is_any, "",
                 $crate::model::$kind::key::$field.place(), $field, { $($inner)* })
         ,)?)*];
         const SET: $crate::field_set::FieldSet<$crate::internal::kind_of::$kind> = $crate::internal::set_within(
@@ -378,8 +378,8 @@ macro_rules! writable {
                 concat!("`", stringify!($field), "` is kept by the system: it cannot be made writable"),
             );
             $(
-                const _: $crate::field_set::Within =
-                    $crate::within!($crate::model::$kind::key::$field.object(), $crate::field_set::Within::is_writable,
+                const _: $crate::field_set::PartialField =
+                    $crate::within!($crate::model::$kind::key::$field.object(), $crate::field_set::PartialField::is_writable,
                         " that clients may write", $crate::model::$kind::key::$field.place(), $field, { $($inner)* });
             )?
         )*
@@ -398,7 +398,7 @@ macro_rules! field {
         const PATH: $crate::field_set::FieldPath<$crate::internal::kind_of::$kind> = {
             let table = $crate::model::$kind::key::$field.object();
             $(
-                let named = $crate::field_set::Within::is_any(table, stringify!($member));
+                let named = $crate::field_set::PartialField::is_any(table, stringify!($member));
                 assert!(named, concat!("nothing has a member `", stringify!($member), "` here"));
                 let table = $crate::internal::object_in(table, stringify!($member));
             )*
@@ -423,7 +423,7 @@ macro_rules! within {
                 concat!("`", stringify!($of), "` has no member `", stringify!($member), "`", $which),
             );
         )*
-        const INNER: &[$crate::field_set::Within] = &[$($(
+        const INNER: &[$crate::field_set::PartialField] = &[$($(
             $crate::within!(
                 $crate::internal::object_in($table, stringify!($member)), $holds, $which,
                 $crate::internal::place_in($table, stringify!($member)), $member, { $($inner)* })

@@ -5,7 +5,7 @@ use std::{fmt, marker::PhantomData};
 use super::FieldKey;
 use crate::{
     model::Resource,
-    schema::{Narrow, Narrowing},
+    schema::{Constraint, Constraints},
 };
 
 /// One field of a kind, or a member of the object or of the objects of the list that the field
@@ -34,7 +34,7 @@ impl<R: Resource> FieldPath<R> {
     }
 
     /// What is narrower there, to be set.
-    pub fn narrow(self, narrowing: &mut Narrowing) -> &mut Narrow {
+    pub fn narrow(self, narrowing: &mut Constraints) -> &mut Constraint {
         let path: Vec<&str> = std::iter::once(self.first)
             .chain(self.members.iter().copied())
             .collect();

@@ -1,11 +1,11 @@
 //! Some members of a field, in a set of fields.
 
 use super::FieldBits;
-use crate::schema::{Narrow, Narrowing, ObjectSchema};
+use crate::schema::{Constraint, Constraints, ObjectSchema};
 
 /// A field that is in a set with some of its members only. Made by [`fields!`](crate::fields).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Within {
+pub struct PartialField {
     /// The place of the field in its table.
     place: usize,
     /// The places of the members in the table of the object.
@@ -14,7 +14,7 @@ pub struct Within {
     inner: &'static [Self],
 }
 
-impl Within {
+impl PartialField {
     /// These members of the field at a place.
     pub(crate) const fn new(
         place: usize,
@@ -60,8 +60,8 @@ impl Within {
     pub(super) fn others(
         sets: &[Self],
         table: &ObjectSchema,
-        narrowing: &mut Narrowing,
-        leave_out: &impl Fn(&mut Narrow),
+        narrowing: &mut Constraints,
+        leave_out: &impl Fn(&mut Constraint),
     ) {
         for set in sets {
             let Some(field) = table.fields.get(set.place) else {
@@ -86,8 +86,8 @@ impl Within {
         sets: &[Self],
         bits: FieldBits,
         table: &ObjectSchema,
-        narrowing: &mut Narrowing,
-        hold: &impl Fn(&mut Narrow),
+        narrowing: &mut Constraints,
+        hold: &impl Fn(&mut Constraint),
     ) {
         for (place, field) in table
             .fields

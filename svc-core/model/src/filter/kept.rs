@@ -1,6 +1,6 @@
 //! Whether a record fits a filter: the meaning of a filter, however it is looked up (FLT-02).
 
-use super::{Filterable, Operator, Term, Tree, Value};
+use super::{Comparison, FilterExpr, FilterField, FilterValue, Operator};
 use crate::{
     error::Result,
     helper::emails,
@@ -16,10 +16,10 @@ use crate::{
 /// # Errors
 ///
 /// When the stored fields are not JSON.
-pub fn matches(tree: &Tree, record: &RawRecord) -> Result<bool> {
+pub fn matches(tree: &FilterExpr, record: &RawRecord) -> Result<bool> {
     fits(
         tree,
-        &mut Seen {
+        &mut RecordMembers {
             record,
             identifiers: None,
             emails: None,
@@ -28,16 +28,16 @@ pub fn matches(tree: &Tree, record: &RawRecord) -> Result<bool> {
 }
 
 /// A record, and what of it was read already.
-struct Seen<'r> {
+struct RecordMembers<'r> {
     record: &'r RawRecord,
     identifiers: Option<Vec<Identifier>>,
     emails: Option<Vec<String>>,
 }
 
-fn fits(tree: &Tree, seen: &mut Seen<'_>) -> Result<bool> {
+fn fits(tree: &FilterExpr, seen: &mut RecordMembers<'_>) -> Result<bool> {
     match tree {
-        Tree::Is(term) => holds(term, seen),
-        Tree::All(trees) => {
+        FilterExpr::Is(term) => holds(term, seen),
+        FilterExpr::All(trees) => {
             for tree in trees {
                 if !fits(tree, seen)? {
                     return Ok(false);
@@ -45,7 +45,7 @@ fn fits(tree: &Tree, seen: &mut Seen<'_>) -> Result<bool> {
             }
             Ok(true)
         }
-        Tree::Any(trees) => {
+        FilterExpr::Any(trees) => {
             for tree in trees {
                 if fits(tree, seen)? {
                     return Ok(true);
@@ -56,12 +56,12 @@ fn fits(tree: &Tree, seen: &mut Seen<'_>) -> Result<bool> {
     }
 }
 
-fn holds(term: &Term, seen: &mut Seen<'_>) -> Result<bool> {
+fn holds(term: &Comparison, seen: &mut RecordMembers<'_>) -> Result<bool> {
     let meta = seen.record.meta();
     let date = match term.field {
-        Filterable::CreatedDate => meta.created,
-        Filterable::ModifiedDate => meta.modified,
-        Filterable::Identifiers | Filterable::EmailAddress | Filterable::Name => {
+        FilterField::CreatedDate => meta.created,
+        FilterField::ModifiedDate => meta.modified,
+        FilterField::Identifiers | FilterField::EmailAddress | FilterField::Name => {
             let has = seen.has_any(&term.values)?;
             return Ok(has != (term.operator == Operator::Ne));
         }
@@ -69,7 +69,7 @@ fn holds(term: &Term, seen: &mut Seen<'_>) -> Result<bool> {
     let than = |compare: fn(&Timestamp, &Timestamp) -> bool| {
         term.values
             .iter()
-            .any(|value| matches!(value, Value::Date(value) if compare(&date, value)))
+            .any(|value| matches!(value, FilterValue::Date(value) if compare(&date, value)))
     };
     Ok(match term.operator {
         Operator::Eq | Operator::In => than(Timestamp::eq),
@@ -81,8 +81,8 @@ fn holds(term: &Term, seen: &mut Seen<'_>) -> Result<bool> {
     })
 }
 
-impl Seen<'_> {
-    fn has_any(&mut self, values: &[Value]) -> Result<bool> {
+impl RecordMembers<'_> {
+    fn has_any(&mut self, values: &[FilterValue]) -> Result<bool> {
         for value in values {
             if self.has(value)? {
                 return Ok(true);
@@ -91,16 +91,16 @@ impl Seen<'_> {
         Ok(false)
     }
 
-    fn has(&mut self, value: &Value) -> Result<bool> {
+    fn has(&mut self, value: &FilterValue) -> Result<bool> {
         let record = self.record;
         let fields = || record.read_fields(&ShareNames::default());
         Ok(match value {
-            Value::Id(id) => record.meta().id == *id,
-            Value::Identifier(identifier) => self
+            FilterValue::Id(id) => record.meta().id == *id,
+            FilterValue::Identifier(identifier) => self
                 .identifiers
                 .get_or_insert_with(|| record.meta().identifiers.to_vec())
                 .contains(identifier),
-            Value::Email(address) => {
+            FilterValue::Email(address) => {
                 if self.emails.is_none() {
                     self.emails = Some(emails(&fields()?).collect());
                 }
@@ -108,8 +108,8 @@ impl Seen<'_> {
                     .as_ref()
                     .is_some_and(|emails| emails.contains(address))
             }
-            Value::Name(name) => fields()?.get("name").and_then(Json::as_str) == Some(name),
-            Value::Date(_) => false,
+            FilterValue::Name(name) => fields()?.get("name").and_then(Json::as_str) == Some(name),
+            FilterValue::Date(_) => false,
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::Wrong;
+use super::FilterError;
 
 /// A word of a filter.
 #[derive(Clone, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub(super) enum Token<'a> {
 }
 
 /// The words of a text, each with the character at which it begins, counted from 1.
-pub(super) fn tokens(text: &str) -> Result<Vec<(usize, Token<'_>)>, Wrong> {
+pub(super) fn tokens(text: &str) -> Result<Vec<(usize, Token<'_>)>, FilterError> {
     // A comparison has three.
     let mut tokens = Vec::with_capacity(4);
     let (mut rest, mut at) = (text, 1_usize);
@@ -32,7 +32,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<(usize, Token<'_>)>, Wrong> {
             ',' => (Some(Token::Comma), 1),
             '\'' => {
                 let length = quoted(rest).ok_or_else(|| {
-                    Wrong::new(at, "This quote is not closed. Close it with `'`; write a quote inside as `''`.")
+                    FilterError::new(at, "This quote is not closed. Close it with `'`; write a quote inside as `''`.")
                 })?;
                 let inner = rest.get(1..length.saturating_sub(1)).unwrap_or_default();
                 let inner = if inner.contains('\'') {
@@ -47,7 +47,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<(usize, Token<'_>)>, Wrong> {
                 (rest.get(..length).map(Token::Word), length)
             }
             _ => {
-                return Err(Wrong::new(
+                return Err(FilterError::new(
                     at,
                     "This character has no meaning here. Put values in single quotes.",
                 ));

@@ -2,8 +2,8 @@
 //! reading a whole collection (FLT-01 to FLT-12).
 //!
 //! A filter is a text such as `modified_date gt '2026-11-01T00:00:00Z'`. [`Filter::read`] makes a
-//! [`Tree`] of it, which is plain data, and [`Filter::plan`] says what a store has to look up: some
-//! [points](Plan::Points), or a [range](Plan::Range) of one date. Anything that would need more
+//! [`FilterExpr`] of it, which is plain data, and [`Filter::plan`] says what a store has to look up: some
+//! [points](QueryPlan::Points), or a [range](QueryPlan::Range) of one date. Anything that would need more
 //! than that is refused before a store is asked.
 
 mod kept;
@@ -16,10 +16,10 @@ mod tests;
 use std::{fmt, sync::Arc};
 
 pub use kept::matches;
-pub use plan::{Plan, Point, Range};
+pub use plan::{DateRange, IndexKey, QueryPlan};
 
 use crate::{
-    error::{Code, Problem},
+    error::{ErrorCode, Problem},
     model::Kind,
     value::{Id, Identifier, Timestamp},
 };
@@ -42,9 +42,9 @@ macro_rules! fields {
     ($( #[doc = $doc:literal] $name:ident = $wire:literal, $example:literal; )+) => {
         /// What collections can be filtered by (FLT-01).
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub enum Filterable { $( #[doc = $doc] $name, )+ }
+        pub enum FilterField { $( #[doc = $doc] $name, )+ }
 
-        impl Filterable {
+        impl FilterField {
             /// All of them.
             pub const ALL: &'static [Self] = &[$(Self::$name),+];
 
@@ -82,7 +82,7 @@ fields! {
     Name = "name", "name in ('volunteers', 'donors')";
 }
 
-impl Filterable {
+impl FilterField {
     /// What records of a kind can be filtered by at all; which of it a server has is declared.
     pub fn of(kind: Kind) -> impl Iterator<Item = Self> {
         let has = move |field: &Self| match field {
@@ -186,7 +186,7 @@ impl Operator {
 /// A value that a field is compared with, in the form in which it is compared.
 #[derive(Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Value {
+pub enum FilterValue {
     /// A foreign identifier.
     Identifier(Identifier),
     /// An identifier in the server's own namespace: the id of the record (ENT-08).
@@ -199,7 +199,7 @@ pub enum Value {
     Date(Timestamp),
 }
 
-impl fmt::Debug for Value {
+impl fmt::Debug for FilterValue {
     /// Without the value: it may be personal data (UND-42).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -215,38 +215,38 @@ impl fmt::Debug for Value {
 /// One comparison of a filter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Term {
+pub struct Comparison {
     /// What is compared.
-    pub field: Filterable,
+    pub field: FilterField,
     /// How.
     pub operator: Operator,
     /// With what: one value, or any number from one on where the operator is [`Operator::In`].
-    pub values: Vec<Value>,
+    pub values: Vec<FilterValue>,
     /// The character of the text at which it begins, counted from 1.
     pub at: usize,
 }
 
 /// What a filter says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Tree {
+pub enum FilterExpr {
     /// A comparison holds.
-    Is(Term),
+    Is(Comparison),
     /// Each of two or more holds.
-    All(Vec<Tree>),
+    All(Vec<FilterExpr>),
     /// One of two or more holds.
-    Any(Vec<Tree>),
+    Any(Vec<FilterExpr>),
 }
 
 /// A filter of a collection: its text, and what that says. It comes from a client, was read whole,
 /// and compares declared fields only. Cheap to clone.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Filter(Arc<Read>);
+pub struct Filter(Arc<ParsedFilter>);
 
 #[derive(PartialEq, Eq)]
-struct Read {
+struct ParsedFilter {
     text: String,
-    tree: Tree,
-    plan: Result<Plan, Wrong>,
+    tree: FilterExpr,
+    plan: Result<QueryPlan, FilterError>,
 }
 
 impl Filter {
@@ -257,10 +257,10 @@ impl Filter {
     ///
     /// The first thing that is wrong with it: at which character, and what would be possible there
     /// (FLT-03). No part of the text is repeated: it may hold personal data.
-    pub fn read(text: &str, fields: &[Filterable], namespace: &str) -> Result<Self, Wrong> {
+    pub fn read(text: &str, fields: &[FilterField], namespace: &str) -> Result<Self, FilterError> {
         let tree = parse::tree(text, fields, namespace)?;
         let plan = plan::plan(&tree);
-        Ok(Self(Arc::new(Read {
+        Ok(Self(Arc::new(ParsedFilter {
             text: text.to_owned(),
             tree,
             plan,
@@ -275,7 +275,7 @@ impl Filter {
 
     /// What it says.
     #[must_use]
-    pub fn tree(&self) -> &Tree {
+    pub fn tree(&self) -> &FilterExpr {
         &self.0.tree
     }
 
@@ -284,7 +284,7 @@ impl Filter {
     /// # Errors
     ///
     /// The first comparison for which nothing can be looked up (FLT-04).
-    pub fn plan(&self) -> Result<&Plan, &Wrong> {
+    pub fn plan(&self) -> Result<&QueryPlan, &FilterError> {
         self.0.plan.as_ref()
     }
 }
@@ -299,7 +299,7 @@ impl fmt::Debug for Filter {
 /// What is wrong with a filter, and where.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("at character {at}: {text}")]
-pub struct Wrong {
+pub struct FilterError {
     /// The character of the text, counted from 1; the last one where something is missing behind
     /// it.
     pub at: usize,
@@ -307,7 +307,7 @@ pub struct Wrong {
     pub text: String,
 }
 
-impl Wrong {
+impl FilterError {
     fn new(at: usize, text: impl Into<String>) -> Self {
         Self {
             at: at.max(1),
@@ -316,7 +316,7 @@ impl Wrong {
     }
 
     /// A range of one date that is to be ordered by another.
-    pub(crate) fn of_order(field: Filterable) -> Self {
+    pub(crate) fn of_order(field: FilterField) -> Self {
         let name = field.as_str();
         Self::new(
             1,
@@ -327,10 +327,10 @@ impl Wrong {
     }
 }
 
-impl From<Wrong> for Problem {
-    fn from(wrong: Wrong) -> Self {
+impl From<FilterError> for Problem {
+    fn from(wrong: FilterError) -> Self {
         Self::new(
-            Code::FilterInvalid,
+            ErrorCode::FilterInvalid,
             FILTER,
             format!(
                 "{{property}} is wrong at character {}: {}",

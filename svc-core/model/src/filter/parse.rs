@@ -8,7 +8,8 @@
 //! ```
 
 use super::{
-    DEEPEST, Filterable, LONGEST, MOST_VALUES, Operator, Term, Tree, Value, Wrong,
+    Comparison, DEEPEST, FilterError, FilterExpr, FilterField, FilterValue, LONGEST, MOST_VALUES,
+    Operator,
     lexer::{Token, tokens},
     one_of,
 };
@@ -18,9 +19,13 @@ use crate::{
 };
 
 /// Reads a whole text.
-pub(super) fn tree(text: &str, fields: &[Filterable], namespace: &str) -> Result<Tree, Wrong> {
+pub(super) fn tree(
+    text: &str,
+    fields: &[FilterField],
+    namespace: &str,
+) -> Result<FilterExpr, FilterError> {
     if text.len() > LONGEST {
-        return Err(Wrong::new(
+        return Err(FilterError::new(
             1,
             format!("It is longer than {LONGEST} bytes. Ask for less at once."),
         ));
@@ -37,10 +42,11 @@ pub(super) fn tree(text: &str, fields: &[Filterable], namespace: &str) -> Result
     let tree = parser.any()?;
     match parser.tokens.next() {
         None => Ok(tree),
-        Some((at, Token::Close)) => {
-            Err(Wrong::new(at, "This parenthesis closes none that is open."))
-        }
-        Some((at, _)) => Err(Wrong::new(
+        Some((at, Token::Close)) => Err(FilterError::new(
+            at,
+            "This parenthesis closes none that is open.",
+        )),
+        Some((at, _)) => Err(FilterError::new(
             at,
             "A comparison ends before this. Possible: `and`, `or`, or the end.",
         )),
@@ -50,28 +56,28 @@ pub(super) fn tree(text: &str, fields: &[Filterable], namespace: &str) -> Result
 struct Parser<'a> {
     text: &'a str,
     tokens: std::iter::Peekable<std::vec::IntoIter<(usize, Token<'a>)>>,
-    fields: &'a [Filterable],
+    fields: &'a [FilterField],
     namespace: &'a str,
     depth: usize,
     values: usize,
 }
 
 impl Parser<'_> {
-    fn any(&mut self) -> Result<Tree, Wrong> {
-        self.several("or", Self::all, Tree::Any)
+    fn any(&mut self) -> Result<FilterExpr, FilterError> {
+        self.several("or", Self::all, FilterExpr::Any)
     }
 
-    fn all(&mut self) -> Result<Tree, Wrong> {
-        self.several("and", Self::one, Tree::All)
+    fn all(&mut self) -> Result<FilterExpr, FilterError> {
+        self.several("and", Self::one, FilterExpr::All)
     }
 
     /// One or more, joined by a word.
     fn several(
         &mut self,
         word: &str,
-        one: fn(&mut Self) -> Result<Tree, Wrong>,
-        join: fn(Vec<Tree>) -> Tree,
-    ) -> Result<Tree, Wrong> {
+        one: fn(&mut Self) -> Result<FilterExpr, FilterError>,
+        join: fn(Vec<FilterExpr>) -> FilterExpr,
+    ) -> Result<FilterExpr, FilterError> {
         let first = one(self)?;
         let next = |parser: &mut Self| {
             parser
@@ -89,16 +95,16 @@ impl Parser<'_> {
         Ok(join(all))
     }
 
-    fn one(&mut self) -> Result<Tree, Wrong> {
+    fn one(&mut self) -> Result<FilterExpr, FilterError> {
         let Some((at, token)) = self.tokens.next() else {
             return Err(self.ended("a comparison"));
         };
         match token {
-            Token::Word(word) => self.comparison(at, word).map(Tree::Is),
+            Token::Word(word) => self.comparison(at, word).map(FilterExpr::Is),
             Token::Open => {
                 self.depth = self.depth.saturating_add(1);
                 if self.depth > DEEPEST {
-                    return Err(Wrong::new(
+                    return Err(FilterError::new(
                         at,
                         format!("More than {DEEPEST} parentheses are open. Leave some out."),
                     ));
@@ -108,7 +114,7 @@ impl Parser<'_> {
                 self.depth = self.depth.saturating_sub(1);
                 Ok(inner)
             }
-            _ => Err(Wrong::new(
+            _ => Err(FilterError::new(
                 at,
                 format!(
                     "A comparison begins with the name of a field, without quotes. {}",
@@ -118,7 +124,7 @@ impl Parser<'_> {
         }
     }
 
-    fn comparison(&mut self, at: usize, name: &str) -> Result<Term, Wrong> {
+    fn comparison(&mut self, at: usize, name: &str) -> Result<Comparison, FilterError> {
         let field = self
             .fields
             .iter()
@@ -129,7 +135,7 @@ impl Parser<'_> {
                 "This collection cannot be filtered by that. {}",
                 self.possible()
             );
-            return Err(Wrong::new(at, text));
+            return Err(FilterError::new(at, text));
         };
         let possible = || one_of(field.operators().map(Operator::as_str));
         let Some((place, token)) = self.tokens.next() else {
@@ -142,14 +148,14 @@ impl Parser<'_> {
                 field.as_str(),
                 possible()
             );
-            return Err(Wrong::new(place, text));
+            return Err(FilterError::new(place, text));
         };
         let values = if operator == Operator::In {
             self.list(field)?
         } else {
             vec![self.value(field)?]
         };
-        Ok(Term {
+        Ok(Comparison {
             field,
             operator,
             values,
@@ -157,7 +163,7 @@ impl Parser<'_> {
         })
     }
 
-    fn list(&mut self, field: Filterable) -> Result<Vec<Value>, Wrong> {
+    fn list(&mut self, field: FilterField) -> Result<Vec<FilterValue>, FilterError> {
         self.expect(&Token::Open, "`(`, with values behind it")?;
         let mut values = vec![self.value(field)?];
         while self
@@ -171,64 +177,67 @@ impl Parser<'_> {
         Ok(values)
     }
 
-    fn value(&mut self, field: Filterable) -> Result<Value, Wrong> {
+    fn value(&mut self, field: FilterField) -> Result<FilterValue, FilterError> {
         let form = match field {
-            Filterable::Identifiers => "an identifier in single quotes, such as 'crm:17'",
-            Filterable::CreatedDate | Filterable::ModifiedDate => {
+            FilterField::Identifiers => "an identifier in single quotes, such as 'crm:17'",
+            FilterField::CreatedDate | FilterField::ModifiedDate => {
                 "a date, such as '2026-11-01T00:00:00Z' or '2026-11-01'"
             }
-            Filterable::EmailAddress => "an e-mail address in single quotes",
-            Filterable::Name => "a name in single quotes",
+            FilterField::EmailAddress => "an e-mail address in single quotes",
+            FilterField::Name => "a name in single quotes",
         };
         let Some((at, token)) = self.tokens.next() else {
             return Err(self.ended(form));
         };
         self.values = self.values.saturating_add(1);
         if self.values > MOST_VALUES {
-            return Err(Wrong::new(
+            return Err(FilterError::new(
                 at,
                 format!("It has more than {MOST_VALUES} values. Ask for less at once."),
             ));
         }
         let value = match (&token, field) {
-            (Token::Quoted(text), Filterable::CreatedDate | Filterable::ModifiedDate) => {
-                date(text).map(Value::Date)
+            (Token::Quoted(text), FilterField::CreatedDate | FilterField::ModifiedDate) => {
+                date(text).map(FilterValue::Date)
             }
-            (Token::Word(text), Filterable::CreatedDate | Filterable::ModifiedDate) => {
-                date(text).map(Value::Date)
+            (Token::Word(text), FilterField::CreatedDate | FilterField::ModifiedDate) => {
+                date(text).map(FilterValue::Date)
             }
-            (Token::Quoted(text), Filterable::Identifiers) => {
+            (Token::Quoted(text), FilterField::Identifiers) => {
                 Identifier::parse(text).and_then(|it| self.identifier(it))
             }
-            (Token::Quoted(text), Filterable::EmailAddress) => Some(normal_email(text))
+            (Token::Quoted(text), FilterField::EmailAddress) => Some(normal_email(text))
                 .filter(|text| !text.is_empty())
-                .map(Value::Email),
-            (Token::Quoted(text), Filterable::Name) => Some(Value::Name(text.clone().into_owned())),
+                .map(FilterValue::Email),
+            (Token::Quoted(text), FilterField::Name) => {
+                Some(FilterValue::Name(text.clone().into_owned()))
+            }
             _ => None,
         };
-        value
-            .ok_or_else(|| Wrong::new(at, format!("`{}` is compared with {form}.", field.as_str())))
+        value.ok_or_else(|| {
+            FilterError::new(at, format!("`{}` is compared with {form}.", field.as_str()))
+        })
     }
 
     /// One of the server's own is the id of the record.
-    fn identifier(&self, identifier: Identifier) -> Option<Value> {
+    fn identifier(&self, identifier: Identifier) -> Option<FilterValue> {
         if identifier.system() == self.namespace {
-            Id::new(identifier.id()).map(Value::Id)
+            Id::new(identifier.id()).map(FilterValue::Id)
         } else {
-            Some(Value::Identifier(identifier))
+            Some(FilterValue::Identifier(identifier))
         }
     }
 
-    fn expect(&mut self, wanted: &Token<'_>, possible: &str) -> Result<(), Wrong> {
+    fn expect(&mut self, wanted: &Token<'_>, possible: &str) -> Result<(), FilterError> {
         match self.tokens.next() {
             Some((_, token)) if token == *wanted => Ok(()),
-            Some((at, _)) => Err(Wrong::new(at, format!("Possible here: {possible}."))),
+            Some((at, _)) => Err(FilterError::new(at, format!("Possible here: {possible}."))),
             None => Err(self.ended(possible)),
         }
     }
 
-    fn ended(&self, missing: &str) -> Wrong {
-        Wrong::new(
+    fn ended(&self, missing: &str) -> FilterError {
+        FilterError::new(
             self.text.chars().count(),
             format!("It ends here, and something is missing. Possible: {missing}."),
         )

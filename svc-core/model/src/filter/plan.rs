@@ -1,11 +1,11 @@
 //! What a store looks up for a filter: nothing else decides that a filter can be answered.
 
-use super::{Filterable, Operator, Term, Tree, Value, Wrong};
+use super::{Comparison, FilterError, FilterExpr, FilterField, FilterValue, Operator};
 use crate::value::{Id, Identifier, Timestamp};
 
 /// What leads to records by an index.
 #[derive(Clone, PartialEq, Eq, Hash)]
-pub enum Point {
+pub enum IndexKey {
     /// The record with this id.
     Id(Id),
     /// The record with this foreign identifier (UND-24).
@@ -16,7 +16,7 @@ pub enum Point {
     Name(String),
 }
 
-impl std::fmt::Debug for Point {
+impl std::fmt::Debug for IndexKey {
     /// Without the value: it may be personal data (UND-42).
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
@@ -32,19 +32,19 @@ impl std::fmt::Debug for Point {
 /// There are none where `to` is before `from`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Range {
+pub struct DateRange {
     /// The date.
-    pub field: Filterable,
+    pub field: FilterField,
     /// The first moment.
     pub from: i64,
     /// The last moment.
     pub to: i64,
 }
 
-impl Range {
+impl DateRange {
     /// All records, in the order of a date.
     #[must_use]
-    pub fn whole(field: Filterable) -> Self {
+    pub fn whole(field: FilterField) -> Self {
         Self {
             field,
             from: Timestamp::MIN.micros(),
@@ -59,8 +59,8 @@ impl Range {
     }
 
     /// What of it also fulfils a comparison of its date.
-    fn narrowed(mut self, term: &Term) -> Option<Self> {
-        let [Value::Date(date)] = term.values.as_slice() else {
+    fn narrowed(mut self, term: &Comparison) -> Option<Self> {
+        let [FilterValue::Date(date)] = term.values.as_slice() else {
             return None;
         };
         let micros = date.micros();
@@ -79,25 +79,25 @@ impl Range {
 /// What a store looks up.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Plan {
+pub enum QueryPlan {
     /// The records that these lead to, each once. Those of them that the filter does not fit are
     /// left out: see [`matches`](super::matches).
-    Points(Vec<Point>),
+    Points(Vec<IndexKey>),
     /// The records of a range, ordered by its date, then by creation. Each fits the filter.
-    Range(Range),
+    Range(DateRange),
 }
 
 /// What is looked up for a tree: points in each of its alternatives, or one range for all of it.
-pub(super) fn plan(tree: &Tree) -> Result<Plan, Wrong> {
+pub(super) fn plan(tree: &FilterExpr) -> Result<QueryPlan, FilterError> {
     if let Some(range) = range(tree) {
-        return Ok(Plan::Range(range));
+        return Ok(QueryPlan::Range(range));
     }
-    let mut points = points(tree).map_err(|term| Wrong::new(term.at, REFUSED))?;
+    let mut points = points(tree).map_err(|term| FilterError::new(term.at, REFUSED))?;
     if points.len() > 1 {
         let mut seen = std::collections::HashSet::new();
         points.retain(|point| seen.insert(point.clone()));
     }
-    Ok(Plan::Points(points))
+    Ok(QueryPlan::Points(points))
 }
 
 const REFUSED: &str = "This would need a look at every record. Possible: comparisons of one date, joined by `and`; or an \
@@ -105,45 +105,45 @@ const REFUSED: &str = "This would need a look at every record. Possible: compari
                        comparison joined to it by `and`.";
 
 /// The range that a tree stands for, where it compares one date only.
-fn range(tree: &Tree) -> Option<Range> {
+fn range(tree: &FilterExpr) -> Option<DateRange> {
     let mut terms = Vec::new();
     conjunction(tree, &mut terms)?;
     let field = terms.first()?.field;
-    let is_same = |term: &&Term| term.field == field;
+    let is_same = |term: &&Comparison| term.field == field;
     if !field.is_date() || !terms.iter().all(is_same) {
         return None;
     }
     terms
         .into_iter()
-        .try_fold(Range::whole(field), Range::narrowed)
+        .try_fold(DateRange::whole(field), DateRange::narrowed)
 }
 
 /// Every comparison of a tree without alternatives.
-fn conjunction<'t>(tree: &'t Tree, into: &mut Vec<&'t Term>) -> Option<()> {
+fn conjunction<'t>(tree: &'t FilterExpr, into: &mut Vec<&'t Comparison>) -> Option<()> {
     match tree {
-        Tree::Is(term) => into.push(term),
-        Tree::All(trees) => trees.iter().try_for_each(|tree| conjunction(tree, into))?,
-        Tree::Any(_) => return None,
+        FilterExpr::Is(term) => into.push(term),
+        FilterExpr::All(trees) => trees.iter().try_for_each(|tree| conjunction(tree, into))?,
+        FilterExpr::Any(_) => return None,
     }
     Some(())
 }
 
 /// What leads to every record that fits a tree, and perhaps to others; the fewest points where
 /// there is a choice.
-fn points(tree: &Tree) -> Result<Vec<Point>, &Term> {
+fn points(tree: &FilterExpr) -> Result<Vec<IndexKey>, &Comparison> {
     match tree {
-        Tree::Is(term) => {
+        FilterExpr::Is(term) => {
             let is_point = matches!(term.operator, Operator::Eq | Operator::In);
-            let points: Option<Vec<Point>> = term.values.iter().map(point).collect();
+            let points: Option<Vec<IndexKey>> = term.values.iter().map(point).collect();
             points.filter(|_| is_point).ok_or(term)
         }
-        Tree::Any(trees) => {
-            let each: Vec<Vec<Point>> = trees.iter().map(points).collect::<Result<_, _>>()?;
+        FilterExpr::Any(trees) => {
+            let each: Vec<Vec<IndexKey>> = trees.iter().map(points).collect::<Result<_, _>>()?;
             Ok(each.concat())
         }
-        Tree::All(trees) => {
+        FilterExpr::All(trees) => {
             let mut refused = None;
-            let mut best: Option<Vec<Point>> = None;
+            let mut best: Option<Vec<IndexKey>> = None;
             for tree in trees {
                 match points(tree) {
                     Ok(points) if best.as_ref().is_none_or(|best| points.len() < best.len()) => {
@@ -162,12 +162,12 @@ fn points(tree: &Tree) -> Result<Vec<Point>, &Term> {
     }
 }
 
-fn point(value: &Value) -> Option<Point> {
+fn point(value: &FilterValue) -> Option<IndexKey> {
     Some(match value {
-        Value::Identifier(identifier) => Point::Identifier(identifier.clone()),
-        Value::Id(id) => Point::Id(id.clone()),
-        Value::Email(address) => Point::Email(address.clone()),
-        Value::Name(name) => Point::Name(name.clone()),
-        Value::Date(_) => return None,
+        FilterValue::Identifier(identifier) => IndexKey::Identifier(identifier.clone()),
+        FilterValue::Id(id) => IndexKey::Id(id.clone()),
+        FilterValue::Email(address) => IndexKey::Email(address.clone()),
+        FilterValue::Name(name) => IndexKey::Name(name.clone()),
+        FilterValue::Date(_) => return None,
     })
 }

@@ -2,23 +2,23 @@ use proptest::prelude::*;
 
 use super::*;
 
-const PERSON: [Filterable; 4] = [
-    Filterable::Identifiers,
-    Filterable::CreatedDate,
-    Filterable::ModifiedDate,
-    Filterable::EmailAddress,
+const PERSON: [FilterField; 4] = [
+    FilterField::Identifiers,
+    FilterField::CreatedDate,
+    FilterField::ModifiedDate,
+    FilterField::EmailAddress,
 ];
 
-fn read(text: &str) -> Result<Filter, Wrong> {
+fn read(text: &str) -> Result<Filter, FilterError> {
     Filter::read(text, &PERSON, "acme")
 }
 
-fn plan(text: &str) -> Result<Plan, Wrong> {
+fn plan(text: &str) -> Result<QueryPlan, FilterError> {
     read(text)
         .unwrap_or_else(|wrong| panic!("{text}: {wrong}"))
         .plan()
         .cloned()
-        .map_err(Wrong::clone)
+        .map_err(FilterError::clone)
 }
 
 fn micros(text: &str) -> i64 {
@@ -37,16 +37,16 @@ fn flt_10_the_grammar() {
             .starts_with("All([Any(")
     );
     let quoted = read("IDENTIFIERS In ('a:it''s', 'a:2')").unwrap();
-    let Tree::Is(term) = quoted.tree() else {
+    let FilterExpr::Is(term) = quoted.tree() else {
         panic!("{quoted:?}")
     };
     assert_eq!(
         (term.field, term.operator, term.at),
-        (Filterable::Identifiers, Operator::In, 1)
+        (FilterField::Identifiers, Operator::In, 1)
     );
     assert_eq!(
         term.values[0],
-        Value::Identifier(Identifier::parse("a:it's").unwrap())
+        FilterValue::Identifier(Identifier::parse("a:it's").unwrap())
     );
     for date in [
         "'2026-11-01'",
@@ -55,7 +55,7 @@ fn flt_10_the_grammar() {
         "'2026-11-01T01:00:00+01:00'",
     ] {
         let range = plan(&format!("modified_date ge {date}")).unwrap();
-        let Plan::Range(range) = range else {
+        let QueryPlan::Range(range) = range else {
             panic!("{range:?}")
         };
         assert_eq!(range.from, micros("2026-11-01T00:00:00Z"), "{date}");
@@ -67,16 +67,16 @@ fn flt_10_the_grammar() {
 #[test]
 fn flt_07_values_have_the_form_of_look_ups() {
     let points = |text| match plan(text).unwrap() {
-        Plan::Points(points) => points,
-        range @ Plan::Range(_) => panic!("{range:?}"),
+        QueryPlan::Points(points) => points,
+        range @ QueryPlan::Range(_) => panic!("{range:?}"),
     };
     assert_eq!(
         points("email_address eq ' Ada@Example.ORG '"),
-        [Point::Email(String::from("ada@example.org"))]
+        [IndexKey::Email(String::from("ada@example.org"))]
     );
     assert_eq!(
         points("identifiers eq 'acme:17'"),
-        [Point::Id(Id::new("17").unwrap())]
+        [IndexKey::Id(Id::new("17").unwrap())]
     );
     assert_eq!(points("identifiers in ('a:1', 'a:1')").len(), 1);
 }
@@ -111,14 +111,14 @@ fn flt_02_a_range_of_one_date() {
             day - 1,
         ),
     ] {
-        let range = Range {
-            field: Filterable::ModifiedDate,
+        let range = DateRange {
+            field: FilterField::ModifiedDate,
             from,
             to,
         };
         assert_eq!(
             plan(&format!("modified_date {text}")).unwrap(),
-            Plan::Range(range),
+            QueryPlan::Range(range),
             "{text}"
         );
     }
@@ -152,7 +152,7 @@ fn flt_04_what_no_index_leads_to_is_refused() {
         "(identifiers eq 'a:1' and email_address ne 'a@b') or email_address in ('c@d')",
         "modified_date gt '2026-11-01' and (identifiers eq 'a:1' or email_address eq 'a@b')",
     ] {
-        assert!(matches!(plan(text), Ok(Plan::Points(_))), "{text}");
+        assert!(matches!(plan(text), Ok(QueryPlan::Points(_))), "{text}");
     }
 }
 

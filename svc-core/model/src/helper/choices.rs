@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::ResponseInput;
+use super::AnswerInput;
 use crate::{
     draft::RawDraft,
-    error::{Code, Problem, Property},
+    error::{ErrorCode, Problem, PropertyPath},
     json::{Json, Object},
     model::{Kind, question::QuestionType},
     value::ClosedEnum,
@@ -13,7 +13,7 @@ use crate::{
 
 /// The answer that a response asks for, without its links.
 #[must_use]
-pub fn answer_draft(response: &ResponseInput) -> RawDraft {
+pub fn answer_draft(response: &AnswerInput) -> RawDraft {
     let mut draft = RawDraft::empty(Kind::Answer);
     if let Some(value) = &response.value {
         draft.fields.insert("value", Json::from(value.as_str()));
@@ -31,13 +31,13 @@ pub fn answer_draft(response: &ResponseInput) -> RawDraft {
 
 /// What may be answered to a question (HAF-09); found out once for however many answers.
 #[derive(Debug, Clone)]
-pub struct Choices {
+pub struct AllowedAnswers {
     keys: BTreeSet<String>,
     /// `None` for a question of a type that is not known.
     question_type: Option<QuestionType>,
 }
 
-impl Choices {
+impl AllowedAnswers {
     /// Those of a question with these fields.
     #[must_use]
     pub fn of(question: &Object) -> Self {
@@ -63,23 +63,23 @@ impl Choices {
     /// one that the question does not have, more than one where one is taken, none where one is
     /// needed.
     #[must_use]
-    pub fn wrong_keys(&self, keys: &[String], place: &Property) -> Vec<Problem> {
+    pub fn wrong_keys(&self, keys: &[String], place: &PropertyPath) -> Vec<Problem> {
         let mut problems = Vec::new();
         let responses = || place.clone().then("responses");
         for (at, key) in keys.iter().enumerate() {
             if !self.keys.contains(key) {
-                let code = Code::ResponseKeyDoesNotExist;
+                let code = ErrorCode::ResponseKeyDoesNotExist;
                 problems.push(Problem::new(code, responses().element(at), code.meaning()));
             }
         }
         match self.question_type {
             Some(QuestionType::Singlechoice) if keys.len() > 1 => {
-                let code = Code::TooManyResponses;
+                let code = ErrorCode::TooManyResponses;
                 problems.push(Problem::new(code, responses(), code.meaning()));
             }
             Some(QuestionType::Singlechoice | QuestionType::Multichoice) if keys.is_empty() => {
                 let text = "{property} is required: an answer to this question names one of its responses.";
-                problems.push(Problem::new(Code::FieldRequired, responses(), text));
+                problems.push(Problem::new(ErrorCode::FieldRequired, responses(), text));
             }
             _ => {}
         }
@@ -89,10 +89,10 @@ impl Choices {
     /// What is wrong with the text of an answer that stands at `place` of a body: none where it is
     /// the answer (HAF-10).
     #[must_use]
-    pub fn wrong_value(&self, value: Option<&str>, place: &Property) -> Option<Problem> {
+    pub fn wrong_value(&self, value: Option<&str>, place: &PropertyPath) -> Option<Problem> {
         let is_missing = value.is_none_or(|value| value.trim().is_empty());
         let text = "{property} is required: it is the answer to a Paragraph question.";
         (is_missing && self.question_type == Some(QuestionType::Paragraph))
-            .then(|| Problem::new(Code::FieldRequired, place.clone().then("value"), text))
+            .then(|| Problem::new(ErrorCode::FieldRequired, place.clone().then("value"), text))
     }
 }

@@ -2,23 +2,23 @@
 
 use crate::{
     describe::{closed_enum, object},
-    error::{Code, Problem, Property},
+    error::{ErrorCode, Problem, PropertyPath},
     model::Kind,
-    schema::Rule,
+    schema::FieldRule,
     value::{ClosedEnum, Id, Identifier},
 };
 
 /// What a helper call asks to be done for its person, validated.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
-pub struct Functions {
+pub struct ActionFunctions {
     /// Tags to add, by name or by address, in the order of the body: `add_tags` (HAF-02), then
     /// `add_tags_uri` (HAF-04).
-    pub tags: Vec<Named>,
+    pub tags: Vec<GroupRef>,
     /// Lists to add the person to: `add_lists` (HAF-05), then `add_lists_uri` (HAF-06).
-    pub lists: Vec<Named>,
+    pub lists: Vec<GroupRef>,
     /// Answers to record (HAF-07), and for a canvass its `question_response` (RES-canvass-08).
-    pub responses: Vec<ResponseInput>,
+    pub responses: Vec<AnswerInput>,
     /// Server responses to trigger (HAF-11).
     pub triggers: Option<Triggers>,
     /// Functions of the body that this server does not support, each with its problem (ERR-38). The
@@ -26,7 +26,7 @@ pub struct Functions {
     pub unsupported: Vec<(Kind, Problem)>,
 }
 
-impl Functions {
+impl ActionFunctions {
     /// Whether the call asks for nothing.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -42,20 +42,20 @@ impl Functions {
 
 /// A tag or a list that a call names.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Named {
+pub enum GroupRef {
     /// By its name (HAF-02, HAF-05).
     Name(String),
     /// By its address; `None` when the address leads to nothing of this server (HAF-04, HAF-06).
     Address(Option<Id>),
 }
 
-impl From<&str> for Named {
+impl From<&str> for GroupRef {
     fn from(name: &str) -> Self {
         Self::Name(name.to_owned())
     }
 }
 
-impl From<Id> for Named {
+impl From<Id> for GroupRef {
     fn from(id: Id) -> Self {
         Self::Address(Some(id))
     }
@@ -63,46 +63,46 @@ impl From<Id> for Named {
 
 /// A kind of group that people are put into by name or address, and what that makes.
 #[derive(Debug)]
-pub struct Memberships {
+pub struct GroupKind {
     /// The kind of the group: tag or list.
     pub group: Kind,
     /// The kind of the membership: tagging or item.
     pub member: Kind,
-    by_name: (&'static str, Code),
-    by_address: (&'static str, Code),
+    by_name: (&'static str, ErrorCode),
+    by_address: (&'static str, ErrorCode),
 }
 
-impl Memberships {
+impl GroupKind {
     /// Taggings (HAF-02 to HAF-04).
     pub const TAGS: Self = Self {
         group: Kind::Tag,
         member: Kind::Tagging,
-        by_name: ("add_tags", Code::TagNameDoesNotExist),
-        by_address: ("add_tags_uri", Code::TagUriDoesNotExist),
+        by_name: ("add_tags", ErrorCode::TagNameDoesNotExist),
+        by_address: ("add_tags_uri", ErrorCode::TagUriDoesNotExist),
     };
     /// Items of lists (HAF-05, HAF-06).
     pub const LISTS: Self = Self {
         group: Kind::List,
         member: Kind::Item,
-        by_name: ("add_lists", Code::ListNameDoesNotExist),
-        by_address: ("add_lists_uri", Code::ListUriDoesNotExist),
+        by_name: ("add_lists", ErrorCode::ListNameDoesNotExist),
+        by_address: ("add_lists_uri", ErrorCode::ListUriDoesNotExist),
     };
 
     /// The member of the body that names groups in this way.
     #[must_use]
-    pub fn property(&self, named: &Named) -> &'static str {
+    pub fn property(&self, named: &GroupRef) -> &'static str {
         match named {
-            Named::Name(_) => self.by_name.0,
-            Named::Address(_) => self.by_address.0,
+            GroupRef::Name(_) => self.by_name.0,
+            GroupRef::Address(_) => self.by_address.0,
         }
     }
 
     /// The problem of a group that does not exist (HAF-03 to HAF-06).
     #[must_use]
-    pub fn unknown(&self, named: &Named) -> Problem {
+    pub fn unknown(&self, named: &GroupRef) -> Problem {
         let (property, code) = match named {
-            Named::Name(_) => self.by_name,
-            Named::Address(_) => self.by_address,
+            GroupRef::Name(_) => self.by_name,
+            GroupRef::Address(_) => self.by_address,
         };
         Problem::new(code, property, code.meaning())
     }
@@ -111,7 +111,7 @@ impl Memberships {
 /// One answer to record (HAF-07 to HAF-10).
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct ResponseInput {
+pub struct AnswerInput {
     /// The question.
     pub question: QuestionRef,
     /// Chosen response keys.
@@ -119,13 +119,13 @@ pub struct ResponseInput {
     /// Free text.
     pub value: Option<String>,
     /// Where it stands in the body, for problems: `add_questions_responses_uri[0]`.
-    pub path: Property,
+    pub path: PropertyPath,
 }
 
-impl ResponseInput {
+impl AnswerInput {
     /// The chosen response keys of a question, as they stand at a place of the body.
     #[must_use]
-    pub fn new(question: QuestionRef, responses: Vec<String>, path: Property) -> Self {
+    pub fn new(question: QuestionRef, responses: Vec<String>, path: PropertyPath) -> Self {
         Self {
             question,
             responses,
@@ -164,7 +164,7 @@ object! {
         /// Whether it is wanted
         "HAF-12" enabled: bool,
         /// Which response, as `<system_name>:<id>`
-        "HAF-13" identifiers: Vec<String> [Rule::Identifiers],
+        "HAF-13" identifiers: Vec<String> [FieldRule::Identifiers],
     }
 }
 
@@ -172,7 +172,7 @@ object! {
     /// One element of `add_questions_responses_uri` (HAF-07).
     QuestionAnswer: "add_questions_responses_uri" {
         /// Identifier or address of the question
-        "HAF-08" question: crate::describe::Reference = required,
+        "HAF-08" question: crate::describe::RecordReference = required,
         /// Chosen response keys
         "HAF-09" responses: Vec<String>,
         /// Free text

@@ -59,9 +59,9 @@ pub trait PersonMatching: std::fmt::Debug + Send + Sync {
 /// The method of the reference server (HLP-04): by foreign identifier, then by e-mail address
 /// without case.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct StockMatching;
+pub struct DefaultMatching;
 
-impl PersonMatching for StockMatching {
+impl PersonMatching for DefaultMatching {
     fn keys(&self, identifiers: &[Identifier], person: &Object) -> Vec<MatchKey> {
         let by_identifier = identifiers.iter().cloned().map(MatchKey::Identifier);
         by_identifier
@@ -121,7 +121,7 @@ pub fn normal_email(address: &str) -> String {
 /// How a posted person is merged into a known one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Merge {
+pub enum MergePolicy {
     /// With a key that may change people: what is sent replaces.
     Replace,
     /// Without one: the known person stays as it is.
@@ -135,11 +135,11 @@ pub enum Merge {
 
 /// Merges a posted person into the fields of a known one (HLP-04). Neither has `identifiers` or
 /// dates.
-pub fn merge_person(known: &mut Object, posted: &Object, merge: Merge) {
+pub fn merge_person(known: &mut Object, posted: &Object, merge: MergePolicy) {
     match merge {
-        Merge::Keep | Merge::Apart => {}
-        Merge::Fill => fill(known, posted),
-        Merge::Replace => {
+        MergePolicy::Keep | MergePolicy::Apart => {}
+        MergePolicy::Fill => fill(known, posted),
+        MergePolicy::Replace => {
             for (name, value) in posted {
                 match (list_key(name), value) {
                     (Some(key), Json::Array(items)) => merge_list(known, name, items, key),
@@ -214,7 +214,7 @@ impl Draft<Person> {
     pub fn merged_into(
         &self,
         known: &Person,
-        merge: Merge,
+        merge: MergePolicy,
         now: Timestamp,
     ) -> crate::Result<Person> {
         let mut fields = to_object(known);

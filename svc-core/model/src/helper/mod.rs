@@ -13,17 +13,18 @@ pub(crate) mod raw;
 mod strangers;
 
 #[doc(hidden)]
-pub use choices::{Choices, answer_draft};
+pub use choices::{AllowedAnswers, answer_draft};
 #[doc(hidden)]
-pub use functions::Memberships;
+pub use functions::GroupKind;
 pub use functions::{
-    FunctionFields, FunctionName, Functions, Named, QuestionAnswer, QuestionRef, ResponseInput,
-    ScheduleFields, Trigger, TriggerName, Triggers,
+    ActionFunctions, AnswerInput, FunctionFields, FunctionName, GroupRef, QuestionAnswer,
+    QuestionRef, ScheduleFields, Trigger, TriggerName, Triggers,
 };
 #[doc(hidden)]
 pub use matching::entry_key;
 pub use matching::{
-    MatchKey, Merge, PersonMatching, StockMatching, emails, is_primary, merge_person, normal_email,
+    DefaultMatching, MatchKey, MergePolicy, PersonMatching, emails, is_primary, merge_person,
+    normal_email,
 };
 #[doc(hidden)]
 pub use matching::{addresses, distinct_emails};
@@ -31,9 +32,9 @@ pub use name::{
     HelperSpec, PersonSignup, RecordAttendance, RecordCanvass, RecordDonation, RecordOutreach,
     RecordSignature, RecordSubmission, Schedule,
 };
-pub use outcome::{Entry, EntryStatus, Outcome};
-pub use plan::{Plan, Scheduling};
-pub use raw::{RawOutcome, RawPlan};
-pub use strangers::Strangers;
+pub use outcome::{EntryStatus, HelperOutcome, ReportEntry};
+pub use plan::{HelperRequest, ScheduleChange};
+pub use raw::{RawHelperOutcome, RawHelperRequest};
+pub use strangers::AnonymousPolicy;
 
 pub use crate::names::HelperName;

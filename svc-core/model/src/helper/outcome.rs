@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use super::{HelperSpec, RawOutcome};
+use super::{HelperSpec, RawHelperOutcome};
 use crate::{
     error::Problem,
     model::{Kind, Person},
@@ -35,7 +35,7 @@ impl EntryStatus {
 /// One line of the report (ERR-20).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Entry {
+pub struct ReportEntry {
     /// The kind of the resource.
     pub kind: Kind,
     /// How it fared.
@@ -45,22 +45,22 @@ pub struct Entry {
 /// What the helper `H` did.
 ///
 /// ```
-/// use svc_core::{helper::{EntryStatus, Outcome, PersonSignup}, model::{Kind, Person}, record::{Meta, Record}, value::{Id, Timestamp}};
+/// use svc_core::{helper::{EntryStatus, HelperOutcome, PersonSignup}, model::{Kind, Person}, record::{Meta, Record}, value::{Id, Timestamp}};
 /// let meta = Meta::new(Id::new("7").ok_or("id")?, Timestamp::from_micros(0));
-/// let outcome = Outcome::<PersonSignup>::person(Record::new(meta, Person::default()), EntryStatus::Created);
+/// let outcome = HelperOutcome::<PersonSignup>::person(Record::new(meta, Person::default()), EntryStatus::Created);
 /// assert!(outcome.was_created(Kind::Person));
 /// # Ok::<(), &str>(())
 /// ```
 #[derive(Debug)]
-pub struct Outcome<H> {
-    raw: RawOutcome,
+pub struct HelperOutcome<H> {
+    raw: RawHelperOutcome,
     helper: PhantomData<fn() -> H>,
 }
 
-impl<H: HelperSpec> Outcome<H> {
+impl<H: HelperSpec> HelperOutcome<H> {
     /// An outcome from its parts.
     #[must_use]
-    pub fn from_raw(raw: RawOutcome) -> Self {
+    pub fn from_raw(raw: RawHelperOutcome) -> Self {
         Self {
             raw,
             helper: PhantomData,
@@ -70,9 +70,9 @@ impl<H: HelperSpec> Outcome<H> {
     /// The outcome of a helper that has a person: how the person fared.
     #[must_use]
     pub fn person(person: Record<Person>, status: EntryStatus) -> Self {
-        let mut raw = RawOutcome {
+        let mut raw = RawHelperOutcome {
             person: Some(person.into_raw()),
-            ..RawOutcome::default()
+            ..RawHelperOutcome::default()
         };
         raw.entry(Kind::Person, status);
         Self::from_raw(raw)
@@ -81,7 +81,7 @@ impl<H: HelperSpec> Outcome<H> {
     /// The outcome of a helper call without a person.
     #[must_use]
     pub fn without_person() -> Self {
-        Self::from_raw(RawOutcome::default())
+        Self::from_raw(RawHelperOutcome::default())
     }
 
     /// Adds how the action fared.
@@ -102,7 +102,7 @@ impl<H: HelperSpec> Outcome<H> {
     /// One entry for each attempted resource, in the order person, action, taggings, items, answers
     /// (ERR-31).
     #[must_use]
-    pub fn entries(&self) -> &[Entry] {
+    pub fn entries(&self) -> &[ReportEntry] {
         &self.raw.entries
     }
 
@@ -114,13 +114,13 @@ impl<H: HelperSpec> Outcome<H> {
 
     /// The outcome without its type, lent.
     #[must_use]
-    pub fn as_raw(&self) -> &RawOutcome {
+    pub fn as_raw(&self) -> &RawHelperOutcome {
         &self.raw
     }
 
     /// The outcome without its type.
     #[must_use]
-    pub fn into_raw(self) -> RawOutcome {
+    pub fn into_raw(self) -> RawHelperOutcome {
         self.raw
     }
 }

@@ -2,18 +2,18 @@
 
 use std::marker::PhantomData;
 
-use super::{Functions, HelperSpec, Merge, RawPlan};
+use super::{ActionFunctions, HelperSpec, MergePolicy, RawHelperRequest};
 use crate::{
     draft::Draft,
-    error::{Code, Error, Problem, Result},
-    link::Address,
+    error::{Error, ErrorCode, Problem, Result},
+    link::RecordAddress,
     model::Person,
     value::Timestamp,
 };
 
 /// What the schedule helper asks for (SCH-01, SCH-04).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scheduling {
+pub enum ScheduleChange {
     /// To set the dates.
     Set {
         /// When sending starts.
@@ -30,15 +30,15 @@ pub enum Scheduling {
 /// Everything in it was validated: what only the store can know (whether a tag exists, whether an
 /// event is full) is left to the runner.
 #[derive(Debug)]
-pub struct Plan<H> {
-    raw: RawPlan,
+pub struct HelperRequest<H> {
+    raw: RawHelperRequest,
     helper: PhantomData<fn() -> H>,
 }
 
-impl<H: HelperSpec> Plan<H> {
+impl<H: HelperSpec> HelperRequest<H> {
     /// The typed view of a plan for this helper.
     #[must_use]
-    pub fn from_raw(raw: RawPlan) -> Self {
+    pub fn from_raw(raw: RawHelperRequest) -> Self {
         Self {
             raw,
             helper: PhantomData,
@@ -55,9 +55,15 @@ impl<H: HelperSpec> Plan<H> {
     ///
     /// # Errors
     ///
-    /// [`Code::FieldRequired`], naming `person`.
+    /// [`ErrorCode::FieldRequired`], naming `person`.
     pub fn required_person(&self) -> Result<Draft<Person>> {
-        let missing = || Problem::new(Code::FieldRequired, "person", "{property} is required.");
+        let missing = || {
+            Problem::new(
+                ErrorCode::FieldRequired,
+                "person",
+                "{property} is required.",
+            )
+        };
         self.person().ok_or_else(|| Error::invalid(missing()))
     }
 
@@ -69,19 +75,19 @@ impl<H: HelperSpec> Plan<H> {
 
     /// The record that the helper belongs to; `None` for person signup.
     #[must_use]
-    pub fn container(&self) -> Option<&Address> {
+    pub fn container(&self) -> Option<&RecordAddress> {
         self.raw.container.as_ref()
     }
 
     /// The action functions (HAF-01).
     #[must_use]
-    pub fn functions(&self) -> &Functions {
+    pub fn functions(&self) -> &ActionFunctions {
         &self.raw.functions
     }
 
     /// What the schedule helper asks for (SCH-01, SCH-04).
     #[must_use]
-    pub fn schedule(&self) -> Option<Scheduling> {
+    pub fn schedule(&self) -> Option<ScheduleChange> {
         self.raw.schedule
     }
 
@@ -102,19 +108,19 @@ impl<H: HelperSpec> Plan<H> {
 
     /// What becomes of the posted person when it is known already (HLP-04).
     #[must_use]
-    pub fn merge(&self) -> Merge {
+    pub fn merge(&self) -> MergePolicy {
         self.raw.merge
     }
 
     /// The plan without its type, lent.
     #[must_use]
-    pub fn as_raw(&self) -> &RawPlan {
+    pub fn as_raw(&self) -> &RawHelperRequest {
         &self.raw
     }
 
     /// The plan without its type.
     #[must_use]
-    pub fn into_raw(self) -> RawPlan {
+    pub fn into_raw(self) -> RawHelperRequest {
         self.raw
     }
 }

@@ -1,8 +1,11 @@
 //! What a helper call asks for and what it did, without the type of the helper: for runners that
 //! serve all of them.
 
-use super::{Entry, EntryStatus, FunctionName, Functions, HelperName, Merge, Scheduling};
-use crate::{draft::RawDraft, error::Problem, link::Address, names::Kind, record::RawRecord};
+use super::{
+    ActionFunctions, EntryStatus, FunctionName, HelperName, MergePolicy, ReportEntry,
+    ScheduleChange,
+};
+use crate::{draft::RawDraft, error::Problem, link::RecordAddress, names::Kind, record::RawRecord};
 
 /// A helper call as plain data (HLP-02).
 ///
@@ -10,19 +13,19 @@ use crate::{draft::RawDraft, error::Problem, link::Address, names::Kind, record:
 /// event is full) is left to the runner.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct RawPlan {
+pub struct RawHelperRequest {
     /// Which helper.
     pub helper: HelperName,
     /// The record it belongs to; `None` for person signup.
-    pub container: Option<Address>,
+    pub container: Option<RecordAddress>,
     /// The inline person (HLP-03).
     pub person: Option<RawDraft>,
     /// The action to record; `None` for person signup and schedule.
     pub action: Option<RawDraft>,
     /// The action functions (HAF-01).
-    pub functions: Functions,
+    pub functions: ActionFunctions,
     /// What the schedule helper asks for (SCH-01, SCH-04).
-    pub schedule: Option<Scheduling>,
+    pub schedule: Option<ScheduleChange>,
     /// Whether all of it must succeed or nothing be stored (ERR-34); the report is then an
     /// [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) with every problem.
     pub atomic: bool,
@@ -30,10 +33,10 @@ pub struct RawPlan {
     /// its action keeps those of its identifiers that nothing else has (UND-24).
     pub anonymous: bool,
     /// What becomes of a posted person who is known (HLP-04).
-    pub merge: Merge,
+    pub merge: MergePolicy,
 }
 
-impl RawPlan {
+impl RawHelperRequest {
     /// A call with a key that asks for nothing, for tests of runners.
     #[must_use]
     pub fn empty(helper: HelperName) -> Self {
@@ -42,11 +45,11 @@ impl RawPlan {
             container: None,
             person: None,
             action: None,
-            functions: Functions::default(),
+            functions: ActionFunctions::default(),
             schedule: None,
             atomic: false,
             anonymous: false,
-            merge: Merge::Replace,
+            merge: MergePolicy::Replace,
         }
     }
 }
@@ -54,10 +57,10 @@ impl RawPlan {
 /// What a helper did, without the type of the helper.
 #[derive(Debug, Default, Clone)]
 #[non_exhaustive]
-pub struct RawOutcome {
+pub struct RawHelperOutcome {
     /// One entry for each attempted resource, in the order person, action, taggings, items, answers
     /// (ERR-31).
-    pub entries: Vec<Entry>,
+    pub entries: Vec<ReportEntry>,
     /// The person as it is now.
     pub person: Option<RawRecord>,
     /// What the helper answers with: the action, for person signup `None`, for schedule the
@@ -65,7 +68,7 @@ pub struct RawOutcome {
     pub action: Option<RawRecord>,
 }
 
-impl RawOutcome {
+impl RawHelperOutcome {
     /// Whether an entry failed.
     #[must_use]
     pub fn has_failures(&self) -> bool {
@@ -86,13 +89,13 @@ impl RawOutcome {
 
     /// Adds a line to the report.
     pub fn entry(&mut self, kind: Kind, status: EntryStatus) {
-        self.entries.push(Entry { kind, status });
+        self.entries.push(ReportEntry { kind, status });
     }
 
     /// Adds a function that this server does not support, among those of its kind (ERR-31, ERR-38).
     /// Where person or action failed, what hangs on them was not tried (HLP-10).
     pub fn refused_function(&mut self, kind: Kind, problem: Problem) {
-        let failed = |entry: &Entry| {
+        let failed = |entry: &ReportEntry| {
             matches!(entry.status, EntryStatus::Failed(_)) && place(entry.kind) == 0
         };
         if self.entries.iter().any(failed) {
@@ -105,7 +108,7 @@ impl RawOutcome {
             .count();
         self.entries.insert(
             behind,
-            Entry {
+            ReportEntry {
                 kind,
                 status: EntryStatus::Failed(vec![problem]),
             },

@@ -1,6 +1,6 @@
 //! What a call without a key may do (HLP-04, HLP-07, UND-24).
 
-use super::{FunctionName, Memberships, Merge, Named, RawPlan};
+use super::{FunctionName, GroupKind, GroupRef, MergePolicy, RawHelperRequest};
 use crate::{draft::RawDraft, json::Json};
 
 /// What a call without a key may do.
@@ -12,25 +12,25 @@ use crate::{draft::RawDraft, json::Json};
 /// # Examples
 ///
 /// ```
-/// use svc_core::helper::Strangers;
+/// use svc_core::helper::AnonymousPolicy;
 ///
 /// // Campaign pages may put people on one list, and do nothing else for them.
-/// let strangers = Strangers::new().only_tags::<&str>([]).only_lists(["Newsletter"]);
+/// let strangers = AnonymousPolicy::new().only_tags::<&str>([]).only_lists(["Newsletter"]);
 /// assert!(strangers.text().contains("by e-mail address"));
 /// ```
 #[derive(Debug, Clone)]
-pub struct Strangers {
-    merge: Merge,
+pub struct AnonymousPolicy {
+    merge: MergePolicy,
     functions: bool,
     triggers: bool,
-    tags: Option<Vec<Named>>,
-    lists: Option<Vec<Named>>,
+    tags: Option<Vec<GroupRef>>,
+    lists: Option<Vec<GroupRef>>,
 }
 
-impl Default for Strangers {
+impl Default for AnonymousPolicy {
     fn default() -> Self {
         Self {
-            merge: Merge::Keep,
+            merge: MergePolicy::Keep,
             functions: true,
             triggers: false,
             tags: None,
@@ -39,7 +39,7 @@ impl Default for Strangers {
     }
 }
 
-impl Strangers {
+impl AnonymousPolicy {
     /// They are matched with known people, of whom they change nothing, and may use every action
     /// function but `triggers`.
     #[must_use]
@@ -51,14 +51,14 @@ impl Strangers {
     /// addresses; nothing else.
     #[must_use]
     pub const fn fill_empty(mut self) -> Self {
-        self.merge = Merge::Fill;
+        self.merge = MergePolicy::Fill;
         self
     }
 
     /// They are never matched: whoever they post is somebody new.
     #[must_use]
     pub const fn never_match(mut self) -> Self {
-        self.merge = Merge::Apart;
+        self.merge = MergePolicy::Apart;
         self
     }
 
@@ -84,7 +84,7 @@ impl Strangers {
 
     /// They may add these tags; every other one does not exist for them (HAF-03, HAF-04).
     #[must_use]
-    pub fn only_tags<N: Into<Named>>(mut self, tags: impl IntoIterator<Item = N>) -> Self {
+    pub fn only_tags<N: Into<GroupRef>>(mut self, tags: impl IntoIterator<Item = N>) -> Self {
         self.tags = Some(tags.into_iter().map(Into::into).collect());
         self
     }
@@ -92,7 +92,7 @@ impl Strangers {
     /// They may put people on these lists; every other one does not exist for them (HAF-05,
     /// HAF-06).
     #[must_use]
-    pub fn only_lists<N: Into<Named>>(mut self, lists: impl IntoIterator<Item = N>) -> Self {
+    pub fn only_lists<N: Into<GroupRef>>(mut self, lists: impl IntoIterator<Item = N>) -> Self {
         self.lists = Some(lists.into_iter().map(Into::into).collect());
         self
     }
@@ -101,11 +101,11 @@ impl Strangers {
     #[must_use]
     pub const fn text(&self) -> &'static str {
         match self.merge {
-            Merge::Fill => {
+            MergePolicy::Fill => {
                 "A call without a key matches by e-mail address only, never by an identifier. Of the person that it finds it \
                  fills empty texts, numbers and booleans and adds postal addresses; nothing else is changed."
             }
-            Merge::Apart => "Whoever is posted without a key is somebody new.",
+            MergePolicy::Apart => "Whoever is posted without a key is somebody new.",
             _ => {
                 "A call without a key matches by e-mail address only, never by an identifier, and changes nothing of the \
                  person that it finds: its action is tied to that person."
@@ -115,7 +115,7 @@ impl Strangers {
 
     /// How a call without a key changes a person who exists.
     #[must_use]
-    pub const fn merge(&self) -> Merge {
+    pub const fn merge(&self) -> MergePolicy {
         self.merge
     }
 
@@ -133,7 +133,7 @@ impl Strangers {
 
     /// Takes out of a call what a stranger does not bring: names of records that are there, and
     /// tags and lists that are not for him.
-    pub fn restrict(&self, plan: &mut RawPlan) {
+    pub fn restrict(&self, plan: &mut RawHelperRequest) {
         if let Some(person) = &mut plan.person {
             forget_names(person);
         }
@@ -156,8 +156,8 @@ impl Strangers {
         }
         let functions = &mut plan.functions;
         let groups = [
-            (&Memberships::TAGS, &self.tags, &mut functions.tags),
-            (&Memberships::LISTS, &self.lists, &mut functions.lists),
+            (&GroupKind::TAGS, &self.tags, &mut functions.tags),
+            (&GroupKind::LISTS, &self.lists, &mut functions.lists),
         ];
         for (kinds, allowed, named) in groups {
             let Some(allowed) = allowed else { continue };
@@ -165,7 +165,7 @@ impl Strangers {
                 .into_iter()
                 .partition(|named| allowed.contains(named));
             *named = kept;
-            let refused: Vec<Named> = refused;
+            let refused: Vec<GroupRef> = refused;
             functions.unsupported.extend(
                 refused
                     .iter()

@@ -1,6 +1,6 @@
 //! Small questions that the rest of the library asks of JSON values.
 
-use super::{Json, Limits, Number, Object};
+use super::{Json, JsonLimits, Number, Object};
 
 impl Json {
     /// A JSON number.
@@ -40,7 +40,7 @@ impl Json {
     }
 }
 
-impl Limits {
+impl JsonLimits {
     /// For JSON that this library wrote itself.
     #[must_use]
     pub const fn own() -> Self {

@@ -10,15 +10,15 @@ use super::{Json, Object};
 /// # Examples
 ///
 /// ```
-/// use svc_core::{api::Sizes, read::Caps};
+/// use svc_core::{api::ApiLimits, read::ContentLimits};
 ///
 /// // Newsletters with long texts; campaign pages need fewer.
-/// let sizes = Sizes::default().caps(Caps::default().record(256 * 1024)).stranger_caps(Caps::STRANGERS.tickets(4));
+/// let sizes = ApiLimits::default().caps(ContentLimits::default().record(256 * 1024)).stranger_caps(ContentLimits::STRANGERS.tickets(4));
 /// assert_eq!(sizes.caps.entries, 50);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Caps {
+pub struct ContentLimits {
     /// Entries of a list, such as e-mail addresses.
     pub entries: usize,
     /// Identifiers of a record.
@@ -34,7 +34,7 @@ pub struct Caps {
 }
 
 /// The defaults of calls with a key.
-const DEFAULT: Caps = Caps {
+const DEFAULT: ContentLimits = ContentLimits {
     entries: 50,
     identifiers: 100,
     custom_fields: 100,
@@ -43,7 +43,7 @@ const DEFAULT: Caps = Caps {
     tickets: 100,
 };
 
-impl Caps {
+impl ContentLimits {
     /// The defaults of calls without a key.
     pub const STRANGERS: Self = Self {
         entries: 10,
@@ -127,7 +127,7 @@ impl Caps {
     }
 }
 
-impl Default for Caps {
+impl Default for ContentLimits {
     fn default() -> Self {
         DEFAULT
     }

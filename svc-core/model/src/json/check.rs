@@ -1,13 +1,13 @@
 //! Checking that a stored text is JSON, without building values.
 
-use super::Limits;
-use super::scan::Scan;
-use crate::value::Parts;
+use super::JsonLimits;
+use super::scan::Scanner;
+use crate::value::DecimalParts;
 
 /// Whether a text is the members of a JSON object, without the braces.
 #[must_use]
 pub fn is_members(bytes: &[u8]) -> bool {
-    let mut scan = Scan::new(bytes);
+    let mut scan = Scanner::new(bytes);
     bytes.is_empty()
         || std::str::from_utf8(bytes).is_ok() && members(&mut scan, 1) && scan.peek().is_none()
 }
@@ -15,12 +15,12 @@ pub fn is_members(bytes: &[u8]) -> bool {
 /// Whether a text is the elements of a JSON array, without the brackets.
 #[must_use]
 pub fn is_items(bytes: &[u8]) -> bool {
-    let mut scan = Scan::new(bytes);
+    let mut scan = Scanner::new(bytes);
     bytes.is_empty()
         || std::str::from_utf8(bytes).is_ok() && items(&mut scan, 1) && scan.peek().is_none()
 }
 
-fn members(scan: &mut Scan<'_>, depth: usize) -> bool {
+fn members(scan: &mut Scanner<'_>, depth: usize) -> bool {
     loop {
         scan.skip_space();
         if !string(scan) {
@@ -36,7 +36,7 @@ fn members(scan: &mut Scan<'_>, depth: usize) -> bool {
     }
 }
 
-fn items(scan: &mut Scan<'_>, depth: usize) -> bool {
+fn items(scan: &mut Scanner<'_>, depth: usize) -> bool {
     loop {
         if !value(scan, depth) {
             return false;
@@ -48,12 +48,12 @@ fn items(scan: &mut Scan<'_>, depth: usize) -> bool {
 }
 
 /// Takes a value and the space around it.
-fn value(scan: &mut Scan<'_>, depth: usize) -> bool {
+fn value(scan: &mut Scanner<'_>, depth: usize) -> bool {
     scan.skip_space();
     let is_value = match scan.peek() {
         Some(b'"') => string(scan),
         Some(b'-' | b'0'..=b'9') => {
-            std::str::from_utf8(scan.number()).is_ok_and(|text| Parts::parse(text).is_some())
+            std::str::from_utf8(scan.number()).is_ok_and(|text| DecimalParts::parse(text).is_some())
         }
         Some(b'{') => nested(scan, depth, b'}', members),
         Some(b'[') => nested(scan, depth, b']', items),
@@ -65,19 +65,19 @@ fn value(scan: &mut Scan<'_>, depth: usize) -> bool {
 
 /// Takes an object or an array, whose end is `end`.
 fn nested(
-    scan: &mut Scan<'_>,
+    scan: &mut Scanner<'_>,
     depth: usize,
     end: u8,
-    inside: fn(&mut Scan<'_>, usize) -> bool,
+    inside: fn(&mut Scanner<'_>, usize) -> bool,
 ) -> bool {
     scan.next();
     scan.skip_space();
-    depth < Limits::DEEPEST
+    depth < JsonLimits::DEEPEST
         && (scan.take(end) || inside(scan, depth.saturating_add(1)) && scan.take(end))
 }
 
 /// Takes a string with its quotes.
-fn string(scan: &mut Scan<'_>) -> bool {
+fn string(scan: &mut Scanner<'_>) -> bool {
     scan.take(b'"') && scan.skip_string()
 }
 

@@ -3,28 +3,28 @@
 
 use std::collections::BTreeMap;
 
-use super::{Json, scan::Scan};
+use super::{Json, scan::Scanner};
 
 /// Which members of an object are copied.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub struct Filter {
-    members: BTreeMap<String, Fate>,
+pub struct MemberFilter {
+    members: BTreeMap<String, MemberAction>,
     /// Whether members that are not named are copied.
     keeps_others: bool,
 }
 
 /// What becomes of a member.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Fate {
+pub enum MemberAction {
     /// The member is copied.
     Kept,
     /// The member is left out.
     LeftOut,
     /// Kept, without what a filter leaves out of the object, or of the objects of the list.
-    Inside(Filter),
+    Inside(MemberFilter),
 }
 
-impl Filter {
+impl MemberFilter {
     /// Copies every member but those that are told otherwise.
     #[must_use]
     pub fn keeping() -> Self {
@@ -36,7 +36,7 @@ impl Filter {
 
     /// The same, with the fate of a member.
     #[must_use]
-    pub fn with(mut self, name: &str, fate: Fate) -> Self {
+    pub fn with(mut self, name: &str, fate: MemberAction) -> Self {
         self.members.insert(name.to_owned(), fate);
         self
     }
@@ -52,21 +52,21 @@ impl Filter {
     pub fn keeps(&self, name: &str) -> bool {
         self.members
             .get(name)
-            .map_or(self.keeps_others, |fate| *fate != Fate::LeftOut)
+            .map_or(self.keeps_others, |fate| *fate != MemberAction::LeftOut)
     }
 
     /// Appends the members that are kept. Of bytes that are not `"name":value` pairs separated by
     /// commas it appends nothing.
     pub fn copy(&self, members: &[u8], out: &mut Vec<u8>) {
         let start = out.len();
-        let mut scan = Scan::new(members);
+        let mut scan = Scanner::new(members);
         if self.members(&mut scan, None, out).is_none() {
             out.truncate(start);
         }
     }
 
     /// Copies members up to the closing brace, or up to the end where there is none.
-    fn members(&self, scan: &mut Scan<'_>, end: Option<u8>, out: &mut Vec<u8>) -> Option<()> {
+    fn members(&self, scan: &mut Scanner<'_>, end: Option<u8>, out: &mut Vec<u8>) -> Option<()> {
         let mut is_first = true;
         scan.skip_space();
         while scan.peek() != end {
@@ -74,7 +74,7 @@ impl Filter {
             scan.skip_space();
             scan.take(b':').then_some(())?;
             let fate = self.fate(name);
-            if matches!(fate, Some(Fate::LeftOut)) {
+            if matches!(fate, Some(MemberAction::LeftOut)) {
                 scan.skip_space();
                 value(scan)?;
             } else {
@@ -85,7 +85,7 @@ impl Filter {
                 out.extend_from_slice(name);
                 out.push(b':');
                 match fate {
-                    Some(Fate::Inside(filter)) => filter.value(scan, out)?,
+                    Some(MemberAction::Inside(filter)) => filter.value(scan, out)?,
                     _ => copied(scan, out)?,
                 }
             }
@@ -99,7 +99,7 @@ impl Filter {
     }
 
     /// Copies an object or a list of objects; anything else is copied as it is.
-    fn value(&self, scan: &mut Scan<'_>, out: &mut Vec<u8>) -> Option<()> {
+    fn value(&self, scan: &mut Scanner<'_>, out: &mut Vec<u8>) -> Option<()> {
         scan.skip_space();
         match scan.peek()? {
             b'{' => {
@@ -131,8 +131,8 @@ impl Filter {
         }
     }
 
-    fn fate(&self, name: &[u8]) -> Option<&Fate> {
-        const LEFT_OUT: &Fate = &Fate::LeftOut;
+    fn fate(&self, name: &[u8]) -> Option<&MemberAction> {
+        const LEFT_OUT: &MemberAction = &MemberAction::LeftOut;
         let bare = name
             .strip_prefix(b"\"")
             .and_then(|name| name.strip_suffix(b"\""))
@@ -149,7 +149,7 @@ impl Filter {
 }
 
 /// Copies a value as it is.
-fn copied(scan: &mut Scan<'_>, out: &mut Vec<u8>) -> Option<()> {
+fn copied(scan: &mut Scanner<'_>, out: &mut Vec<u8>) -> Option<()> {
     scan.skip_space();
     out.extend_from_slice(taken(scan, value)?);
     Some(())
@@ -157,8 +157,8 @@ fn copied(scan: &mut Scan<'_>, out: &mut Vec<u8>) -> Option<()> {
 
 /// The bytes over which something goes.
 fn taken<'a>(
-    scan: &mut Scan<'a>,
-    go: impl FnOnce(&mut Scan<'a>) -> Option<()>,
+    scan: &mut Scanner<'a>,
+    go: impl FnOnce(&mut Scanner<'a>) -> Option<()>,
 ) -> Option<&'a [u8]> {
     let before = scan.rest();
     go(scan)?;
@@ -166,7 +166,7 @@ fn taken<'a>(
 }
 
 /// Goes over a string.
-fn string(scan: &mut Scan<'_>) -> Option<()> {
+fn string(scan: &mut Scanner<'_>) -> Option<()> {
     scan.take(b'"').then_some(())?;
     loop {
         match scan.next()? {
@@ -178,7 +178,7 @@ fn string(scan: &mut Scan<'_>) -> Option<()> {
 }
 
 /// Goes over a value.
-fn value(scan: &mut Scan<'_>) -> Option<()> {
+fn value(scan: &mut Scanner<'_>) -> Option<()> {
     let mut depth = 0_usize;
     loop {
         match scan.peek()? {
@@ -212,7 +212,7 @@ fn value(scan: &mut Scan<'_>) -> Option<()> {
 mod tests {
     use super::*;
 
-    fn copied(filter: &Filter, members: &str) -> String {
+    fn copied(filter: &MemberFilter, members: &str) -> String {
         let mut out = Vec::new();
         filter.copy(members.as_bytes(), &mut out);
         String::from_utf8(out).unwrap()
@@ -221,11 +221,11 @@ mod tests {
     /// CAP-04: what a server has not never leaves it, however its store has written it down.
     #[test]
     fn cap_04_members_are_left_out_at_any_depth() {
-        let inner = Filter::keeping().with("status", Fate::LeftOut);
-        let filter = Filter::keeping()
-            .with("email_addresses", Fate::Inside(inner))
-            .with("source", Fate::LeftOut);
-        assert!(!filter.is_idle() && Filter::keeping().is_idle());
+        let inner = MemberFilter::keeping().with("status", MemberAction::LeftOut);
+        let filter = MemberFilter::keeping()
+            .with("email_addresses", MemberAction::Inside(inner))
+            .with("source", MemberAction::LeftOut);
+        assert!(!filter.is_idle() && MemberFilter::keeping().is_idle());
         let all = r#""a":1,"email_addresses":[{"address":"x","status":"y"},{"status":{"z":["}","\""]}}, null],"source":"s","b":"\"}","c":{"status":1}"#;
         let kept =
             r#""a":1,"email_addresses":[{"address":"x"},{},null],"b":"\"}","c":{"status":1}"#;
@@ -257,7 +257,7 @@ mod tests {
     /// CAP-04: a name that nobody knows leaves the server only where all do.
     #[test]
     fn cap_04_only_what_is_named_is_kept() {
-        let filter = Filter::default().with("title", Fate::Kept);
+        let filter = MemberFilter::default().with("title", MemberAction::Kept);
         assert_eq!(
             copied(&filter, r#""secret":{"title":1},"title":"t","more":[]"#),
             r#""title":"t""#

@@ -50,11 +50,11 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::json::Limits;
+    use crate::json::JsonLimits;
     use crate::json::tests::{any_json, any_object};
 
     fn merged(target: &str, patch: &str) -> String {
-        let read = |text: &str| Json::read(text.as_bytes(), &Limits::default()).unwrap();
+        let read = |text: &str| Json::read(text.as_bytes(), &JsonLimits::default()).unwrap();
         let mut target = read(target);
         merge_value(&mut target, &read(patch));
         target.to_string()

@@ -17,13 +17,13 @@ pub(crate) mod tests;
 
 use std::fmt;
 
-pub use caps::Caps;
+pub use caps::ContentLimits;
 #[doc(hidden)]
 pub use caps::weight;
 #[doc(hidden)]
 pub use check::{is_items, is_members};
 #[doc(hidden)]
-pub use filter::{Fate, Filter};
+pub use filter::{MemberAction, MemberFilter};
 pub use merge::{merge_patch, merge_value};
 pub use number::Number;
 pub use object::Object;
@@ -55,8 +55,8 @@ pub enum Json {
 /// How large a JSON text may be (UND-17, UND-27).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Limits {
-    /// How deep arrays and objects may be nested; more than [`Limits::DEEPEST`] counts as that.
+pub struct JsonLimits {
+    /// How deep arrays and objects may be nested; more than [`JsonLimits::DEEPEST`] counts as that.
     pub depth: usize,
     /// How many members one object may have.
     pub keys: usize,
@@ -66,14 +66,14 @@ pub struct Limits {
     pub number_digits: usize,
 }
 
-impl Limits {
+impl JsonLimits {
     /// The largest depth that can be allowed: reading and dropping a tree use the stack.
     pub const DEEPEST: usize = 128;
 
     /// How many problems with the JSON itself one answer lists at most.
     pub const PROBLEMS: usize = 100;
 
-    /// How deep arrays and objects may be nested; more than [`Limits::DEEPEST`] counts as that.
+    /// How deep arrays and objects may be nested; more than [`JsonLimits::DEEPEST`] counts as that.
     #[must_use]
     pub fn depth(mut self, depth: usize) -> Self {
         self.depth = depth;
@@ -102,7 +102,7 @@ impl Limits {
     }
 }
 
-impl Default for Limits {
+impl Default for JsonLimits {
     fn default() -> Self {
         Self {
             depth: 64,
@@ -118,11 +118,11 @@ impl Json {
     ///
     /// # Errors
     ///
-    /// Every problem that can be told apart, at most [`Limits::PROBLEMS`]: duplicate keys, NUL and
+    /// Every problem that can be told apart, at most [`JsonLimits::PROBLEMS`]: duplicate keys, NUL and
     /// other raw control characters, escapes that are no Unicode scalar value, bytes that are not
     /// UTF-8 and numbers that are too large are collected; the reader stops at an error of syntax
     /// and at a limit. Each names the path and the byte, none repeats what was sent.
-    pub fn read(bytes: &[u8], limits: &Limits) -> Result<Self, Vec<Problem>> {
+    pub fn read(bytes: &[u8], limits: &JsonLimits) -> Result<Self, Vec<Problem>> {
         reader::read(bytes, limits)
     }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::value::{Amount, Parts};
+use crate::value::{Amount, DecimalParts};
 
 /// A JSON number, kept as the text that was sent (TYP-02 to TYP-04). Two numbers are equal when
 /// their texts are.
@@ -13,7 +13,7 @@ impl Number {
     /// The number with this text, if the text is exactly one JSON number (TYP-04).
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        Parts::parse(text).map(|_| Self(Box::from(text)))
+        DecimalParts::parse(text).map(|_| Self(Box::from(text)))
     }
 
     /// Takes a text that is known to be a JSON number.
@@ -44,7 +44,7 @@ impl Number {
         self.0
             .parse()
             .ok()
-            .or_else(|| Parts::parse(&self.0).and_then(Parts::to_i64))
+            .or_else(|| DecimalParts::parse(&self.0).and_then(DecimalParts::to_i64))
     }
 
     /// The nearest 64-bit float (TYP-03); `None` if it is not finite.

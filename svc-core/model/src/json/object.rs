@@ -9,10 +9,10 @@ use super::Json;
 /// A JSON object (TYP-11): members in the order they were sent, no name twice. Equality looks at
 /// the order too.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Object(Vec<Member>);
+pub struct Object(Vec<JsonMember>);
 
 /// A member; names of the tables are not copied.
-pub(super) type Member = (Cow<'static, str>, Json);
+pub(super) type JsonMember = (Cow<'static, str>, Json);
 
 impl Object {
     /// An object without members.
@@ -22,7 +22,7 @@ impl Object {
     }
 
     /// Takes members whose names are known to be distinct.
-    pub(super) fn from_distinct(members: Vec<Member>) -> Self {
+    pub(super) fn from_distinct(members: Vec<JsonMember>) -> Self {
         Self(members)
     }
 
@@ -129,11 +129,14 @@ impl Object {
 }
 
 /// The members of an [`Object`] in order.
-type Iter<'a> = std::iter::Map<slice::Iter<'a, Member>, fn(&'a Member) -> (&'a str, &'a Json)>;
+type Iter<'a> =
+    std::iter::Map<slice::Iter<'a, JsonMember>, fn(&'a JsonMember) -> (&'a str, &'a Json)>;
 
 /// The members of an [`Object`] in order, to change their values.
-type IterMut<'a> =
-    std::iter::Map<slice::IterMut<'a, Member>, fn(&'a mut Member) -> (&'a str, &'a mut Json)>;
+type IterMut<'a> = std::iter::Map<
+    slice::IterMut<'a, JsonMember>,
+    fn(&'a mut JsonMember) -> (&'a str, &'a mut Json),
+>;
 
 impl<'a> IntoIterator for &'a Object {
     type Item = (&'a str, &'a Json);
@@ -155,7 +158,7 @@ impl<'a> IntoIterator for &'a mut Object {
 
 impl IntoIterator for Object {
     type Item = (String, Json);
-    type IntoIter = std::iter::Map<vec::IntoIter<Member>, fn(Member) -> (String, Json)>;
+    type IntoIter = std::iter::Map<vec::IntoIter<JsonMember>, fn(JsonMember) -> (String, Json)>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.0

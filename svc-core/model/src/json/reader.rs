@@ -4,20 +4,21 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt::{self, Write as _};
 
-use super::object::Member;
-use super::scan::{BrokenString, Flaws, Scan};
-use super::{Json, Limits, Number, Object};
-use crate::error::{Code, Problem, Property};
-use crate::value::Parts;
+use super::object::JsonMember;
+use super::scan::{BrokenString, Scanner, StringErrors};
+use super::{Json, JsonLimits, Number, Object};
+use crate::error::{ErrorCode, Problem, PropertyPath};
+use crate::value::DecimalParts;
 
 /// Reads exactly one JSON value.
-pub(super) fn read(bytes: &[u8], limits: &Limits) -> Result<Json, Vec<Problem>> {
-    let mut reader = Reader::new(bytes, limits, true);
+pub(super) fn read(bytes: &[u8], limits: &JsonLimits) -> Result<Json, Vec<Problem>> {
+    let mut reader = JsonReader::new(bytes, limits, true);
     match reader.document() {
         Ok(value) if reader.problems.is_empty() => Ok(value),
         Ok(_) => Err(reader.problems),
-        Err(Stop) => {
-            if let (Some(mistake), Some(problem)) = (Mistake::of(bytes), reader.problems.last_mut())
+        Err(ReadAborted) => {
+            if let (Some(mistake), Some(problem)) =
+                (NonJsonInput::of(bytes), reader.problems.last_mut())
             {
                 *problem = problem.clone().about(mistake.description());
                 problem.hint = Some(HINT.to_owned());
@@ -29,13 +30,15 @@ pub(super) fn read(bytes: &[u8], limits: &Limits) -> Result<Json, Vec<Problem>> 
 
 /// Reads one JSON value that no client sent; `None` if its syntax is not that of JSON.
 pub(super) fn read_kept(bytes: &[u8]) -> Option<Json> {
-    Reader::new(bytes, &Limits::own(), false).document().ok()
+    JsonReader::new(bytes, &JsonLimits::own(), false)
+        .document()
+        .ok()
 }
 
 /// The problem that ends the reading is in the list.
-struct Stop;
+struct ReadAborted;
 
-type Step<T> = Result<T, Stop>;
+type Step<T> = Result<T, ReadAborted>;
 
 /// Objects with more members than this look their keys up in a set.
 const FEW_KEYS: usize = 16;
@@ -43,21 +46,21 @@ const FEW_KEYS: usize = 16;
 /// Keys in paths are cut to this many characters.
 const KEY_LENGTH: usize = 64;
 
-struct Reader<'a, 'l> {
-    scan: Scan<'a>,
-    limits: &'l Limits,
+struct JsonReader<'a, 'l> {
+    scan: Scanner<'a>,
+    limits: &'l JsonLimits,
     values: usize,
     /// Elements of the arrays, and members of the objects, that are not read to their end.
     items: Vec<Json>,
-    members: Vec<Member>,
+    members: Vec<JsonMember>,
     /// Whether problems that leave a value are collected, or passed over.
     collects: bool,
     problems: Vec<Problem>,
 }
 
-impl<'a, 'l> Reader<'a, 'l> {
-    fn new(bytes: &'a [u8], limits: &'l Limits, collects: bool) -> Self {
-        let scan = Scan::of_strings(bytes);
+impl<'a, 'l> JsonReader<'a, 'l> {
+    fn new(bytes: &'a [u8], limits: &'l JsonLimits, collects: bool) -> Self {
+        let scan = Scanner::of_strings(bytes);
         Self {
             scan,
             limits,
@@ -72,7 +75,7 @@ impl<'a, 'l> Reader<'a, 'l> {
     fn document(&mut self) -> Step<Json> {
         if self.scan.rest().starts_with(b"\xEF\xBB\xBF") {
             return self.stop(
-                &Path::Root,
+                &ReaderPath::Root,
                 0,
                 "the body begins with a byte order mark; JSON is sent without one",
             );
@@ -80,24 +83,24 @@ impl<'a, 'l> Reader<'a, 'l> {
         self.scan.skip_space();
         if self.scan.peek().is_none() {
             return self.stop(
-                &Path::Root,
+                &ReaderPath::Root,
                 self.scan.offset(),
                 "the body has no JSON value",
             );
         }
-        let value = self.value(&Path::Root, 0)?;
+        let value = self.value(&ReaderPath::Root, 0)?;
         self.scan.skip_space();
         match self.scan.peek() {
             None => Ok(value),
             Some(_) => self.stop(
-                &Path::Root,
+                &ReaderPath::Root,
                 self.scan.offset(),
                 "there is more text behind the end of the JSON value",
             ),
         }
     }
 
-    fn value(&mut self, path: &Path<'_>, depth: usize) -> Step<Json> {
+    fn value(&mut self, path: &ReaderPath<'_>, depth: usize) -> Step<Json> {
         let at = self.scan.offset();
         self.values = self.values.saturating_add(1);
         if self.values > self.limits.values {
@@ -139,8 +142,8 @@ impl<'a, 'l> Reader<'a, 'l> {
     }
 
     /// One level deeper, if the limit allows it.
-    fn deeper(&mut self, path: &Path<'_>, depth: usize) -> Step<usize> {
-        let limit = self.limits.depth.min(Limits::DEEPEST);
+    fn deeper(&mut self, path: &ReaderPath<'_>, depth: usize) -> Step<usize> {
+        let limit = self.limits.depth.min(JsonLimits::DEEPEST);
         if depth >= limit {
             let at = self.scan.offset();
             return self.stop(
@@ -152,7 +155,7 @@ impl<'a, 'l> Reader<'a, 'l> {
         Ok(depth.saturating_add(1))
     }
 
-    fn array(&mut self, path: &Path<'_>, depth: usize) -> Step<Json> {
+    fn array(&mut self, path: &ReaderPath<'_>, depth: usize) -> Step<Json> {
         self.scan.next();
         let start = self.items.len();
         self.scan.skip_space();
@@ -162,7 +165,7 @@ impl<'a, 'l> Reader<'a, 'l> {
         let mut count = 0_usize;
         loop {
             self.scan.skip_space();
-            let item = self.value(&Path::Item(path, count), depth)?;
+            let item = self.value(&ReaderPath::Item(path, count), depth)?;
             self.items.push(item);
             count = count.saturating_add(1);
             self.scan.skip_space();
@@ -179,7 +182,7 @@ impl<'a, 'l> Reader<'a, 'l> {
         }
     }
 
-    fn object(&mut self, path: &Path<'_>, depth: usize) -> Step<Json> {
+    fn object(&mut self, path: &ReaderPath<'_>, depth: usize) -> Step<Json> {
         self.scan.next();
         let start = self.members.len();
         let mut seen = None;
@@ -192,7 +195,7 @@ impl<'a, 'l> Reader<'a, 'l> {
             self.scan.skip_space();
             let at = self.scan.offset();
             let key = self.key(path)?;
-            let member = Path::Member(path, &key);
+            let member = ReaderPath::Member(path, &key);
             count = count.saturating_add(1);
             if count > self.limits.keys {
                 let limit = self.limits.keys;
@@ -209,7 +212,7 @@ impl<'a, 'l> Reader<'a, 'l> {
             );
             if duplicate {
                 self.report(
-                    Code::DuplicateKey,
+                    ErrorCode::DuplicateKey,
                     &member,
                     at,
                     "the object has this key already",
@@ -236,7 +239,7 @@ impl<'a, 'l> Reader<'a, 'l> {
     }
 
     /// A key with its colon; the next token is the value.
-    fn key(&mut self, path: &Path<'_>) -> Step<Cow<'a, str>> {
+    fn key(&mut self, path: &ReaderPath<'_>) -> Step<Cow<'a, str>> {
         let at = self.scan.offset();
         if !self.scan.take(b'"') {
             let what = match self.scan.peek() {
@@ -250,13 +253,13 @@ impl<'a, 'l> Reader<'a, 'l> {
             Cow::Borrowed(key)
         } else {
             let (key, flaws) = self.token(path, "a key")?;
-            self.flaws(&Path::Member(path, &key), "the key", flaws)?;
+            self.flaws(&ReaderPath::Member(path, &key), "the key", flaws)?;
             Cow::Owned(key)
         };
         self.scan.skip_space();
         if !self.scan.take(b':') {
             return self.stop(
-                &Path::Member(path, &key),
+                &ReaderPath::Member(path, &key),
                 self.scan.offset(),
                 "a colon is expected behind the key",
             );
@@ -266,7 +269,7 @@ impl<'a, 'l> Reader<'a, 'l> {
     }
 
     /// A string behind its opening quote.
-    fn token(&mut self, path: &Path<'_>, what: &str) -> Step<(String, Flaws)> {
+    fn token(&mut self, path: &ReaderPath<'_>, what: &str) -> Step<(String, StringErrors)> {
         match self.scan.string() {
             Ok(token) => Ok(token),
             Err(BrokenString::Unfinished(at)) => {
@@ -280,8 +283,8 @@ impl<'a, 'l> Reader<'a, 'l> {
         }
     }
 
-    fn flaws(&mut self, path: &Path<'_>, what: &str, flaws: Flaws) -> Step<()> {
-        if flaws == Flaws::default() {
+    fn flaws(&mut self, path: &ReaderPath<'_>, what: &str, flaws: StringErrors) -> Step<()> {
+        if flaws == StringErrors::default() {
             return Ok(());
         }
         for (flaw, fault) in [
@@ -295,7 +298,7 @@ impl<'a, 'l> Reader<'a, 'l> {
         ] {
             if let Some(at) = flaw {
                 self.report(
-                    Code::JsonInvalid,
+                    ErrorCode::JsonInvalid,
                     path,
                     at,
                     format_args!("{what} has {fault}"),
@@ -305,16 +308,16 @@ impl<'a, 'l> Reader<'a, 'l> {
         Ok(())
     }
 
-    fn number(&mut self, path: &Path<'_>, at: usize) -> Step<Json> {
+    fn number(&mut self, path: &ReaderPath<'_>, at: usize) -> Step<Json> {
         let text = std::str::from_utf8(self.scan.number()).unwrap_or_default();
-        let Some(parts) = Parts::parse(text) else {
+        let Some(parts) = DecimalParts::parse(text) else {
             return self.stop(path, at, "this is no JSON number");
         };
         let limit = self.limits.number_digits;
         let number = Number::from_checked(text);
         if text.len() > limit {
             self.report(
-                Code::JsonInvalid,
+                ErrorCode::JsonInvalid,
                 path,
                 at,
                 format_args!("the number is longer than {limit} characters"),
@@ -324,13 +327,13 @@ impl<'a, 'l> Reader<'a, 'l> {
             && text.parse::<u64>().is_err()
         {
             self.report(
-                Code::JsonInvalid,
+                ErrorCode::JsonInvalid,
                 path,
                 at,
                 "the integer does not fit 64 bits",
             )?;
         } else if !parts.plain_integer && number.as_f64().is_none() {
-            self.report(Code::JsonInvalid, path, at, "the number is too large")?;
+            self.report(ErrorCode::JsonInvalid, path, at, "the number is too large")?;
         }
         Ok(Json::Number(number))
     }
@@ -338,8 +341,8 @@ impl<'a, 'l> Reader<'a, 'l> {
     /// Adds a problem after which reading goes on, until the list is full.
     fn report(
         &mut self,
-        code: Code,
-        path: &Path<'_>,
+        code: ErrorCode,
+        path: &ReaderPath<'_>,
         at: usize,
         what: impl fmt::Display,
     ) -> Step<()> {
@@ -348,27 +351,27 @@ impl<'a, 'l> Reader<'a, 'l> {
         }
         let description = format!("{what} (byte {at})");
         self.problems.push(match path {
-            Path::Root => Problem::general(code, description),
+            ReaderPath::Root => Problem::general(code, description),
             _ => Problem::new(code, path.property(), description),
         });
-        if self.problems.len() < Limits::PROBLEMS {
+        if self.problems.len() < JsonLimits::PROBLEMS {
             Ok(())
         } else {
-            Err(Stop)
+            Err(ReadAborted)
         }
     }
 
     /// Adds the problem that ends the reading.
-    fn stop<T>(&mut self, path: &Path<'_>, at: usize, what: impl fmt::Display) -> Step<T> {
+    fn stop<T>(&mut self, path: &ReaderPath<'_>, at: usize, what: impl fmt::Display) -> Step<T> {
         // Whether the list is full no longer matters.
-        let _ = self.report(Code::JsonInvalid, path, at, what);
-        Err(Stop)
+        let _ = self.report(ErrorCode::JsonInvalid, path, at, what);
+        Err(ReadAborted)
     }
 }
 
 /// Whether the object has the key already. Large objects keep their keys in a set, so that reading
 /// stays linear.
-fn is_duplicate(members: &[Member], seen: &mut Option<HashSet<String>>, key: &str) -> bool {
+fn is_duplicate(members: &[JsonMember], seen: &mut Option<HashSet<String>>, key: &str) -> bool {
     if members.len() < FEW_KEYS {
         return members.iter().any(|(other, _)| other == key);
     }
@@ -382,16 +385,16 @@ fn is_duplicate(members: &[Member], seen: &mut Option<HashSet<String>>, key: &st
 }
 
 /// Where a value stands (ERR-26), as a chain along the stack.
-enum Path<'a> {
+enum ReaderPath<'a> {
     Root,
-    Member(&'a Path<'a>, &'a str),
-    Item(&'a Path<'a>, usize),
+    Member(&'a ReaderPath<'a>, &'a str),
+    Item(&'a ReaderPath<'a>, usize),
 }
 
-impl Path<'_> {
-    fn property(&self) -> Property {
+impl ReaderPath<'_> {
+    fn property(&self) -> PropertyPath {
         match self {
-            Self::Root => Property::default(),
+            Self::Root => PropertyPath::default(),
             Self::Item(parent, position) => parent.property().element(*position),
             Self::Member(parent, key) => parent.property().then(shown(key)),
         }
@@ -420,14 +423,14 @@ fn shown(key: &str) -> String {
 }
 
 /// What a client sent instead of JSON.
-enum Mistake {
+enum NonJsonInput {
     Form,
     PercentEncoded,
 }
 
 const HINT: &str = "Send the fields as one JSON object with Content-Type: application/json, for example {\"name\": \"value\"}.";
 
-impl Mistake {
+impl NonJsonInput {
     fn description(&self) -> &'static str {
         match self {
             Self::Form => "the body looks form-encoded (name=value&name=value), not like JSON",

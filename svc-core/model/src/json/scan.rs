@@ -4,7 +4,7 @@ use super::write::plain_length;
 
 /// The rest of a JSON text, and where it begins.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Scan<'a> {
+pub(super) struct Scanner<'a> {
     total: usize,
     rest: &'a [u8],
     /// The whole of it, where its strings are taken and it is UTF-8.
@@ -13,7 +13,7 @@ pub(super) struct Scan<'a> {
 
 /// What is wrong with a string that has an end nevertheless. Each holds the first byte at fault.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Flaws {
+pub(super) struct StringErrors {
     pub(super) nul: Option<usize>,
     pub(super) control: Option<usize>,
     pub(super) surrogate: Option<usize>,
@@ -27,7 +27,7 @@ pub(super) enum BrokenString {
     Escape(usize),
 }
 
-impl<'a> Scan<'a> {
+impl<'a> Scanner<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Self {
         Self {
             total: bytes.len(),
@@ -119,8 +119,8 @@ impl<'a> Scan<'a> {
 
     /// A string behind its opening quote, up to and with its closing quote. What is at fault is
     /// replaced by U+FFFD.
-    pub(super) fn string(&mut self) -> Result<(String, Flaws), BrokenString> {
-        let (mut text, mut flaws) = (String::new(), Flaws::default());
+    pub(super) fn string(&mut self) -> Result<(String, StringErrors), BrokenString> {
+        let (mut text, mut flaws) = (String::new(), StringErrors::default());
         loop {
             let start = self.offset();
             let run = self.run(|byte| byte >= 0x20 && byte != b'"' && byte != b'\\');
@@ -165,14 +165,14 @@ impl<'a> Scan<'a> {
             let at = self.offset();
             match self.next() {
                 Some(b'"') => return true,
-                Some(b'\\') if self.escape(at, &mut Flaws::default()).is_ok() => {}
+                Some(b'\\') if self.escape(at, &mut StringErrors::default()).is_ok() => {}
                 _ => return false,
             }
         }
     }
 
     /// An escape behind its backslash, which stands at `at`.
-    fn escape(&mut self, at: usize, flaws: &mut Flaws) -> Result<char, BrokenString> {
+    fn escape(&mut self, at: usize, flaws: &mut StringErrors) -> Result<char, BrokenString> {
         Ok(match self.next().ok_or(BrokenString::Unfinished(at))? {
             b'"' => '"',
             b'\\' => '\\',

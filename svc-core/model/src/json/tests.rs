@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 
-use super::{Json, Limits, Number, Object, write_string};
-use crate::error::{Code, Problem};
+use super::{Json, JsonLimits, Number, Object, write_string};
+use crate::error::{ErrorCode, Problem};
 
 /// Any tree that the reader's default limits allow.
 pub(crate) fn any_json() -> impl Strategy<Value = Json> {
@@ -37,11 +37,11 @@ pub(crate) fn any_object() -> impl Strategy<Value = Object> {
 }
 
 fn read(text: impl AsRef<[u8]>) -> Result<Json, Vec<Problem>> {
-    Json::read(text.as_ref(), &Limits::default())
+    Json::read(text.as_ref(), &JsonLimits::default())
 }
 
 /// The codes and paths of all problems.
-fn problems(text: impl AsRef<[u8]>) -> Vec<(Code, String)> {
+fn problems(text: impl AsRef<[u8]>) -> Vec<(ErrorCode, String)> {
     let problems = read(text).unwrap_err();
     problems
         .into_iter()
@@ -59,12 +59,12 @@ fn problems(text: impl AsRef<[u8]>) -> Vec<(Code, String)> {
         .collect()
 }
 
-fn invalid(path: &str) -> (Code, String) {
-    (Code::JsonInvalid, path.to_owned())
+fn invalid(path: &str) -> (ErrorCode, String) {
+    (ErrorCode::JsonInvalid, path.to_owned())
 }
 
-fn duplicate(path: &str) -> (Code, String) {
-    (Code::DuplicateKey, path.to_owned())
+fn duplicate(path: &str) -> (ErrorCode, String) {
+    (ErrorCode::DuplicateKey, path.to_owned())
 }
 
 #[test]
@@ -226,7 +226,7 @@ fn und_27_errors_of_syntax_end_the_reading() {
         assert!(
             problems
                 .iter()
-                .all(|problem| problem.code == Code::JsonInvalid),
+                .all(|problem| problem.code == ErrorCode::JsonInvalid),
             "UND-27: {text:?}"
         );
     }
@@ -273,9 +273,9 @@ fn und_27_limits() {
     assert!(read(nested(64)).is_ok(), "UND-27");
     assert_eq!(problems(nested(65)), [invalid(&"[0]".repeat(64))], "UND-27");
     assert_eq!(problems("[".repeat(1_000_000)).len(), 1, "UND-27");
-    let limits = Limits {
+    let limits = JsonLimits {
         depth: usize::MAX,
-        ..Limits::default()
+        ..JsonLimits::default()
     };
     assert!(
         Json::read(nested(128).as_bytes(), &limits).is_ok(),
@@ -317,7 +317,7 @@ fn und_27_limits() {
 #[test]
 fn und_17_each_hostile_megabyte_is_read_in_one_pass() {
     // Anything that looks back over what was read would take hours here.
-    let limits = Limits {
+    let limits = JsonLimits {
         depth: 64,
         keys: usize::MAX,
         values: usize::MAX,

@@ -4,15 +4,15 @@ use std::{fmt, sync::Arc};
 
 /// The absolute address of the entry point, with a slash at the end (HAL-01).
 #[derive(Clone, PartialEq, Eq)]
-pub struct Base(Arc<str>);
+pub struct BaseUrl(Arc<str>);
 
-impl Default for Base {
+impl Default for BaseUrl {
     fn default() -> Self {
         Self(Arc::from("http://localhost/"))
     }
 }
 
-impl Base {
+impl BaseUrl {
     /// From an address; a missing slash at the end is added.
     ///
     /// `None` unless it is an absolute http or https address without query, fragment and user.
@@ -39,7 +39,7 @@ impl Base {
     }
 }
 
-impl fmt::Debug for Base {
+impl fmt::Debug for BaseUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }

@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use super::{Address, Layout, Scope, Target};
+use super::{Layout, RecordAddress, Scope, Target};
 use crate::{
     names::{HelperName, Kind},
-    schema::{LinkTarget, Peculiarity},
+    schema::{KindFeature, LinkTarget},
     value::Id,
 };
 
@@ -143,7 +143,7 @@ fn document(file: &str) -> Option<Cow<'static, str>> {
     is_name.then(|| Cow::Owned(name.to_owned()))
 }
 
-fn push_record(address: &Address, out: &mut String) {
+fn push_record(address: &RecordAddress, out: &mut String) {
     if let (Some(home), Some(parent)) = (address.kind.schema().home, &address.parent) {
         out.push_str(home.plural());
         out.push('/');
@@ -155,7 +155,7 @@ fn push_record(address: &Address, out: &mut String) {
     out.push_str(address.id.as_str());
 }
 
-fn push_helper(helper: HelperName, container: Option<&Address>, out: &mut String) {
+fn push_helper(helper: HelperName, container: Option<&RecordAddress>, out: &mut String) {
     match container {
         Some(container) => push_record(container, out),
         None => out.push_str(Kind::Person.plural()),
@@ -222,9 +222,9 @@ fn route_segments(segments: &[&str]) -> Option<Target> {
             let kind = Kind::from_plural(collection)?;
             // Of the kinds that live under another, few have a short address (COL-05).
             let addressed =
-                kind.schema().has_collection() || kind.schema().has(Peculiarity::ShortAddress);
+                kind.schema().has_collection() || kind.schema().has(KindFeature::ShortAddress);
             addressed.then_some(())?;
-            Some(Target::Record(Address::top(kind, Id::new(id)?)))
+            Some(Target::Record(RecordAddress::top(kind, Id::new(id)?)))
         }
         [collection, id, below] => {
             let Target::Record(parent) = route_segments(&[collection, id])? else {
@@ -237,7 +237,7 @@ fn route_segments(segments: &[&str]) -> Option<Target> {
             let home = Kind::from_plural(collection)?;
             let kind = Kind::from_plural(below)?;
             if kind.schema().home == Some(home) {
-                return Some(Target::Record(Address::under(
+                return Some(Target::Record(RecordAddress::under(
                     kind,
                     parent,
                     Id::new(member)?,
@@ -246,7 +246,7 @@ fn route_segments(segments: &[&str]) -> Option<Target> {
             // A donation lives at the top and answers under its page, too.
             let also_here =
                 kind.schema().has_collection() && kind.schema().parent_kind() == Some(home);
-            also_here.then_some(Target::Record(Address::under(
+            also_here.then_some(Target::Record(RecordAddress::under(
                 kind,
                 parent,
                 Id::new(member)?,
@@ -264,7 +264,7 @@ fn route_segments(segments: &[&str]) -> Option<Target> {
 }
 
 /// A collection or a helper below a record.
-fn below_record(parent: Address, segment: &str) -> Option<Target> {
+fn below_record(parent: RecordAddress, segment: &str) -> Option<Target> {
     for link in parent.kind.schema().links {
         match link.target {
             LinkTarget::Many { kind, .. } if kind.plural() == segment || link.name == segment => {
@@ -318,7 +318,10 @@ mod tests {
         );
         assert_eq!(
             route("submissions/s"),
-            Some(Target::Record(Address::top(Kind::Submission, id("s"))))
+            Some(Target::Record(RecordAddress::top(
+                Kind::Submission,
+                id("s")
+            )))
         );
         assert!(matches!(
             route("fundraising_pages/f/donations/d"),

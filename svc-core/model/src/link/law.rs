@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Address, ConventionalLayout, Layout, Scope, Target};
+use super::{ConventionalLayout, Layout, RecordAddress, Scope, Target};
 use crate::{
     names::{HelperName, Kind},
     schema::LinkTarget,
@@ -46,7 +46,7 @@ pub fn targets() -> Vec<Target> {
         ) else {
             continue;
         };
-        let address = Address { kind, id, parent };
+        let address = RecordAddress { kind, id, parent };
         targets.push(Target::Record(address.clone()));
         for link in kind.schema().links {
             match link.target {

@@ -10,11 +10,11 @@ mod own_relations;
 mod target;
 
 pub use crate::schema::ShareNames;
-pub use base::Base;
+pub use base::BaseUrl;
 pub use conventional::ConventionalLayout;
 pub use dialect::Dialect;
 pub use layout::Layout;
 #[doc(hidden)]
 pub use own_relations::is_name as is_relation_name;
-pub use own_relations::{OwnLink, OwnRelations};
-pub use target::{Address, Ref, Scope, Target};
+pub use own_relations::{VendorLink, VendorRelations};
+pub use target::{LinkValue, RecordAddress, Scope, Target};

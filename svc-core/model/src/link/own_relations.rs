@@ -11,23 +11,23 @@ use http::Uri;
 /// # Examples
 ///
 /// ```
-/// use svc_core::api::OwnRelations;
+/// use svc_core::api::VendorRelations;
 ///
-/// let own = OwnRelations::new("https://crm.example.org/relations/").link("shop", "https://crm.example.org/shop", "Our shop");
+/// let own = VendorRelations::new("https://crm.example.org/relations/").link("shop", "https://crm.example.org/shop", "Our shop");
 /// // Api::builder(Vendor::new("Acme", "Acme CRM").namespace("acme")).own_relations(own) ...
 /// // Entry point: "acme:shop": {"href": "https://crm.example.org/shop", "title": "Our shop"}
 /// // Its page:    https://crm.example.org/relations/shop
 /// # let _ = own;
 /// ```
 #[derive(Debug, Clone)]
-pub struct OwnRelations {
+pub struct VendorRelations {
     pages: String,
-    links: Vec<OwnLink>,
+    links: Vec<VendorLink>,
 }
 
 /// A link of the entry point under a relation of the vendor's own.
 #[derive(Debug, Clone)]
-pub struct OwnLink {
+pub struct VendorLink {
     /// The name of the relation, without a prefix.
     pub name: String,
     /// Its address.
@@ -36,7 +36,7 @@ pub struct OwnLink {
     pub title: String,
 }
 
-impl OwnRelations {
+impl VendorRelations {
     /// The address before `{rel}` in the curie's template.
     #[must_use]
     pub fn pages(&self) -> &str {
@@ -45,7 +45,7 @@ impl OwnRelations {
 
     /// The links of the entry point.
     #[must_use]
-    pub fn links(&self) -> &[OwnLink] {
+    pub fn links(&self) -> &[VendorLink] {
         &self.links
     }
 
@@ -66,7 +66,7 @@ impl OwnRelations {
         href: impl Into<String>,
         title: impl Into<String>,
     ) -> Self {
-        self.links.push(OwnLink {
+        self.links.push(VendorLink {
             name: name.into(),
             href: href.into(),
             title: title.into(),
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn ent_27_own_relations_are_checked_when_the_api_is_built() {
-        let good = OwnRelations::new("https://a.example/r/").link(
+        let good = VendorRelations::new("https://a.example/r/").link(
             "shop",
             "https://a.example/shop?x=1",
             "Shop",
@@ -141,7 +141,7 @@ mod tests {
                 "HAL-09, HAL-19"
             );
         }
-        let bad = OwnRelations::new("/r/")
+        let bad = VendorRelations::new("/r/")
             .link("a:b", "ftp://a.example/", "")
             .link("", "https://a.example/", "");
         assert_eq!(bad.problems("acme", ["svc", "ext"]).len(), 4);

@@ -10,7 +10,7 @@ use crate::{
 /// One record: its kind, its id, and the id of the record in whose path it lives (COL-19).
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub struct Address {
+pub struct RecordAddress {
     /// The kind.
     pub kind: Kind,
     /// The id: 1 to 64 of `[A-Za-z0-9_-]` (UND-41).
@@ -21,7 +21,7 @@ pub struct Address {
     pub parent: Option<Id>,
 }
 
-impl Address {
+impl RecordAddress {
     /// A record, with the record that it lives under where there is one.
     #[must_use]
     pub fn new(kind: Kind, id: Id, parent: Option<Id>) -> Self {
@@ -62,7 +62,7 @@ pub enum Scope {
     /// All of the tenant.
     All,
     /// Those under one record, such as the signatures of a petition or of a person.
-    Under(Address),
+    Under(RecordAddress),
 }
 
 /// Anything that an address of the interface can lead to.
@@ -78,20 +78,20 @@ pub enum Target {
         scope: Scope,
     },
     /// One record (COL-03).
-    Record(Address),
+    Record(RecordAddress),
     /// A helper; with the record it belongs to, except for person signup (HLP-11 to HLP-22).
     Helper {
         /// Which helper.
         helper: HelperName,
         /// The petition, form, event, person ... that it records an action of.
-        container: Option<Address>,
+        container: Option<RecordAddress>,
     },
     /// Many calls of a helper in one request (BAT-01).
     Batch {
         /// Which helper.
         helper: HelperName,
         /// What it belongs to, as for a single call.
-        container: Option<Address>,
+        container: Option<RecordAddress>,
     },
     /// The change feed (SYN-01).
     Changes,
@@ -122,15 +122,15 @@ pub enum Target {
 
 /// A record that a link leads to: one of this server, or an address elsewhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Ref {
+pub enum LinkValue {
     /// A record of this server.
-    Local(Address),
+    Local(RecordAddress),
     /// An address elsewhere, sent as it is.
     Foreign(String),
 }
 
-impl From<Address> for Ref {
-    fn from(address: Address) -> Self {
+impl From<RecordAddress> for LinkValue {
+    fn from(address: RecordAddress) -> Self {
         Self::Local(address)
     }
 }

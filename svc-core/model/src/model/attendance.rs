@@ -4,7 +4,7 @@ use super::{Person, shared::ReferrerData};
 use crate::{
     describe::{FieldType, MemberWriter, closed_enum, object, resource},
     json::Json,
-    schema::{COMMON, Field, ObjectSchema, Rule, Type},
+    schema::{COMMON, FieldSpec, ObjectSchema, FieldRule, ValueType},
     value::Amount,
 };
 
@@ -44,7 +44,7 @@ object! {
         /// Price
         "RES-attendance-11" amount: Amount,
         /// ISO 4217 code
-        "RES-attendance-12" currency: String [Rule::CurrencyCode],
+        "RES-attendance-12" currency: String [FieldRule::CurrencyCode],
         /// Whether the holder came
         "RES-attendance-13" attended: bool,
         /// The ticket holder, who may differ from the buyer
@@ -81,7 +81,7 @@ impl Holder {
     pub const FIELDS: &'static ObjectSchema = &ObjectSchema::new("person", &Self::ALL);
 
     #[expect(clippy::indexing_slicing, reason = "evaluated by the compiler, which would report a panic")]
-    const ALL: [Field; Person::FIELDS.fields.len() + 1] = {
+    const ALL: [FieldSpec; Person::FIELDS.fields.len() + 1] = {
         let [identifiers, ..] = COMMON.fields else { panic!("identifiers come first") };
         let mut all = [*identifiers; Person::FIELDS.fields.len() + 1];
         let (mut rest, mut place) = (Person::FIELDS.fields, 1);
@@ -94,7 +94,7 @@ impl Holder {
 }
 
 impl FieldType for Holder {
-    const TYPE: Type = Type::Object(Self::FIELDS);
+    const TYPE: ValueType = ValueType::Object(Self::FIELDS);
 
     fn read_json(json: &Json) -> Option<Self> {
         let object = json.as_object()?;

@@ -1,6 +1,6 @@
 //! An attempt to reach a person.
 
-use crate::describe::{OneOrMany, Reference, object, resource};
+use crate::describe::{OneOrMany, RecordReference, object, resource};
 
 resource! {
     /// An attempt to reach a person.
@@ -36,7 +36,7 @@ object! {
     /// An answer given to a canvasser (RES-canvass-08).
     CanvassResponse: "question_response" {
         /// The question
-        "RES-canvass-09" question: Reference = required,
+        "RES-canvass-09" question: RecordReference = required,
         /// For Paragraph or Other-type answers
         "RES-canvass-10" value: String,
         /// Chosen response keys

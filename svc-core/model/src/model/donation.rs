@@ -3,8 +3,8 @@
 use super::shared::ReferrerData;
 use crate::{
     describe::{closed_enum, object, resource},
-    schema::Rules,
-    schema::Rule,
+    schema::RecordValidator,
+    schema::FieldRule,
     value::{Amount, FlexEnum, Timestamp},
 };
 
@@ -22,7 +22,7 @@ resource! {
         /// Date of the credit
         "RES-donation-05" credited_date: Timestamp,
         /// ISO 4217 code
-        "RES-donation-06" currency: String [Rule::CurrencyCode],
+        "RES-donation-06" currency: String [FieldRule::CurrencyCode],
         /// Recipients
         "RES-donation-07" recipients: Vec<Recipient>,
         /// Payment with the three members below
@@ -81,7 +81,7 @@ closed_enum! {
 }
 
 /// A voided donation has a date of the void (RES-donation-18).
-fn rules(cx: &mut Rules<'_>) {
+fn rules(cx: &mut RecordValidator<'_>) {
     if cx.boolean("voided") == Some(true) {
         cx.set_receipt_time_if_missing("voided_date");
     } else if cx.boolean("voided") == Some(false) {

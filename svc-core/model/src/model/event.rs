@@ -3,9 +3,9 @@
 use super::shared::{Geocode, ShareOption};
 use crate::{
     describe::{closed_enum, object, resource},
-    error::Code,
-    schema::Rules,
-    schema::Rule,
+    error::ErrorCode,
+    schema::RecordValidator,
+    schema::FieldRule,
     value::{Amount, Date, Timestamp},
 };
 
@@ -51,7 +51,7 @@ resource! {
         /// True for all-day events
         "RES-event-26" all_day: bool,
         /// Maximum attendees
-        "RES-event-27" capacity: i64 [Rule::NotNegative],
+        "RES-event-27" capacity: i64 [FieldRule::NotNegative],
         /// Attendees may invite guests
         "RES-event-28" guests_can_invite_others: bool,
         /// Whether the event blocks time in online calendars; `opaque` is the default and a user
@@ -97,9 +97,9 @@ object! {
         /// Price per ticket
         "RES-event-13" amount: Amount,
         /// ISO 4217 code
-        "RES-event-14" currency: String [Rule::CurrencyCode],
+        "RES-event-14" currency: String [FieldRule::CurrencyCode],
         /// Tickets available, excluding those already sold
-        "RES-event-15" limit: i64 [Rule::NotNegative],
+        "RES-event-15" limit: i64 [FieldRule::NotNegative],
         /// Tickets sold; kept by the system
         "RES-event-16" total_tickets: i64 = number Attendance,
         /// Money from this level; kept by the system
@@ -117,13 +117,13 @@ object! {
         /// Locality
         "RES-event-34" locality: String,
         /// Region
-        "RES-event-35" region: String [Rule::RegionCode],
+        "RES-event-35" region: String [FieldRule::RegionCode],
         /// Postal code
         "RES-event-36" postal_code: String,
         /// Country
-        "RES-event-37" country: String [Rule::CountryCode],
+        "RES-event-37" country: String [FieldRule::CountryCode],
         /// Language
-        "RES-event-38" language: String [Rule::LanguageCode],
+        "RES-event-38" language: String [FieldRule::LanguageCode],
         /// Geocode of the place
         "RES-event-39" location: Geocode,
         /// False means the place is shared only with people who have answered
@@ -137,7 +137,7 @@ object! {
         /// Contact name
         "RES-event-42" name: String,
         /// Contact email address
-        "RES-event-43" email_address: String [Rule::OneLine],
+        "RES-event-43" email_address: String [FieldRule::OneLine],
         /// Contact phone number
         "RES-event-44" phone_number: String,
         /// Contact additional info
@@ -153,7 +153,7 @@ object! {
         /// Channel
         "RES-event-48" method: ReminderMethod,
         /// Minutes before the start
-        "RES-event-49" minutes: i64 [Rule::NotNegative],
+        "RES-event-49" minutes: i64 [FieldRule::NotNegative],
     }
 }
 
@@ -183,10 +183,10 @@ closed_enum! {
 }
 
 /// An event does not end before it starts (RES-event-24).
-fn rules(cx: &mut Rules<'_>) {
+fn rules(cx: &mut RecordValidator<'_>) {
     if let (Some(start), Some(end)) = (cx.timestamp("start_date"), cx.timestamp("end_date"))
         && end < start
     {
-        cx.problem(Code::StartDateAfterEndDate, &["start_date", "end_date"], "The start lies after the end.");
+        cx.problem(ErrorCode::StartDateAfterEndDate, &["start_date", "end_date"], "The start lies after the end.");
     }
 }

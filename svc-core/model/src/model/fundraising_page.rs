@@ -1,7 +1,7 @@
 //! A page that takes donations.
 
 use super::shared::ShareOption;
-use crate::{describe::resource, schema::Rule, value::Amount};
+use crate::{describe::resource, schema::FieldRule, value::Amount};
 
 resource! {
     /// A page that takes donations.
@@ -27,7 +27,7 @@ resource! {
         /// Sum of the donations in the page's currency that are not voided; kept by the system
         "RES-fundraising_page-10" total_amount: Amount = sum Donation,
         /// ISO 4217 code
-        "RES-fundraising_page-11" currency: String [Rule::CurrencyCode],
+        "RES-fundraising_page-11" currency: String [FieldRule::CurrencyCode],
         /// URL to share
         "RES-fundraising_page-12" share_url: String,
         /// Computed number of shares

@@ -1,6 +1,6 @@
 //! A list that people can be on.
 
-use crate::{describe::resource, schema::Rule};
+use crate::{describe::resource, schema::FieldRule};
 
 resource! {
     /// A list that people can be on.
@@ -8,7 +8,7 @@ resource! {
         /// Name of the creating system
         "UND-03" origin_system: String,
         /// Administrative name
-        "UND-03" name: String [Rule::UniqueName],
+        "UND-03" name: String [FieldRule::UniqueName],
         /// Public title
         "UND-03" title: String,
         /// Description, text and/or HTML

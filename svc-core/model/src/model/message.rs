@@ -2,7 +2,7 @@
 
 use crate::{
     describe::{closed_enum, resource},
-    schema::Rule,
+    schema::FieldRule,
     value::Timestamp,
 };
 
@@ -18,9 +18,9 @@ resource! {
         /// Body
         "UND-10" body: String,
         /// Sender
-        "UND-10" from: String [Rule::OneLine],
+        "UND-10" from: String [FieldRule::OneLine],
         /// Address for replies
-        "UND-10" reply_to: String [Rule::OneLine],
+        "UND-10" reply_to: String [FieldRule::OneLine],
         /// Channel
         "UND-10" type_ as "type": MessageType,
         /// When sending to the targets starts

@@ -4,7 +4,7 @@ use super::{
     advocacy_campaign::OutreachType,
     shared::{ReferrerData, Target},
 };
-use crate::{describe::resource, schema::Rule, value::FlexEnum};
+use crate::{describe::resource, schema::FieldRule, value::FlexEnum};
 
 resource! {
     /// An outreach of a person to targets.
@@ -16,7 +16,7 @@ resource! {
         /// Kind
         "RES-outreach-03" type_ as "type": FlexEnum<OutreachType>,
         /// Seconds; phone only
-        "RES-outreach-04" duration: i64 [Rule::NotNegative],
+        "RES-outreach-04" duration: i64 [FieldRule::NotNegative],
         /// E-mail only
         "RES-outreach-05" subject: String,
         /// E-mail or postal mail

@@ -3,9 +3,9 @@
 use super::shared::{EmailAddress, Geocode, PhoneNumber, PostalAddress};
 use crate::{
     describe::{StringMap, closed_enum, object, resource},
-    error::Code,
+    error::ErrorCode,
     json::{Json, Object},
-    schema::{Rule, Rules},
+    schema::{FieldRule, RecordValidator},
     value::{Date, FlexEnum, Timestamp},
 };
 
@@ -33,11 +33,11 @@ resource! {
         /// Where the record was acquired
         "RES-person-15" source: String,
         /// Unique strings
-        "RES-person-16" ethnicities: Vec<String> [Rule::Unique],
+        "RES-person-16" ethnicities: Vec<String> [FieldRule::Unique],
         /// Unique RFC 5646 tags
-        "RES-person-17" languages_spoken: Vec<String> [Rule::Unique, Rule::LanguageTag],
+        "RES-person-17" languages_spoken: Vec<String> [FieldRule::Unique, FieldRule::LanguageTag],
         /// RFC 5646 tag
-        "RES-person-18" preferred_language: String [Rule::LanguageTag],
+        "RES-person-18" preferred_language: String [FieldRule::LanguageTag],
         /// Public profile URL
         "RES-person-19" browser_url: String,
         /// Administrative URL
@@ -50,11 +50,11 @@ resource! {
         /// `last_verified_date`
         "RES-person-26" employer_address: EmployerAddress,
         /// Postal addresses
-        "RES-person-28" postal_addresses: Vec<PostalAddress> [Rule::OnePrimary],
+        "RES-person-28" postal_addresses: Vec<PostalAddress> [FieldRule::OnePrimary],
         /// E-mail addresses
-        "RES-person-29" email_addresses: Vec<EmailAddress> [Rule::OnePrimary],
+        "RES-person-29" email_addresses: Vec<EmailAddress> [FieldRule::OnePrimary],
         /// Phone numbers
-        "RES-person-30" phone_numbers: Vec<PhoneNumber> [Rule::OnePrimary, Rule::CountryCalls],
+        "RES-person-30" phone_numbers: Vec<PhoneNumber> [FieldRule::OnePrimary, FieldRule::CountryCalls],
         /// Online profiles of the person
         "RES-person-31" profiles: Vec<Profile>,
         /// Key/value pairs; values are strings
@@ -107,11 +107,11 @@ object! {
     /// A date of birth in three members (RES-person-21).
     Birthdate: "birthdate" {
         /// Month
-        "RES-person-22" month: i64 [Rule::Between(1, 12)],
+        "RES-person-22" month: i64 [FieldRule::Between(1, 12)],
         /// Day
-        "RES-person-23" day: i64 [Rule::Between(1, 31)],
+        "RES-person-23" day: i64 [FieldRule::Between(1, 31)],
         /// Year, four digits
-        "RES-person-24" year: i64 [Rule::Between(1000, 9999)],
+        "RES-person-24" year: i64 [FieldRule::Between(1000, 9999)],
     }
 }
 
@@ -125,13 +125,13 @@ object! {
         /// City or local administrative area
         "RES-person-26" locality: String,
         /// Subdivision code per ISO 3166-2, the final two letters
-        "RES-person-26" region: String [Rule::RegionCode],
+        "RES-person-26" region: String [FieldRule::RegionCode],
         /// Region-specific postal code
         "RES-person-26" postal_code: String,
         /// ISO 3166-1 alpha-2 country code
-        "RES-person-26" country: String [Rule::CountryCode],
+        "RES-person-26" country: String [FieldRule::CountryCode],
         /// ISO 639 language code of the recorded address
-        "RES-person-26" language: String [Rule::LanguageCode],
+        "RES-person-26" language: String [FieldRule::LanguageCode],
         /// Where it lies on the globe
         "RES-person-26" location: Geocode,
         /// Status of the employer address
@@ -149,7 +149,7 @@ object! {
         /// URL of the profile
         "RES-person-34" url: String,
         /// Handle, without a leading @
-        "RES-person-35" handle: String [Rule::WithoutAt],
+        "RES-person-35" handle: String [FieldRule::WithoutAt],
     }
 }
 
@@ -169,9 +169,9 @@ closed_enum! {
 }
 
 /// A plain or compound `gender_identity` sets `gender` (RES-person-08, RES-person-09).
-fn rules(cx: &mut Rules<'_>) {
+fn rules(cx: &mut RecordValidator<'_>) {
     if cx.is_about(&["birthdate"]) && cx.object("birthdate").is_some_and(is_no_day) {
-        cx.problem(Code::FieldInvalid, &["birthdate.day"], "There is no such day in that month.");
+        cx.problem(ErrorCode::FieldInvalid, &["birthdate.day"], "There is no such day in that month.");
     }
     let Some(gender) = cx.text("gender_identity").and_then(gender_of) else { return };
     cx.set("gender", Json::from(gender));

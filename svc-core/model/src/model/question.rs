@@ -2,9 +2,9 @@
 
 use crate::{
     describe::{closed_enum, object, resource},
-    error::Code,
-    schema::Rules,
-    schema::Rule,
+    error::ErrorCode,
+    schema::RecordValidator,
+    schema::FieldRule,
 };
 
 resource! {
@@ -23,7 +23,7 @@ resource! {
         /// `SingleChoice` takes one response per answer, `MultiChoice` one or more
         "RES-question-06" question_type: QuestionType = required,
         /// Acceptable responses, for `SingleChoice` and `MultiChoice`
-        "RES-question-07" responses: Vec<QuestionResponse> [Rule::UniqueKeys],
+        "RES-question-07" responses: Vec<QuestionResponse> [FieldRule::UniqueKeys],
     }
     links {
         /// The Person who created it
@@ -40,9 +40,9 @@ object! {
     /// An acceptable response (RES-question-07).
     QuestionResponse: "responses" {
         /// Alphanumeric, unique among the question's responses
-        "RES-question-08" key: String [Rule::ResponseKey] = required,
+        "RES-question-08" key: String [FieldRule::ResponseKey] = required,
         /// Administrative name
-        "RES-question-09" name: String [Rule::ResponseName],
+        "RES-question-09" name: String [FieldRule::ResponseName],
         /// Public title
         "RES-question-10" title: String,
     }
@@ -55,17 +55,17 @@ closed_enum! {
 
 /// A Paragraph question takes no responses (ERR-35); the others cannot be answered without
 /// (RES-question-07).
-fn rules(cx: &mut Rules<'_>) {
+fn rules(cx: &mut RecordValidator<'_>) {
     let has_responses = cx.array("responses").is_some_and(|responses| !responses.is_empty());
     let Some(question_type) = cx.text("question_type") else { return };
     match (question_type, has_responses) {
         ("Paragraph", true) => {
             let properties = ["question_type", "responses"];
-            cx.problem(Code::ParagraphCannotHaveResponses, &properties, "A Paragraph question takes no responses.");
+            cx.problem(ErrorCode::ParagraphCannotHaveResponses, &properties, "A Paragraph question takes no responses.");
         }
         ("SingleChoice" | "MultiChoice", false) if cx.is_about(&["question_type", "responses"]) => {
             let text = "{property} is required: a question of this type cannot be answered without.";
-            cx.problem(Code::FieldRequired, &["responses"], text);
+            cx.problem(ErrorCode::FieldRequired, &["responses"], text);
         }
         _ => {}
     }

@@ -1,6 +1,6 @@
 //! A tag that people can have.
 
-use crate::{describe::resource, schema::Rule};
+use crate::{describe::resource, schema::FieldRule};
 
 resource! {
     /// A tag that people can have.
@@ -8,7 +8,7 @@ resource! {
         /// Name of the creating system
         "UND-02" origin_system: String,
         /// Administrative name
-        "UND-02" name: String [Rule::UniqueName],
+        "UND-02" name: String [FieldRule::UniqueName],
         /// Description, text and/or HTML
         "UND-02" description: String,
     }

@@ -4,15 +4,15 @@ pub(crate) mod raw;
 mod request;
 
 pub use raw::RawPage;
+pub use request::{PageRequest, ParameterValues, QueryParameter};
 #[doc(hidden)]
-pub use request::{Asked, decoded, is_token, pairs};
-pub use request::{PageRequest, Parameter, Values};
+pub use request::{ParsedPageRequest, decoded, is_token, pairs};
 
 use std::{borrow::Cow, collections::HashSet};
 
 use crate::{
     error::{Error, Result},
-    filter::{Filter, Filterable, Plan, Range, Wrong, matches},
+    filter::{DateRange, Filter, FilterError, FilterField, QueryPlan, matches},
     link::Scope,
     model::Resource,
     record::{RawRecord, Record},
@@ -26,12 +26,12 @@ pub struct ListRequest {
     pub scope: Scope,
     /// Which page of them (COL-20).
     pub page: PageRequest,
-    /// Which of these records alone (FLT-01). It is there only where some [`Filterable`] is
+    /// Which of these records alone (FLT-01). It is there only where some [`FilterField`] is
     /// registered for the kind, compares these alone, and has a [plan](Self::plan).
     pub filter: Option<Filter>,
     /// The date that they are ordered by, then by creation (FLT-09); in the order of creation where
     /// there is none.
-    pub order: Option<Filterable>,
+    pub order: Option<FilterField>,
 }
 
 impl ListRequest {
@@ -57,7 +57,7 @@ impl ListRequest {
 
     /// The same in the order of a date.
     #[must_use]
-    pub fn ordered(self, by: Filterable) -> Self {
+    pub fn ordered(self, by: FilterField) -> Self {
         Self {
             order: Some(by),
             ..self
@@ -69,17 +69,17 @@ impl ListRequest {
     #[must_use]
     pub fn time_of(&self, record: &RawRecord) -> i64 {
         let range = || match self.filter.as_ref()?.plan() {
-            Ok(Plan::Range(range)) => Some(range.field),
+            Ok(QueryPlan::Range(range)) => Some(range.field),
             _ => None,
         };
         match self.order.or_else(range) {
-            Some(Filterable::CreatedDate) => record.meta().created.micros(),
-            Some(Filterable::ModifiedDate) => record.meta().modified.micros(),
+            Some(FilterField::CreatedDate) => record.meta().created.micros(),
+            Some(FilterField::ModifiedDate) => record.meta().modified.micros(),
             _ => 0,
         }
     }
 
-    /// The page of the records that the [points](Plan::Points) of the filter lead to, however often
+    /// The page of the records that the [points](QueryPlan::Points) of the filter lead to, however often
     /// each is among them: what does not fit the filter is left out, and the rest is ordered,
     /// counted and cut.
     ///
@@ -128,7 +128,7 @@ impl ListRequest {
     ///
     /// For a request that was not made of a client's: a filter for which nothing can be looked up,
     /// or an order by another date than that of the range.
-    pub fn plan(&self) -> Result<Option<Plan>> {
+    pub fn plan(&self) -> Result<Option<QueryPlan>> {
         self.planned()
             .map(|plan| plan.map(Cow::into_owned))
             .map_err(|wrong| Error::invalid(wrong.into()))
@@ -139,15 +139,15 @@ impl ListRequest {
     /// # Errors
     ///
     /// No index answers the filter in the requested order.
-    pub fn planned(&self) -> Result<Option<Cow<'_, Plan>>, Wrong> {
+    pub fn planned(&self) -> Result<Option<Cow<'_, QueryPlan>>, FilterError> {
         let plan = match (&self.filter, self.order) {
             (None, None) => return Ok(None),
-            (None, Some(order)) => Cow::Owned(Plan::Range(Range::whole(order))),
-            (Some(filter), _) => Cow::Borrowed(filter.plan().map_err(Wrong::clone)?),
+            (None, Some(order)) => Cow::Owned(QueryPlan::Range(DateRange::whole(order))),
+            (Some(filter), _) => Cow::Borrowed(filter.plan().map_err(FilterError::clone)?),
         };
         match (plan.as_ref(), self.order) {
-            (Plan::Range(range), Some(order)) if range.field != order => {
-                Err(Wrong::of_order(range.field))
+            (QueryPlan::Range(range), Some(order)) if range.field != order => {
+                Err(FilterError::of_order(range.field))
             }
             _ => Ok(Some(plan)),
         }
@@ -162,7 +162,7 @@ impl ListRequest {
 
 /// What comes behind the last record of a page (COL-24).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum Next {
+pub enum NextPage {
     /// The store keeps no continuations: the `next` link follows from the numbers.
     #[default]
     ByNumber,
@@ -187,7 +187,7 @@ pub struct Page<R> {
     /// a counter for each collection and counts nothing.
     pub total: u64,
     /// What comes behind the last record.
-    pub next: Next,
+    pub next: NextPage,
 }
 
 impl<R: Resource> Page<R> {
@@ -197,13 +197,13 @@ impl<R: Resource> Page<R> {
         Self {
             records,
             total,
-            next: Next::ByNumber,
+            next: NextPage::ByNumber,
         }
     }
 
     /// The same page, with what comes behind its last record.
     #[must_use]
-    pub fn with_next(mut self, next: Next) -> Self {
+    pub fn with_next(mut self, next: NextPage) -> Self {
         self.next = next;
         self
     }

@@ -1,6 +1,6 @@
 //! A page without the type of its kind.
 
-use super::Next;
+use super::NextPage;
 use crate::record::RawRecord;
 
 /// One page of a collection, without the type of its kind.
@@ -12,7 +12,7 @@ pub struct RawPage {
     /// How many records the collection has (COL-23).
     pub total: u64,
     /// What comes behind the last record.
-    pub next: Next,
+    pub next: NextPage,
 }
 
 impl RawPage {
@@ -22,13 +22,13 @@ impl RawPage {
         Self {
             records,
             total,
-            next: Next::ByNumber,
+            next: NextPage::ByNumber,
         }
     }
 
     /// The same page, with what comes behind its last record.
     #[must_use]
-    pub fn with_next(mut self, next: Next) -> Self {
+    pub fn with_next(mut self, next: NextPage) -> Self {
         self.next = next;
         self
     }

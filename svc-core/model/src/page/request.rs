@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use crate::error::{Code, Problem};
+use crate::error::{ErrorCode, Problem};
 
 /// Which page of a collection is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub struct PageRequest {
     /// Records on a page, from 1 to `max_pagesize` (COL-21, LIM-01).
     pub size: u32,
     /// The continuation of a `next` link, as a page before gave it
-    /// ([`Next::After`](super::Next::After)); opaque to all but the store. It comes from a client:
+    /// ([`NextTask::After`](super::NextPage::After)); opaque to all but the store. It comes from a client:
     /// one that is damaged or of another collection is ignored and `number` decides (UND-14).
     pub after: Option<String>,
 }
@@ -63,19 +63,19 @@ impl PageRequest {
 /// A query parameter of a collection, for documents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Parameter {
+pub struct QueryParameter {
     /// Its name.
     pub name: &'static str,
     /// What it means, in a phrase without a full stop.
     pub text: String,
     /// The values it takes.
-    pub values: Values,
+    pub values: ParameterValues,
 }
 
-impl Parameter {
+impl QueryParameter {
     /// A parameter.
     #[must_use]
-    pub fn new(name: &'static str, text: String, values: Values) -> Self {
+    pub fn new(name: &'static str, text: String, values: ParameterValues) -> Self {
         Self { name, text, values }
     }
 }
@@ -83,7 +83,7 @@ impl Parameter {
 /// The values of a query parameter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Values {
+pub enum ParameterValues {
     /// A whole number from 1; this one when it is not sent.
     Number(u32),
     /// What this server gave.
@@ -99,7 +99,7 @@ pub enum Values {
 
 /// A page that a query asks for, and how much of it the query said itself.
 #[derive(Debug)]
-pub struct Asked {
+pub struct ParsedPageRequest {
     /// The page.
     pub request: PageRequest,
     /// Whether the query named the number of the page: the `self` link repeats it then (COL-27).
@@ -112,8 +112,8 @@ impl PageRequest {
     /// Every query parameter of a collection whose pages have `size` records when nothing is said,
     /// and `largest` at most.
     #[must_use]
-    pub fn parameters(size: u32, largest: u32) -> Vec<Parameter> {
-        let parameter = |name, text: &str, values| Parameter {
+    pub fn parameters(size: u32, largest: u32) -> Vec<QueryParameter> {
+        let parameter = |name, text: &str, values| QueryParameter {
             name,
             text: text.to_owned(),
             values,
@@ -122,12 +122,16 @@ impl PageRequest {
             "Records on a page; more than {largest} count as that, {size} when it is not sent"
         );
         vec![
-            parameter("page", "The page, counted from 1", Values::Number(1)),
-            parameter("per_page", &of_size, Values::Number(size)),
+            parameter(
+                "page",
+                "The page, counted from 1",
+                ParameterValues::Number(1),
+            ),
+            parameter("per_page", &of_size, ParameterValues::Number(size)),
             parameter(
                 "after",
                 "Where the page begins; only `next` links of this server have it",
-                Values::Token,
+                ParameterValues::Token,
             ),
         ]
     }
@@ -137,7 +141,11 @@ impl PageRequest {
     /// # Errors
     ///
     /// Every parameter with a value that is not allowed.
-    pub fn read(query: Option<&str>, size: u32, largest: u32) -> Result<Asked, Vec<Problem>> {
+    pub fn read(
+        query: Option<&str>,
+        size: u32,
+        largest: u32,
+    ) -> Result<ParsedPageRequest, Vec<Problem>> {
         let mut problems = Vec::new();
         // Each with its first value, and whether others follow.
         let mut asked = [
@@ -159,7 +167,7 @@ impl PageRequest {
         let [page, per_page, after] = asked.map(|(name, first, is_repeated)| {
             if is_repeated {
                 problems.push(Problem::new(
-                    Code::PageInvalid,
+                    ErrorCode::PageInvalid,
                     name,
                     "{property} is there more than once.",
                 ));
@@ -170,7 +178,8 @@ impl PageRequest {
             None => default,
             Some(text) => counting(text).unwrap_or_else(|| {
                 let text = "{property} must be a whole number from 1.";
-                problems.push(Problem::new(Code::PageInvalid, name, text).hint("^[1-9][0-9]*$"));
+                problems
+                    .push(Problem::new(ErrorCode::PageInvalid, name, text).hint("^[1-9][0-9]*$"));
                 default
             }),
         };
@@ -188,7 +197,7 @@ impl PageRequest {
             after,
             ..Self::new(number_asked, size_asked)
         };
-        Ok(Asked {
+        Ok(ParsedPageRequest {
             request,
             names_page: page.is_some(),
             repeated,
@@ -311,7 +320,7 @@ mod tests {
             assert!(
                 problems
                     .iter()
-                    .all(|problem| problem.code == Code::PageInvalid),
+                    .all(|problem| problem.code == ErrorCode::PageInvalid),
                 "{wrong}"
             );
         }

@@ -11,14 +11,14 @@ use crate::{
     describe::MemberWriter,
     field_set::{FieldKey, LinkKey},
     json::{Json, write_string},
-    link::{Address, Ref, ShareNames, is_relation_name},
+    link::{LinkValue, RecordAddress, ShareNames, is_relation_name},
     model::{Kind, Resource},
-    schema::Source,
+    schema::ComputedSource,
     value::{Amount, Id, Identifier, Timestamp},
 };
 
-pub use raw::{Fields, RawRecord, members_object};
-pub use state::State;
+pub use raw::{FieldBytes, RawRecord, members_object};
+pub use state::RecordState;
 
 /// What every record has besides its fields (TYP-13 to TYP-16).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,8 +73,8 @@ impl Meta {
 
     /// The state that a change is made from.
     #[must_use]
-    pub fn state(&self) -> State {
-        State {
+    pub fn state(&self) -> RecordState {
+        RecordState {
             modified: self.modified,
             version: self.version,
         }
@@ -128,7 +128,7 @@ impl Identifiers {
 
 /// A computed value, for a record that is handed over as bytes.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Computed {
+pub enum ComputedValue {
     /// A number of things.
     Count(i64),
     /// A sum of money.
@@ -139,17 +139,20 @@ pub enum Computed {
     Relation(Kind),
 }
 
-impl Computed {
+impl ComputedValue {
     /// The computed fields of a record that was just made.
     #[must_use]
     pub fn of_new(kind: Kind) -> Vec<(&'static str, Self)> {
         let at_first = |source| match source {
-            Source::Outside | Source::Count(_) | Source::Accepted(_) | Source::Number(_) => {
-                Some(Self::Count(0))
-            }
-            Source::Sum(_) => Some(Self::Amount(Amount::ZERO)),
-            Source::Relation(kind) => Some(Self::Relation(kind)),
-            Source::Clock | Source::ScheduledStart | Source::ScheduledStop => None,
+            ComputedSource::Outside
+            | ComputedSource::Count(_)
+            | ComputedSource::Accepted(_)
+            | ComputedSource::Number(_) => Some(Self::Count(0)),
+            ComputedSource::Sum(_) => Some(Self::Amount(Amount::ZERO)),
+            ComputedSource::Relation(kind) => Some(Self::Relation(kind)),
+            ComputedSource::Clock
+            | ComputedSource::ScheduledStart
+            | ComputedSource::ScheduledStop => None,
         };
         let fields = kind.schema().fields.fields.iter();
         fields
@@ -166,21 +169,21 @@ impl Computed {
 /// # Examples
 ///
 /// ```
-/// use svc_core::{Record, link::Address, model::{Kind, Petition, Signature, petition, signature}, record::{Computed, Meta}, value::{Id, Timestamp}};
+/// use svc_core::{Record, link::RecordAddress, model::{Kind, Petition, Signature, petition, signature}, record::{ComputedValue, Meta}, value::{Id, Timestamp}};
 ///
 /// let id = |text| Id::new(text).ok_or("id");
 /// let now = Timestamp::from_micros(0);
 ///
-/// // Typed, with a computed field and where its links lead.
+/// // HasSqlType, with a computed field and where its links lead.
 /// let petition = Petition::default().title("More trees");
 /// let petition = Record::new(Meta::new(id("p1")?, now), petition)
-///     .computed(petition::key::total_signatures, Computed::Count(1));
+///     .computed(petition::key::total_signatures, ComputedValue::Count(1));
 ///
 /// // As a store keeps it: the inside of a JSON object.
 /// let signature = Record::<Signature>::stored(Meta::new(id("s1")?, now), Box::from(*br#""comments":"Yes!""#))
-///     .linked(signature::link::petition, Address::top(Kind::Petition, id("p1")?))
-///     .linked(signature::link::person, Address::top(Kind::Person, id("a")?));
-/// assert_eq!(signature.address(), Address::under(Kind::Signature, id("p1")?, id("s1")?));
+///     .linked(signature::link::petition, RecordAddress::top(Kind::Petition, id("p1")?))
+///     .linked(signature::link::person, RecordAddress::top(Kind::Person, id("a")?));
+/// assert_eq!(signature.address(), RecordAddress::under(Kind::Signature, id("p1")?, id("s1")?));
 /// # let _ = petition;
 /// # Ok::<(), &str>(())
 /// ```
@@ -203,7 +206,7 @@ impl<R: Resource> Record<R> {
         fields.write_members(&mut MemberWriter::new(&mut bytes, &names));
         bytes.pop();
         let mut raw = RawRecord::stored(R::KIND, meta, Bytes::new());
-        raw.fields = Fields::Typed(bytes.into());
+        raw.fields = FieldBytes::Typed(bytes.into());
         Self::from_raw(raw)
     }
 
@@ -225,7 +228,7 @@ impl<R: Resource> Record<R> {
 
     /// With the value of a computed field.
     #[must_use]
-    pub fn computed(mut self, key: FieldKey<R>, value: Computed) -> Self {
+    pub fn computed(mut self, key: FieldKey<R>, value: ComputedValue) -> Self {
         if let Some(field) = key.field() {
             self.raw.add_computed(field.name, value);
         }
@@ -235,13 +238,13 @@ impl<R: Resource> Record<R> {
     /// With where a link to one record leads. The container's link gives the record its address
     /// (COL-19).
     #[must_use]
-    pub fn linked(mut self, key: LinkKey<R>, to: impl Into<Ref>) -> Self {
+    pub fn linked(mut self, key: LinkKey<R>, to: impl Into<LinkValue>) -> Self {
         self.raw.add_link(key.name(), to.into());
         self
     }
 
     /// With a link under a relation of the vendor's own (ENT-27): `name` is 1 to 64 of
-    /// `[a-z0-9_-]`. It is sent where the API has `OwnRelations`;
+    /// `[a-z0-9_-]`. It is sent where the API has `VendorRelations`;
     /// another name is dropped, and of one name the last link counts.
     #[must_use]
     pub fn own_link(mut self, name: &str, href: impl Into<String>) -> Self {
@@ -267,7 +270,7 @@ impl<R: Resource> Record<R> {
 
     /// Its address (COL-19).
     #[must_use]
-    pub fn address(&self) -> Address {
+    pub fn address(&self) -> RecordAddress {
         self.raw.address()
     }
 
@@ -279,7 +282,7 @@ impl<R: Resource> Record<R> {
 
     /// Where a link to one record leads, when it is a record of this server.
     #[must_use]
-    pub fn link_to(&self, key: LinkKey<R>) -> Option<&Address> {
+    pub fn link_to(&self, key: LinkKey<R>) -> Option<&RecordAddress> {
         self.raw.link(key.name())
     }
 

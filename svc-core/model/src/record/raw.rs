@@ -4,26 +4,26 @@ use std::fmt;
 
 use bytes::Bytes;
 
-use super::{Computed, Identifiers, Meta};
+use super::{ComputedValue, Identifiers, Meta};
 use crate::{
     error::{Error, Result},
     json::{Json, Object, is_items, is_members},
-    link::{Address, Ref, ShareNames},
+    link::{LinkValue, RecordAddress, ShareNames},
     names::Kind,
-    schema::Source,
+    schema::ComputedSource,
     value::Id,
 };
 
 /// The fields of a record, ready for the wire.
 #[derive(Clone, PartialEq)]
-pub enum Fields {
+pub enum FieldBytes {
     /// `"name":value` pairs separated by commas, without braces, under wire names.
     Stored(Bytes),
     /// The same, but share objects under the names of the tables, computed fields among them.
     Typed(Bytes),
 }
 
-impl fmt::Debug for Fields {
+impl fmt::Debug for FieldBytes {
     /// Without values: they are personal data.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (form, bytes) = match self {
@@ -41,9 +41,9 @@ impl fmt::Debug for Fields {
 pub struct RawRecord {
     pub(crate) kind: Kind,
     pub(crate) meta: Meta,
-    pub(crate) fields: Fields,
-    pub(crate) computed: Vec<(&'static str, Computed)>,
-    pub(crate) links: Vec<(&'static str, Ref)>,
+    pub(crate) fields: FieldBytes,
+    pub(crate) computed: Vec<(&'static str, ComputedValue)>,
+    pub(crate) links: Vec<(&'static str, LinkValue)>,
     pub(crate) own_links: Vec<(String, String)>,
 }
 
@@ -52,7 +52,7 @@ impl RawRecord {
     /// without braces, without identifiers, dates, computed fields of the top level and links.
     #[must_use]
     pub fn stored(kind: Kind, meta: Meta, fields: impl Into<Bytes>) -> Self {
-        let fields = Fields::Stored(fields.into());
+        let fields = FieldBytes::Stored(fields.into());
         Self {
             kind,
             meta,
@@ -72,7 +72,7 @@ impl RawRecord {
                 identifiers: Identifiers::default(),
                 ..self.meta.clone()
             },
-            fields: Fields::Stored(Bytes::new()),
+            fields: FieldBytes::Stored(Bytes::new()),
             computed: Vec::new(),
             links: self.links.clone(),
             own_links: Vec::new(),
@@ -80,21 +80,21 @@ impl RawRecord {
     }
 
     /// Sets a computed field; a value among typed fields gives way.
-    pub fn add_computed(&mut self, name: &'static str, value: Computed) {
+    pub fn add_computed(&mut self, name: &'static str, value: ComputedValue) {
         self.computed.retain(|(known, _)| *known != name);
-        if let Fields::Typed(bytes) = &self.fields {
+        if let FieldBytes::Typed(bytes) = &self.fields {
             let mut members = members_object(bytes);
             if members.remove(name).is_some() {
                 let mut bytes = Vec::new();
                 members.write_members(&mut bytes);
-                self.fields = Fields::Typed(bytes.into());
+                self.fields = FieldBytes::Typed(bytes.into());
             }
         }
         self.computed.push((name, value));
     }
 
     /// Adds where a link to one record leads.
-    pub fn add_link(&mut self, name: &'static str, to: Ref) {
+    pub fn add_link(&mut self, name: &'static str, to: LinkValue) {
         self.links.push((name, to));
     }
 
@@ -117,29 +117,29 @@ impl RawRecord {
 
     /// The fields, as they were given.
     #[must_use]
-    pub fn fields(&self) -> &Fields {
+    pub fn fields(&self) -> &FieldBytes {
         &self.fields
     }
 
     /// Replaces the fields by others in the form of [`stored`](Self::stored).
     pub fn set_fields(&mut self, fields: Bytes) {
-        self.fields = Fields::Stored(fields);
+        self.fields = FieldBytes::Stored(fields);
     }
 
     /// The computed fields and their values.
     #[must_use]
-    pub fn computed(&self) -> &[(&'static str, Computed)] {
+    pub fn computed(&self) -> &[(&'static str, ComputedValue)] {
         &self.computed
     }
 
     /// Gives all computed fields the values of a new record.
     pub fn reset_computed(&mut self) {
-        self.computed = Computed::of_new(self.kind);
+        self.computed = ComputedValue::of_new(self.kind);
     }
 
     /// Sets the computed field with this source, or removes it. A kind without such a field stays
     /// unchanged.
-    pub fn set_computed(&mut self, source: Source, value: Option<Computed>) {
+    pub fn set_computed(&mut self, source: ComputedSource, value: Option<ComputedValue>) {
         let Some(field) = self.kind.schema().computed_from(source) else {
             return;
         };
@@ -149,12 +149,12 @@ impl RawRecord {
 
     /// The links to one record, hidden ones included, and their targets.
     #[must_use]
-    pub fn links(&self) -> &[(&'static str, Ref)] {
+    pub fn links(&self) -> &[(&'static str, LinkValue)] {
         &self.links
     }
 
     /// Sets the target of a link to one record, or removes the link.
-    pub fn set_link(&mut self, name: &'static str, to: Option<Ref>) {
+    pub fn set_link(&mut self, name: &'static str, to: Option<LinkValue>) {
         self.links.retain(|(known, _)| *known != name);
         self.links.extend(to.map(|to| (name, to)));
     }
@@ -167,9 +167,9 @@ impl RawRecord {
 
     /// Where a link to one record leads, when it is a record of this server.
     #[must_use]
-    pub fn link(&self, name: &str) -> Option<&Address> {
+    pub fn link(&self, name: &str) -> Option<&RecordAddress> {
         self.links.iter().find_map(|(link, to)| match to {
-            Ref::Local(address) if *link == name => Some(address),
+            LinkValue::Local(address) if *link == name => Some(address),
             _ => None,
         })
     }
@@ -184,9 +184,9 @@ impl RawRecord {
     /// Its fields under the names of the tables; `names` are those of the stored bytes.
     #[must_use]
     pub fn fields_object(&self, names: &ShareNames) -> Object {
-        let (Fields::Stored(members) | Fields::Typed(members)) = &self.fields;
+        let (FieldBytes::Stored(members) | FieldBytes::Typed(members)) = &self.fields;
         let mut object = members_object(members);
-        if matches!(self.fields, Fields::Stored(_)) {
+        if matches!(self.fields, FieldBytes::Stored(_)) {
             names.rename_from_wire(&mut object);
         }
         object
@@ -195,7 +195,7 @@ impl RawRecord {
     /// Its fields as a store keeps them: `"name":value` pairs separated by commas, without braces.
     #[must_use]
     pub fn stored_fields(&self) -> &[u8] {
-        let (Fields::Stored(members) | Fields::Typed(members)) = &self.fields;
+        let (FieldBytes::Stored(members) | FieldBytes::Typed(members)) = &self.fields;
         members
     }
 
@@ -206,10 +206,10 @@ impl RawRecord {
     /// When the stored bytes are not members of a JSON object: nothing may be made of them, or it
     /// would be lost.
     pub fn read_fields(&self, names: &ShareNames) -> Result<Object> {
-        let (Fields::Stored(members) | Fields::Typed(members)) = &self.fields;
+        let (FieldBytes::Stored(members) | FieldBytes::Typed(members)) = &self.fields;
         let mut object = parse_members(members)
             .ok_or_else(|| Error::unexpected("a stored record is not JSON"))?;
-        if matches!(self.fields, Fields::Stored(_)) {
+        if matches!(self.fields, FieldBytes::Stored(_)) {
             names.rename_from_wire(&mut object);
         }
         Ok(object)
@@ -223,7 +223,7 @@ impl RawRecord {
     }
 
     /// The value of the computed field with this source.
-    pub fn computed_value(&self, source: Source) -> Option<&Computed> {
+    pub fn computed_value(&self, source: ComputedSource) -> Option<&ComputedValue> {
         let field = self.kind.schema().computed_from(source)?;
         self.computed
             .iter()
@@ -233,9 +233,9 @@ impl RawRecord {
 
     /// Its address (COL-19).
     #[must_use]
-    pub fn address(&self) -> Address {
+    pub fn address(&self) -> RecordAddress {
         let parent = self.kind.schema().home.and_then(|_| self.parent().cloned());
-        Address {
+        RecordAddress {
             kind: self.kind,
             id: self.meta.id.clone(),
             parent,

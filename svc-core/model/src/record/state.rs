@@ -11,24 +11,24 @@ use crate::value::Timestamp;
 /// # Examples
 ///
 /// ```
-/// use svc_core::{record::{Meta, State}, value::Timestamp};
+/// use svc_core::{record::{Meta, RecordState}, value::Timestamp};
 ///
 /// let noon = Timestamp::from_micros(0);
 /// let seen = Meta::new(7.into(), noon).version(3).state();
-/// assert!(seen.is_still(State::new(noon).version(3)));
+/// assert!(seen.is_still(RecordState::new(noon).version(3)));
 /// // Changed twice in what the column knows as one moment.
-/// assert!(!seen.is_still(State::new(noon).version(4)));
+/// assert!(!seen.is_still(RecordState::new(noon).version(4)));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct State {
+pub struct RecordState {
     /// When the record was last changed.
     pub modified: Timestamp,
     /// The version of it, where its backend counts one.
     pub version: Option<i64>,
 }
 
-impl State {
+impl RecordState {
     /// Of a record that was last changed at this moment.
     #[must_use]
     pub fn new(modified: Timestamp) -> Self {
@@ -56,13 +56,13 @@ impl State {
     }
 }
 
-impl From<Timestamp> for State {
+impl From<Timestamp> for RecordState {
     fn from(modified: Timestamp) -> Self {
         Self::new(modified)
     }
 }
 
-impl From<&Meta> for State {
+impl From<&Meta> for RecordState {
     fn from(meta: &Meta) -> Self {
         meta.state()
     }

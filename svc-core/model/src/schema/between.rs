@@ -1,7 +1,7 @@
 //! What a kind's rules between fields see and may do.
 
 use crate::{
-    error::{Code, Problem},
+    error::{ErrorCode, Problem},
     json::{Json, Object},
     value::Timestamp,
 };
@@ -9,7 +9,7 @@ use crate::{
 /// The whole record after a write, for the rules between its fields (ERR-35, RES-person-08,
 /// RES-event-24).
 #[derive(Debug)]
-pub struct Rules<'a> {
+pub struct RecordValidator<'a> {
     fields: &'a mut Object,
     /// What a change sends; `None` for a new record.
     sent: Option<&'a Object>,
@@ -17,7 +17,7 @@ pub struct Rules<'a> {
     now: Timestamp,
 }
 
-impl<'a> Rules<'a> {
+impl<'a> RecordValidator<'a> {
     pub(crate) fn new(
         fields: &'a mut Object,
         sent: Option<&'a Object>,
@@ -94,7 +94,7 @@ impl<'a> Rules<'a> {
     }
 
     /// Reports a problem between fields.
-    pub fn problem(&mut self, code: Code, properties: &[&str], description: &str) {
+    pub fn problem(&mut self, code: ErrorCode, properties: &[&str], description: &str) {
         self.problems
             .push(Problem::between(code, properties, description.to_owned()));
     }

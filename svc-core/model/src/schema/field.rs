@@ -6,7 +6,7 @@ use crate::names::Kind;
 /// One field of the interface.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
-pub struct Field {
+pub struct FieldSpec {
     /// Name on the wire.
     pub name: &'static str,
     /// The requirement row that it answers, such as `RES-petition-02`.
@@ -14,25 +14,25 @@ pub struct Field {
     /// What it is, in a phrase without a full stop.
     pub doc: &'static str,
     /// Its type.
-    pub ty: Type,
+    pub ty: ValueType,
     /// Who sets it, and when.
-    pub mode: Mode,
+    pub mode: FieldMode,
     /// Rules beyond the type.
-    pub rules: &'static [Rule],
+    pub rules: &'static [FieldRule],
 }
 
-impl Field {
+impl FieldSpec {
     /// Whether the system keeps the value, so that a client's value is ignored.
     #[must_use]
     pub const fn is_computed(&self) -> bool {
-        matches!(self.mode, Mode::Computed(_))
+        matches!(self.mode, FieldMode::Computed(_))
     }
 
     /// Where the value comes from, when the system keeps it.
     #[must_use]
-    pub const fn source(&self) -> Option<Source> {
+    pub const fn source(&self) -> Option<ComputedSource> {
         match self.mode {
-            Mode::Computed(source) => Some(source),
+            FieldMode::Computed(source) => Some(source),
             _ => None,
         }
     }
@@ -41,7 +41,7 @@ impl Field {
 /// Who sets a field, and when.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Mode {
+pub enum FieldMode {
     /// The client may set it.
     Stored,
     /// The client must set it on create (CAP-05).
@@ -51,7 +51,7 @@ pub enum Mode {
     /// The client may set it; omitted on create it is the time of receipt (CAP-08).
     ReceiptTime,
     /// The system keeps it; a value sent by a client is ignored (CAP-06).
-    Computed(Source),
+    Computed(ComputedSource),
 }
 
 /// Where the value of a computed field comes from.
@@ -59,7 +59,7 @@ pub enum Mode {
 /// A store matches it without a wildcard: a source that is added here does not compile until each
 /// store has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Source {
+pub enum ComputedSource {
     /// The clock of the store, at the write.
     Clock,
     /// Nothing of the interface: what is counted lies outside of it, so that the value is always 0.
@@ -83,7 +83,7 @@ pub enum Source {
     ScheduledStop,
 }
 
-impl Source {
+impl ComputedSource {
     /// The kind whose records under this one are added up; `None` where nothing is.
     #[must_use]
     pub const fn adds_up(self) -> Option<Kind> {
@@ -102,7 +102,7 @@ impl Source {
 
 /// The type of a value on the wire (TYP-01 to TYP-12).
 #[derive(Debug, Clone, Copy)]
-pub enum Type {
+pub enum ValueType {
     /// JSON string (TYP-01).
     String,
     /// JSON number without a fraction, 64-bit (TYP-02).
@@ -129,14 +129,14 @@ pub enum Type {
     /// Object with string values under free keys (RES-person-36).
     StringMap,
     /// JSON array of one type (TYP-12).
-    Array(&'static Type),
+    Array(&'static ValueType),
     /// One object or an array of such objects (RES-canvass-08).
-    OneOrMany(&'static Type),
+    OneOrMany(&'static ValueType),
     /// JSON object with the fields of a table (TYP-11).
     Object(&'static ObjectSchema),
 }
 
-impl Type {
+impl ValueType {
     /// The object table of this type, also inside an array.
     #[must_use]
     pub const fn object(&self) -> Option<&'static ObjectSchema> {
@@ -150,7 +150,7 @@ impl Type {
 
 /// A rule on one field beyond its type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Rule {
+pub enum FieldRule {
     /// A number between two bounds, both included.
     Between(i64, i64),
     /// A number that is not below zero.

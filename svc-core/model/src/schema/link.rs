@@ -1,8 +1,8 @@
 //! Links, and what else leads from one record to another.
 
-use super::{KindSchema, Peculiarity};
+use super::{KindFeature, KindSchema};
 use crate::{
-    error::{Code, Problem, Property},
+    error::{ErrorCode, Problem, PropertyPath},
     names::{HelperName, Kind},
 };
 
@@ -71,7 +71,7 @@ pub enum OnDelete {
 /// Where each record of a kind leads, to one other record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Reference {
+pub struct ReferenceSpec {
     /// The link's name, or the singular relation of the kind where no link names it.
     pub name: &'static str,
     /// The kind it leads to.
@@ -85,7 +85,7 @@ pub struct Reference {
     pub on_delete: OnDelete,
 }
 
-impl Reference {
+impl ReferenceSpec {
     /// The link from the record that it leads to, to the container of that, when that is part of
     /// its address (COL-19).
     #[must_use]
@@ -135,20 +135,20 @@ impl Problem {
     /// The problem of a link that leads to no record of this tenant (CRU-02); `link` is its name.
     #[must_use]
     pub fn leads_nowhere(kind: Kind, link: &'static str) -> Self {
-        let code = Code::not_found(kind);
+        let code = ErrorCode::not_found(kind);
         let text = format!(
             "{{property}} leads to no {} of this server.",
             kind.singular()
         );
-        Self::new(code, Property::link(link), text)
+        Self::new(code, PropertyPath::link(link), text)
     }
 }
 
-impl Code {
+impl ErrorCode {
     /// The code of a link that leads to nothing: some kinds have their own (Annex C).
     #[must_use]
     pub fn not_found(kind: Kind) -> Self {
-        if kind.schema().has(Peculiarity::OwnNotFound) {
+        if kind.schema().has(KindFeature::OwnNotFound) {
             Self::PersonNotFound
         } else {
             Self::LinkNotFound

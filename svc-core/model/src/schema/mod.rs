@@ -14,12 +14,12 @@ mod share_names;
 
 use std::sync::LazyLock;
 
-use places::Places;
+use places::FieldIndex;
 
-pub use between::Rules;
-pub use field::{Field, Mode, Rule, Source, Type};
-pub use link::{LinkSpec, LinkTarget, LinkWrite, OnDelete, Reference};
-pub use narrowing::{Narrow, Narrowing};
+pub use between::RecordValidator;
+pub use field::{ComputedSource, FieldMode, FieldRule, FieldSpec, ValueType};
+pub use link::{LinkSpec, LinkTarget, LinkWrite, OnDelete, ReferenceSpec};
+pub use narrowing::{Constraint, Constraints};
 pub use share_names::ShareNames;
 
 use crate::{
@@ -51,13 +51,13 @@ pub struct KindSchema {
     /// The operations that the interface does not have for this kind.
     pub without: &'static [Operation],
     /// What only a few kinds have.
-    pub peculiar: &'static [Peculiarity],
+    pub peculiar: &'static [KindFeature],
     /// Its fields, the common ones apart.
     pub fields: &'static ObjectSchema,
     /// Its links, in the order in which they are sent.
     pub links: &'static [LinkSpec],
     /// Rules between fields, run on the whole record after a write.
-    pub rules: fn(&mut Rules<'_>),
+    pub rules: fn(&mut RecordValidator<'_>),
 }
 
 impl KindSchema {
@@ -85,22 +85,22 @@ impl KindSchema {
 
     /// Whether the kind has something that only a few have.
     #[must_use]
-    pub fn has(&self, peculiarity: Peculiarity) -> bool {
+    pub fn has(&self, peculiarity: KindFeature) -> bool {
         self.peculiar.contains(&peculiarity)
     }
 
     /// The field whose value no two records of a tenant may share (UND-02, UND-03).
     #[must_use]
-    pub fn unique_name(&self) -> Option<&'static Field> {
+    pub fn unique_name(&self) -> Option<&'static FieldSpec> {
         self.fields
             .fields
             .iter()
-            .find(|field| field.rules.contains(&Rule::UniqueName))
+            .find(|field| field.rules.contains(&FieldRule::UniqueName))
     }
 
     /// The computed field that this is the source of.
     #[must_use]
-    pub fn computed_from(&self, source: Source) -> Option<&'static Field> {
+    pub fn computed_from(&self, source: ComputedSource) -> Option<&'static FieldSpec> {
         self.fields
             .fields
             .iter()
@@ -117,11 +117,11 @@ impl KindSchema {
     /// Where records of this kind lead, each to one record: its links, and behind them the
     /// containers under which it is listed and that no link names.
     #[must_use]
-    pub fn references(&self) -> &'static [Reference] {
-        static OF_EACH_KIND: LazyLock<Vec<Vec<Reference>>> = LazyLock::new(|| {
+    pub fn references(&self) -> &'static [ReferenceSpec] {
+        static OF_EACH_KIND: LazyLock<Vec<Vec<ReferenceSpec>>> = LazyLock::new(|| {
             Kind::ALL
                 .iter()
-                .map(|kind| Reference::all_of(kind.schema()))
+                .map(|kind| ReferenceSpec::all_of(kind.schema()))
                 .collect()
         });
         OF_EACH_KIND
@@ -133,7 +133,7 @@ impl KindSchema {
     /// container is a link of the body (RES-submission-07).
     #[must_use]
     pub fn is_recorded_below(&self, container: Kind) -> bool {
-        container == Kind::Submission && self.has(Peculiarity::BelowSubmission)
+        container == Kind::Submission && self.has(KindFeature::BelowSubmission)
     }
 
     /// Whether there is a collection of all records of this kind (COL-01).
@@ -160,7 +160,7 @@ impl KindSchema {
 /// What only a few kinds have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Peculiarity {
+pub enum KindFeature {
     /// Its id is sent as a member of its own (HLP-20).
     SendsId,
     /// A link to one that does not exist has an error code of its own (Annex C).
@@ -180,10 +180,10 @@ pub struct ObjectSchema {
     /// Name of the object in the interface's terms, such as `postal_address`.
     pub name: &'static str,
     /// Its fields, in the order in which they are sent.
-    pub fields: &'static [Field],
+    pub fields: &'static [FieldSpec],
     /// A bit for each field that a client must set on create.
     pub required: u64,
-    places: Places,
+    places: FieldIndex,
 }
 
 impl ObjectSchema {
@@ -191,17 +191,17 @@ impl ObjectSchema {
     pub const MOST: usize = 64;
 
     /// The table of these fields.
-    pub(crate) const fn new(name: &'static str, fields: &'static [Field]) -> Self {
+    pub(crate) const fn new(name: &'static str, fields: &'static [FieldSpec]) -> Self {
         let (mut required, mut rest, mut place) = (0, fields, 0);
         while let [field, more @ ..] = rest {
-            required |= (matches!(field.mode, Mode::Required) as u64) << place;
+            required |= (matches!(field.mode, FieldMode::Required) as u64) << place;
             (rest, place) = (more, place + 1);
         }
         Self {
             name,
             fields,
             required,
-            places: Places::of(fields),
+            places: FieldIndex::of(fields),
         }
     }
 
@@ -221,19 +221,19 @@ impl ObjectSchema {
 
     /// The field of this wire name.
     #[must_use]
-    pub fn field(&self, name: &str) -> Option<&'static Field> {
+    pub fn field(&self, name: &str) -> Option<&'static FieldSpec> {
         self.find(name).map(|(_, field)| field)
     }
 
     /// The field of this name, with its place.
-    pub(crate) fn find(&self, name: &str) -> Option<(usize, &'static Field)> {
+    pub(crate) fn find(&self, name: &str) -> Option<(usize, &'static FieldSpec)> {
         self.places.find(self.fields, name)
     }
 
     /// The field that is sent under this name, with its place.
     #[must_use]
-    pub fn sent_as(&self, name: &str, names: &ShareNames) -> Option<(usize, &'static Field)> {
-        let is_sent = |(_, field): &(usize, &'static Field)| names.to_wire(field.name) == name;
+    pub fn sent_as(&self, name: &str, names: &ShareNames) -> Option<(usize, &'static FieldSpec)> {
+        let is_sent = |(_, field): &(usize, &'static FieldSpec)| names.to_wire(field.name) == name;
         self.find(name)
             .filter(is_sent)
             .or_else(|| self.find(names.from_wire(name)).filter(is_sent))
@@ -243,9 +243,9 @@ impl ObjectSchema {
     #[must_use]
     pub fn has_nested_computed(&self) -> bool {
         let inner = self.fields.iter().filter_map(|field| field.ty.object());
-        inner
-            .into_iter()
-            .any(|inner| inner.fields.iter().any(Field::is_computed) || inner.has_nested_computed())
+        inner.into_iter().any(|inner| {
+            inner.fields.iter().any(FieldSpec::is_computed) || inner.has_nested_computed()
+        })
     }
 }
 
@@ -264,35 +264,35 @@ const fn is_same(mut one: &[u8], mut other: &[u8]) -> bool {
 pub const COMMON: &ObjectSchema = &ObjectSchema::new(
     "common",
     &[
-        Field {
+        FieldSpec {
             name: "identifiers",
             row: "TYP-13",
             doc: "Identifiers of the form `<system_name>:<id>`",
-            ty: Type::Array(&Type::String),
-            mode: Mode::Stored,
-            rules: &[Rule::Identifiers, Rule::Unique],
+            ty: ValueType::Array(&ValueType::String),
+            mode: FieldMode::Stored,
+            rules: &[FieldRule::Identifiers, FieldRule::Unique],
         },
-        Field {
+        FieldSpec {
             name: "created_date",
             row: "TYP-15",
             doc: "When the record was created",
-            ty: Type::Timestamp,
-            mode: Mode::Computed(Source::Clock),
+            ty: ValueType::Timestamp,
+            mode: FieldMode::Computed(ComputedSource::Clock),
             rules: &[],
         },
-        Field {
+        FieldSpec {
             name: "modified_date",
             row: "TYP-16",
             doc: "When the record was last changed",
-            ty: Type::Timestamp,
-            mode: Mode::Computed(Source::Clock),
+            ty: ValueType::Timestamp,
+            mode: FieldMode::Computed(ComputedSource::Clock),
             rules: &[],
         },
     ],
 );
 
 /// No rules between fields.
-pub fn no_rules(_: &mut Rules<'_>) {}
+pub fn no_rules(_: &mut RecordValidator<'_>) {}
 
 /// Adds the nested computed members that are missing, each as zero, so that stored bytes are ready
 /// for the wire.
@@ -476,8 +476,13 @@ mod tests {
                             field.name
                         );
                     }
-                    assert_ne!(source, Source::Clock, "only common fields: {}", field.name);
-                    let is_total = source == Source::Outside || source.adds_up().is_some();
+                    assert_ne!(
+                        source,
+                        ComputedSource::Clock,
+                        "only common fields: {}",
+                        field.name
+                    );
+                    let is_total = source == ComputedSource::Outside || source.adds_up().is_some();
                     assert!(
                         top || is_total,
                         "`fill_nested_computed` writes 0 for {}",

@@ -10,15 +10,15 @@ use crate::value::Amount;
 /// tables.
 ///
 /// Registration fills it (`.required(...)`, `.values(...)`, ... of
-/// `Exposure`); a program that learns it when it starts, such as from its
+/// `ResourceConfig`); a program that learns it when it starts, such as from its
 /// tables, hands it over with `ApiBuilder::narrow`.
 ///
 /// # Examples
 ///
 /// ```
-/// use svc_core::schema::Narrowing;
+/// use svc_core::schema::Constraints;
 ///
-/// let mut people = Narrowing::default();
+/// let mut people = Constraints::default();
 /// people.at(&["family_name"]).required = true;
 /// people.at(&["family_name"]).longest = Some(200);
 /// people.at(&["email_addresses", "status"]).leave_out();
@@ -26,15 +26,15 @@ use crate::value::Amount;
 /// assert!(people.get(&["email_addresses", "address"]).is_none(), "as the interface has it");
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Narrowing {
-    members: BTreeMap<String, Narrow>,
+pub struct Constraints {
+    members: BTreeMap<String, Constraint>,
 }
 
 /// What is narrower at one field, or at one member of an object or of a list's objects. The default
 /// is as the interface has it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Narrow {
+pub struct Constraint {
     /// A create must have it, and a change cannot empty it (CAP-05).
     pub required: bool,
     /// It does not leave the server.
@@ -54,13 +54,13 @@ pub struct Narrow {
     pub longest: Option<u32>,
     /// What is narrower at the members of the object, or of each object of the list, that stands
     /// here.
-    pub members: Narrowing,
+    pub members: Constraints,
 }
 
-impl Narrowing {
+impl Constraints {
     /// What is narrower at the end of a path of names, to be set. An empty path leads nowhere: what
     /// is set there is not found again.
-    pub fn at(&mut self, path: &[&str]) -> &mut Narrow {
+    pub fn at(&mut self, path: &[&str]) -> &mut Constraint {
         match path {
             [] | [_] => self.members.entry(path.concat()).or_default(),
             [name, rest @ ..] => self
@@ -74,7 +74,7 @@ impl Narrowing {
 
     /// What is narrower at the end of a path of names; `None` where nothing is.
     #[must_use]
-    pub fn get(&self, path: &[&str]) -> Option<&Narrow> {
+    pub fn get(&self, path: &[&str]) -> Option<&Constraint> {
         match path {
             [] => None,
             [name] => self.member(name),
@@ -84,12 +84,12 @@ impl Narrowing {
 
     /// What is narrower at the field of this name.
     #[must_use]
-    pub fn member(&self, name: &str) -> Option<&Narrow> {
+    pub fn member(&self, name: &str) -> Option<&Constraint> {
         self.members.get(name)
     }
 
     /// The fields at which something is narrower.
-    pub fn members(&self) -> impl Iterator<Item = (&str, &Narrow)> {
+    pub fn members(&self) -> impl Iterator<Item = (&str, &Constraint)> {
         self.members
             .iter()
             .map(|(name, narrow)| (name.as_str(), narrow))
@@ -98,7 +98,7 @@ impl Narrowing {
     /// Whether all is as the interface has it.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.members.values().all(Narrow::is_empty)
+        self.members.values().all(Constraint::is_empty)
     }
 
     /// Adds what another one says. What both say holds both; of two defaults the one that is there
@@ -110,7 +110,7 @@ impl Narrowing {
     }
 }
 
-impl Narrow {
+impl Constraint {
     /// Leaves the field out: the server has no such field, so that it is neither shown nor taken
     /// nor declared.
     pub fn leave_out(&mut self) {
@@ -176,43 +176,43 @@ mod tests {
                     .collect::<Vec<_>>(),
             )
         };
-        let mut mine = Narrowing::default();
-        *mine.at(&["status"]) = Narrow {
+        let mut mine = Constraints::default();
+        *mine.at(&["status"]) = Constraint {
             values: texts(&["accepted", "declined"]),
             default: Some("accepted".to_owned()),
             least: Some(1.into()),
             longest: Some(20),
-            ..Narrow::default()
+            ..Constraint::default()
         };
-        let mut tables = Narrowing::default();
-        *tables.at(&["status"]) = Narrow {
+        let mut tables = Constraints::default();
+        *tables.at(&["status"]) = Constraint {
             required: true,
             values: texts(&["declined", "tentative"]),
             default: Some("declined".to_owned()),
             least: Some(0.into()),
             most: Some(9.into()),
             longest: Some(30),
-            ..Narrow::default()
+            ..Constraint::default()
         };
         tables.at(&["tickets", "title"]).leave_out();
         mine.merge(tables.clone());
-        let both = Narrow {
+        let both = Constraint {
             required: true,
             values: texts(&["declined"]),
             default: Some("accepted".to_owned()),
             least: Some(1.into()),
             most: Some(9.into()),
             longest: Some(20),
-            ..Narrow::default()
+            ..Constraint::default()
         };
         assert_eq!(mine.get(&["status"]), Some(&both));
         assert!(
             mine.get(&["tickets", "title"])
-                .is_some_and(Narrow::is_absent)
+                .is_some_and(Constraint::is_absent)
         );
         assert!(!mine.is_empty());
         assert_eq!(mine.get(&[]), None);
-        let mut nothing = Narrowing::default();
+        let mut nothing = Constraints::default();
         let _ = nothing.at(&["a", "b"]);
         assert!(nothing.is_empty(), "a look is no word");
         nothing.merge(mine.clone());

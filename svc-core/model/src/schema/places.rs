@@ -1,21 +1,21 @@
 //! Where a field stands in its table, found by its name without a look at the others.
 
-use super::{Field, ObjectSchema, is_same};
+use super::{FieldSpec, ObjectSchema, is_same};
 
 /// Places of fields by a hash of their names; twice as many as a table has fields at most, so that
 /// a search ends soon.
 #[derive(Debug)]
-pub(super) struct Places([u8; SLOTS]);
+pub(super) struct FieldIndex([u8; SLOTS]);
 
 const SLOTS: usize = 2 * ObjectSchema::MOST;
 const EMPTY: u8 = u8::MAX;
 
-impl Places {
+impl FieldIndex {
     #[expect(
         clippy::indexing_slicing,
         reason = "evaluated by the compiler, which would report a panic"
     )]
-    pub(super) const fn of(fields: &[Field]) -> Self {
+    pub(super) const fn of(fields: &[FieldSpec]) -> Self {
         assert!(
             fields.len() <= ObjectSchema::MOST,
             "a table has at most 64 fields"
@@ -41,9 +41,9 @@ impl Places {
     /// The field of this name, with its place.
     pub(super) fn find(
         &self,
-        fields: &'static [Field],
+        fields: &'static [FieldSpec],
         name: &str,
-    ) -> Option<(usize, &'static Field)> {
+    ) -> Option<(usize, &'static FieldSpec)> {
         let (before, from) = self.0.split_at_checked(first_slot(name.as_bytes()))?;
         for slot in from.iter().chain(before).take_while(|slot| **slot != EMPTY) {
             let place = usize::from(*slot);

@@ -6,7 +6,7 @@ use std::{
     hash::{Hash, Hasher},
 };
 
-use super::Parts;
+use super::DecimalParts;
 
 /// An amount of money, or any other exact decimal (TYP-03, TYP-04): at most 38 digits, of which any
 /// number may stand behind the point; never a binary float.
@@ -60,7 +60,7 @@ impl Amount {
     /// `None` if the text is not a JSON number or does not fit 38 digits exactly.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        let parts = Parts::parse(text)?;
+        let parts = DecimalParts::parse(text)?;
         let digits = parts.digits();
         let scale = parts.scale();
         if digits.is_empty() {
@@ -325,7 +325,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::json::{Json, Limits, Number};
+    use crate::json::{Json, JsonLimits, Number};
 
     fn text(text: &str) -> Option<String> {
         Amount::parse(text).map(|amount| amount.to_string())
@@ -468,7 +468,7 @@ mod tests {
             amount.write(&mut bytes);
             let written = String::from_utf8(bytes).unwrap();
             prop_assert_eq!(written.strip_suffix("e0").unwrap_or(&written), amount.to_string(), "TYP-03");
-            let number = Json::read(written.as_bytes(), &Limits::default()).unwrap();
+            let number = Json::read(written.as_bytes(), &JsonLimits::default()).unwrap();
             prop_assert_eq!(number.as_number().and_then(Number::as_amount), Some(amount), "UND-27: {}", written);
             prop_assert_eq!(Json::from(amount).to_string(), written, "TYP-03");
         }

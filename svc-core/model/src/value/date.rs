@@ -21,7 +21,7 @@ impl Date {
     /// Takes `YYYY-MM-DD` and nothing else; the date must exist (TYP-07).
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        let mut cursor = Cursor::new(text);
+        let mut cursor = DateScanner::new(text);
         let date = cursor.date()?;
         cursor.is_done().then_some(Self(date))
     }
@@ -89,9 +89,9 @@ pub fn digits<const N: usize>(mut value: u32) -> [u8; N] {
 }
 
 /// Reads dates and times from the front of a text.
-pub(super) struct Cursor<'a>(&'a [u8]);
+pub(super) struct DateScanner<'a>(&'a [u8]);
 
-impl<'a> Cursor<'a> {
+impl<'a> DateScanner<'a> {
     pub(super) fn new(text: &'a str) -> Self {
         Self(text.as_bytes())
     }

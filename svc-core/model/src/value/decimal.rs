@@ -2,7 +2,7 @@
 
 /// A JSON number taken apart. The text follows the JSON grammar: `-? int frac? exp?`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Parts<'a> {
+pub struct DecimalParts<'a> {
     pub(crate) negative: bool,
     /// Digits before the point, never empty.
     int: &'a str,
@@ -25,7 +25,7 @@ fn split_digits(text: &str) -> (&str, &str) {
     text.split_at_checked(end).unwrap_or((text, ""))
 }
 
-impl<'a> Parts<'a> {
+impl<'a> DecimalParts<'a> {
     /// Takes the text apart; `None` if it is not exactly one JSON number.
     pub(crate) fn parse(text: &'a str) -> Option<Self> {
         let (negative, rest) = text
@@ -139,13 +139,13 @@ mod tests {
             "0.0",
             "1e99999999999999999999",
         ] {
-            assert!(Parts::parse(good).is_some(), "TYP-04: {good}");
+            assert!(DecimalParts::parse(good).is_some(), "TYP-04: {good}");
         }
         for bad in [
             "", "-", "+1", "01", "-01", "1.", ".5", "1e", "1e+", "1e1.5", "0x1", " 1", "1 ", "1_0",
             "NaN", "١",
         ] {
-            assert!(Parts::parse(bad).is_none(), "TYP-04: {bad}");
+            assert!(DecimalParts::parse(bad).is_none(), "TYP-04: {bad}");
         }
     }
 
@@ -175,7 +175,7 @@ mod tests {
         ];
         for (text, value) in cases {
             assert_eq!(
-                Parts::parse(text).and_then(Parts::to_i64),
+                DecimalParts::parse(text).and_then(DecimalParts::to_i64),
                 value,
                 "TYP-02: {text}"
             );

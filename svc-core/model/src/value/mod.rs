@@ -21,7 +21,7 @@ pub use date::Date;
 #[doc(hidden)]
 pub use date::digits;
 #[doc(hidden)]
-pub use decimal::Parts;
+pub use decimal::DecimalParts;
 #[doc(hidden)]
 pub use digest::{digest, short_digest};
 pub use flex_enum::{ClosedEnum, FlexEnum};

@@ -4,7 +4,7 @@ use std::{fmt, time::Duration};
 
 use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, Timelike as _, Utc};
 
-use super::date::{Cursor, digits, write_date};
+use super::date::{DateScanner, digits, write_date};
 
 /// A point in time (TYP-06): UTC with microseconds, years 0001 to 9999.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -70,7 +70,7 @@ impl Timestamp {
     /// so does an instant outside of the years 0001 to 9999.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        let mut cursor = Cursor::new(text);
+        let mut cursor = DateScanner::new(text);
         let date = cursor.date()?;
         cursor.one_of(b"Tt")?;
         let time = parse_time(&mut cursor)?;
@@ -117,7 +117,7 @@ impl Timestamp {
 }
 
 /// `HH:MM:SS`, with a fraction of any length.
-fn parse_time(cursor: &mut Cursor<'_>) -> Option<NaiveTime> {
+fn parse_time(cursor: &mut DateScanner<'_>) -> Option<NaiveTime> {
     let hour = cursor.digits(2)?;
     cursor.one_of(b":")?;
     let minute = cursor.digits(2)?;
@@ -144,7 +144,7 @@ fn parse_time(cursor: &mut Cursor<'_>) -> Option<NaiveTime> {
 }
 
 /// `Z`, `+HH:MM`, `+HHMM` or `+HH`.
-fn parse_offset(cursor: &mut Cursor<'_>) -> Option<TimeDelta> {
+fn parse_offset(cursor: &mut DateScanner<'_>) -> Option<TimeDelta> {
     let sign = cursor.one_of(b"Zz+-")?;
     if matches!(sign, b'Z' | b'z') {
         return Some(TimeDelta::zero());

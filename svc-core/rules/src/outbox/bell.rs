@@ -11,14 +11,14 @@ use std::{
 };
 
 /// Wakes whoever waits for something of a tenant: what a backend keeps to answer
-/// `Changes::listen`.
+/// `ListDiff::listen`.
 ///
 /// # Examples
 ///
 /// ```
-/// use svc_core::ops::Bells;
+/// use svc_core::ops::Notifier;
 ///
-/// let bells = Bells::default();
+/// let bells = Notifier::default();
 /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
 /// let listening = bells.listen("acme");
 /// bells.ring(&"acme");
@@ -27,15 +27,15 @@ use std::{
 /// # });
 /// # Ok::<(), std::io::Error>(())
 /// ```
-pub struct Bells<K>(Mutex<HashMap<K, Arc<Bell>>>);
+pub struct Notifier<K>(Mutex<HashMap<K, Arc<WakerSlot>>>);
 
-impl<K> Default for Bells<K> {
+impl<K> Default for Notifier<K> {
     fn default() -> Self {
         Self(Mutex::default())
     }
 }
 
-impl<K> fmt::Debug for Bells<K> {
+impl<K> fmt::Debug for Notifier<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Bells")
     }
@@ -43,23 +43,23 @@ impl<K> fmt::Debug for Bells<K> {
 
 /// Who waits for one ring; `None` when it was rung.
 #[derive(Default)]
-struct Bell(Mutex<Option<Waiting>>);
+struct WakerSlot(Mutex<Option<Wakers>>);
 
 #[derive(Default)]
-struct Waiting {
+struct Wakers {
     last: u64,
     wakers: BTreeMap<u64, Waker>,
 }
 
-impl<K: Eq + Hash> Bells<K> {
+impl<K: Eq + Hash> Notifier<K> {
     /// Begins to listen; what is rung from here on is heard.
-    pub fn listen(&self, tenant: K) -> Listening {
+    pub fn listen(&self, tenant: K) -> Subscription {
         // Nothing panics while it holds the lock.
         let mut bells = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let bell = bells
             .entry(tenant)
-            .or_insert_with(|| Arc::new(Bell(Mutex::new(Some(Waiting::default())))));
-        Listening {
+            .or_insert_with(|| Arc::new(WakerSlot(Mutex::new(Some(Wakers::default())))));
+        Subscription {
             bell: Some(Arc::clone(bell)),
             place: None,
             again: None,
@@ -83,14 +83,14 @@ impl<K: Eq + Hash> Bells<K> {
 }
 
 /// Is done when it is worth looking again.
-pub struct Listening {
-    bell: Option<Arc<Bell>>,
+pub struct Subscription {
+    bell: Option<Arc<WakerSlot>>,
     /// Under which number its waker is kept.
     place: Option<u64>,
     again: Option<Duration>,
 }
 
-impl Listening {
+impl Subscription {
     /// Of a backend that cannot tell: whoever waits looks again after a while.
     #[must_use]
     pub fn deaf() -> Self {
@@ -118,13 +118,13 @@ impl Listening {
     }
 }
 
-impl fmt::Debug for Listening {
+impl fmt::Debug for Subscription {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Listening")
     }
 }
 
-impl Future for Listening {
+impl Future for Subscription {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
@@ -144,7 +144,7 @@ impl Future for Listening {
     }
 }
 
-impl Drop for Listening {
+impl Drop for Subscription {
     fn drop(&mut self) {
         if let (Some(bell), Some(place)) = (&self.bell, self.place)
             && let Some(waiting) = bell
@@ -180,10 +180,10 @@ mod tests {
     /// behind.
     #[test]
     fn who_listens_is_woken() {
-        let (bells, count) = (Bells::default(), Arc::new(Count::default()));
+        let (bells, count) = (Notifier::default(), Arc::new(Count::default()));
         let waker = Waker::from(Arc::clone(&count));
         let mut cx = Context::from_waker(&waker);
-        let mut poll = |listening: &mut Listening| Pin::new(listening).poll(&mut cx).is_ready();
+        let mut poll = |listening: &mut Subscription| Pin::new(listening).poll(&mut cx).is_ready();
         bells.ring(&1);
         let (mut one, mut again, mut other, mut late) = (
             bells.listen(1),
@@ -197,6 +197,6 @@ mod tests {
         assert_eq!(count.0.load(Ordering::Relaxed), 1);
         assert!(poll(&mut one) && poll(&mut late) && !poll(&mut other));
         assert!(!poll(&mut bells.listen(1)));
-        assert!(!poll(&mut Listening::deaf()));
+        assert!(!poll(&mut Subscription::deaf()));
     }
 }

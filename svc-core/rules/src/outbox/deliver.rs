@@ -24,7 +24,7 @@ use crate::{
 /// - A dispatch is noted in the transaction of the call that asks for it, and handed over once that
 ///   is committed: never for a call that was refused or undone.
 /// - It is handed over **at least once**: again where a process ended before it could note that it
-///   was done, or took longer than its time. [`Dispatch::id`] stays the same, to tell those apart.
+///   was done, or took longer than its time. [`OutboxEntry::id`] stays the same, to tell those apart.
 /// - What fails or is put off is tried again ten times within three days, then given up: see
 ///   [`Backoff`](super::Backoff).
 /// - Nothing is handed over of a person who was deleted (UND-26), nor of a message that was deleted
@@ -35,7 +35,7 @@ use crate::{
 /// ```
 /// use std::time::Duration;
 ///
-/// use svc_core::{Deliver, Result, Tenant, ops::{Delivered, Dispatch, ToSend}};
+/// use svc_core::{Deliver, Result, Tenant, ops::{DeliveryOutcome, OutboxEntry, OutboxPayload}};
 /// # async fn queue(_: &Tenant, _: &str, _: &str, _: &str) -> Result<bool> { Ok(true) }
 ///
 /// /// Puts responses into the queue of the vendor's mail program.
@@ -43,17 +43,17 @@ use crate::{
 ///
 /// #[async_trait::async_trait]
 /// impl Deliver for Mail {
-///     async fn deliver(&self, tenant: &Tenant, dispatch: &Dispatch) -> Result<Delivered> {
-///         let ToSend::Response { identifiers, person: Some(person), .. } = &dispatch.what else {
-///             return Ok(Delivered::GivenUp("only responses to a person are sent"));
+///     async fn deliver(&self, tenant: &Tenant, dispatch: &OutboxEntry) -> Result<DeliveryOutcome> {
+///         let OutboxPayload::Response { identifiers, person: Some(person), .. } = &dispatch.what else {
+///             return Ok(DeliveryOutcome::GivenUp("only responses to a person are sent"));
 ///         };
 ///         for template in identifiers {
 ///             // Under the same id again it is there already.
 ///             if !queue(tenant, dispatch.id.as_str(), template, person.as_str()).await? {
-///                 return Ok(Delivered::Later(Duration::from_secs(60)));
+///                 return Ok(DeliveryOutcome::Later(Duration::from_secs(60)));
 ///             }
 ///         }
-///         Ok(Delivered::Done)
+///         Ok(DeliveryOutcome::Done)
 ///     }
 /// }
 /// ```
@@ -70,16 +70,16 @@ pub trait Deliver: Send + Sync + 'static {
     ///
     /// What stood in the way; it is tried again. The error is for the log and may hold no personal
     /// data.
-    async fn deliver(&self, tenant: &Tenant, dispatch: &Dispatch) -> Result<Delivered>;
+    async fn deliver(&self, tenant: &Tenant, dispatch: &OutboxEntry) -> Result<DeliveryOutcome>;
 }
 
 /// A function that only puts it somewhere.
 #[async_trait]
 impl<F> Deliver for F
 where
-    F: Fn(&Tenant, &Dispatch) -> Result<Delivered> + Send + Sync + 'static,
+    F: Fn(&Tenant, &OutboxEntry) -> Result<DeliveryOutcome> + Send + Sync + 'static,
 {
-    async fn deliver(&self, tenant: &Tenant, dispatch: &Dispatch) -> Result<Delivered> {
+    async fn deliver(&self, tenant: &Tenant, dispatch: &OutboxEntry) -> Result<DeliveryOutcome> {
         self(tenant, dispatch)
     }
 }
@@ -87,7 +87,7 @@ where
 /// What became of a dispatch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Delivered {
+pub enum DeliveryOutcome {
     /// It was sent, or is somebody else's now.
     Done,
     /// Not now: it is tried again when it is its turn by the schedule, and not before this time has
@@ -101,19 +101,19 @@ pub enum Delivered {
 /// Something to send.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Dispatch {
+pub struct OutboxEntry {
     /// Its id: the same however often it is handed over, and no other dispatch has it.
     pub id: Id,
     /// When the call that asks for it was received.
     pub received: Timestamp,
     /// What is to be sent.
-    pub what: ToSend,
+    pub what: OutboxPayload,
 }
 
 /// What is to be sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum ToSend {
+pub enum OutboxPayload {
     /// A server response that a helper call triggers (HAF-11).
     Response {
         /// Which one: an e-mail, a text message, a call.
@@ -138,10 +138,10 @@ pub enum ToSend {
     },
 }
 
-impl Dispatch {
+impl OutboxEntry {
     /// Something to send that was asked for at this moment.
     #[must_use]
-    pub fn new(id: Id, received: Timestamp, what: ToSend) -> Self {
+    pub fn new(id: Id, received: Timestamp, what: OutboxPayload) -> Self {
         Self { id, received, what }
     }
 
@@ -149,23 +149,23 @@ impl Dispatch {
     #[must_use]
     pub fn due(&self) -> Timestamp {
         match &self.what {
-            ToSend::Response { .. } => self.received,
-            ToSend::Message { start, .. } => *start,
+            OutboxPayload::Response { .. } => self.received,
+            OutboxPayload::Message { start, .. } => *start,
         }
     }
 
     /// Whether it is too late: a message is not sent when its sending has stopped.
     #[must_use]
     pub fn is_late(&self, now: Timestamp) -> bool {
-        matches!(&self.what, ToSend::Message { stop: Some(stop), .. } if *stop < now)
+        matches!(&self.what, OutboxPayload::Message { stop: Some(stop), .. } if *stop < now)
     }
 
     /// The person whom it is for: with the person it goes (UND-26).
     #[must_use]
     pub fn person(&self) -> Option<&Id> {
         match &self.what {
-            ToSend::Response { person, .. } => person.as_ref(),
-            ToSend::Message { .. } => None,
+            OutboxPayload::Response { person, .. } => person.as_ref(),
+            OutboxPayload::Message { .. } => None,
         }
     }
 
@@ -173,8 +173,8 @@ impl Dispatch {
     #[must_use]
     pub fn message(&self) -> Option<&Id> {
         match &self.what {
-            ToSend::Response { .. } => None,
-            ToSend::Message { message, .. } => Some(message),
+            OutboxPayload::Response { .. } => None,
+            OutboxPayload::Message { message, .. } => Some(message),
         }
     }
 
@@ -182,8 +182,8 @@ impl Dispatch {
     #[must_use]
     pub fn named(&self) -> &'static str {
         match &self.what {
-            ToSend::Response { trigger, .. } => trigger.as_str(),
-            ToSend::Message { .. } => "message",
+            OutboxPayload::Response { trigger, .. } => trigger.as_str(),
+            OutboxPayload::Message { .. } => "message",
         }
     }
 
@@ -195,7 +195,7 @@ impl Dispatch {
         all.insert("id", id(&self.id));
         all.insert("received", Json::integer(self.received.micros()));
         match &self.what {
-            ToSend::Response {
+            OutboxPayload::Response {
                 trigger,
                 identifiers,
                 helper,
@@ -214,7 +214,7 @@ impl Dispatch {
                     }
                 }
             }
-            ToSend::Message {
+            OutboxPayload::Message {
                 message,
                 start,
                 stop,
@@ -242,12 +242,12 @@ impl Dispatch {
                 .map(Timestamp::from_micros)
         };
         let what = match id("message") {
-            Some(message) => ToSend::Message {
+            Some(message) => OutboxPayload::Message {
                 message,
                 start: moment("start")?,
                 stop: moment("stop"),
             },
-            None => ToSend::Response {
+            None => OutboxPayload::Response {
                 trigger: TriggerName::parse(text("trigger")?)?,
                 identifiers: all
                     .get("identifiers")?
@@ -286,14 +286,14 @@ mod tests {
     /// HAF-11, SCH-01: what is kept comes back whole, and another text is none.
     #[test]
     fn haf_11_what_is_kept_comes_back() {
-        let response = |person, action| ToSend::Response {
+        let response = |person, action| OutboxPayload::Response {
             trigger: TriggerName::SmsResponse,
             identifiers: vec!["mail:welcome".to_owned(), "\"quoted\":7".to_owned()],
             helper: HelperName::ALL[0],
             person,
             action,
         };
-        let message = |stop| ToSend::Message {
+        let message = |stop| OutboxPayload::Message {
             message: id("m1"),
             start: at(7),
             stop,
@@ -305,8 +305,11 @@ mod tests {
             message(Some(at(9))),
         ];
         for what in all {
-            let dispatch = Dispatch::new(id("d1"), at(5), what);
-            assert_eq!(Dispatch::from_stored(&dispatch.to_stored()), Some(dispatch));
+            let dispatch = OutboxEntry::new(id("d1"), at(5), what);
+            assert_eq!(
+                OutboxEntry::from_stored(&dispatch.to_stored()),
+                Some(dispatch)
+            );
         }
         for text in [
             "",
@@ -314,19 +317,19 @@ mod tests {
             "[]",
             r#"{"id":"d1","received":5,"trigger":"smoke_signal"}"#,
         ] {
-            assert_eq!(Dispatch::from_stored(text), None, "{text}");
+            assert_eq!(OutboxEntry::from_stored(text), None, "{text}");
         }
     }
 
     /// SCH-01: a message is due when its sending starts, and no more once it has stopped.
     #[test]
     fn sch_01_a_message_is_due_between_its_dates() {
-        let what = ToSend::Message {
+        let what = OutboxPayload::Message {
             message: id("m1"),
             start: at(70),
             stop: Some(at(90)),
         };
-        let message = Dispatch::new(id("d1"), at(5), what);
+        let message = OutboxEntry::new(id("d1"), at(5), what);
         assert_eq!(message.due(), at(70));
         assert!(!message.is_late(at(90)) && message.is_late(at(91)));
     }

@@ -6,5 +6,5 @@ mod bell;
 mod deliver;
 
 pub use backoff::Backoff;
-pub use bell::{Bells, Listening};
-pub use deliver::{Deliver, Delivered, Dispatch, ToSend};
+pub use bell::{Notifier, Subscription};
+pub use deliver::{Deliver, DeliveryOutcome, OutboxEntry, OutboxPayload};

@@ -1,14 +1,14 @@
 //! Recording the action of a helper call, once however often the call is repeated (UND-24).
 
-use super::{Asked, Ground, Holders, New, check};
+use super::{CreateOptions, RuleContext, RuleResult, TicketHolderPolicy, check};
 use crate::{
     draft::{Draft, RawDraft},
     error::{Error, Problem, Result},
-    helper::RawPlan,
-    link::Address,
+    helper::RawHelperRequest,
+    link::RecordAddress,
     model::Resource,
     record::Record,
-    store::{Found, Key, Pause, Stored},
+    store::{LookupKey, RecordLocation, RuleError, StoredRecord},
     value::{Id, Identifier},
 };
 
@@ -17,16 +17,16 @@ use crate::{
 /// It is by the person of the call, where there is one, whoever the draft names. Without a key it
 /// is always a new one, and keeps those of its identifiers that nothing else has: a stranger
 /// neither touches what is recorded nor learns of it.
-pub(super) fn record<G: Ground>(
+pub(super) fn record<G: RuleContext>(
     ground: &mut G,
     draft: &RawDraft,
-    person: Option<Address>,
-    plan: &RawPlan,
-) -> Asked<(Stored, bool)> {
-    let new = New {
+    person: Option<RecordAddress>,
+    plan: &RawHelperRequest,
+) -> RuleResult<(StoredRecord, bool)> {
+    let new = CreateOptions {
         person,
-        holders: Holders::Recognise(plan.merge),
-        ..New::default()
+        holders: TicketHolderPolicy::Recognise(plan.merge),
+        ..CreateOptions::default()
     };
     if plan.anonymous {
         let mut draft = draft.clone();
@@ -35,7 +35,7 @@ pub(super) fn record<G: Ground>(
             // Where it cannot be told whose it is, it may be somebody else's.
             if ground.finds(draft.kind)
                 && ground
-                    .find(&Key::Identifier(draft.kind, identifier.clone()))?
+                    .find(&LookupKey::Identifier(draft.kind, identifier.clone()))?
                     .is_none()
             {
                 unclaimed.push(identifier);
@@ -52,13 +52,13 @@ pub(super) fn record<G: Ground>(
             made => Ok(made),
         },
         // What else is wrong with it is told with its identifiers (ERR-39).
-        Err(Pause::Failed(error)) if ground.goes_on() => {
+        Err(RuleError::Failed(error)) if ground.goes_on() => {
             let mut problems = error.into_problems()?;
             let mut rest = draft.clone();
             rest.identifiers = Vec::new();
             rest.own = None;
             match ground.create(&rest, &new) {
-                Err(Pause::Failed(error)) => problems.extend(error.into_problems()?),
+                Err(RuleError::Failed(error)) => problems.extend(error.into_problems()?),
                 done => drop(done?),
             }
             Err(Error::refused(problems).into())
@@ -69,35 +69,41 @@ pub(super) fn record<G: Ground>(
 
 /// The action that was recorded before under the same container: by its own id, or by an
 /// identifier.
-fn recorded_before<G: Ground>(ground: &mut G, draft: &RawDraft) -> Asked<Option<Stored>> {
-    let mut met = Met::new(draft);
+fn recorded_before<G: RuleContext>(
+    ground: &mut G,
+    draft: &RawDraft,
+) -> RuleResult<Option<StoredRecord>> {
+    let mut met = ActionMatch::new(draft);
     if let Some(own) = &draft.own {
-        met.own(ground.find(&Key::Id(draft.kind, own.clone()))?, place_of);
+        met.own(
+            ground.find(&LookupKey::Id(draft.kind, own.clone()))?,
+            place_of,
+        );
     }
     for (place, identifier) in draft.identifiers.iter().enumerate() {
         met.identifier(
             place,
-            ground.find(&Key::Identifier(draft.kind, identifier.clone()))?,
+            ground.find(&LookupKey::Identifier(draft.kind, identifier.clone()))?,
             place_of,
         );
     }
     match met.recorded()? {
-        Some(found) => ground.record(&Key::Id(draft.kind, found.id)),
+        Some(found) => ground.record(&LookupKey::Id(draft.kind, found.id)),
         None => Ok(None),
     }
 }
 
-fn place_of(found: &Found) -> (&Id, Option<&Id>) {
+fn place_of(found: &RecordLocation) -> (&Id, Option<&Id>) {
     (&found.id, found.parent.as_ref())
 }
 
 /// Updates a recorded action by what the repeated call sent.
-fn repeat<G: Ground>(
+fn repeat<G: RuleContext>(
     ground: &mut G,
-    stored: Stored,
+    stored: StoredRecord,
     draft: &RawDraft,
-    person: Option<Address>,
-) -> Asked<Stored> {
+    person: Option<RecordAddress>,
+) -> RuleResult<StoredRecord> {
     let person = person.or_else(|| draft.link("person").cloned());
     let mut patch = draft
         .clone()
@@ -106,7 +112,7 @@ fn repeat<G: Ground>(
     if stored.record.link("person").is_none()
         && let Some(person) = person
     {
-        let person = Address::top(person.kind, person.id);
+        let person = RecordAddress::top(person.kind, person.id);
         patch.links.push(("person", Some(person)));
     }
     let before = stored.record.read_fields(ground.share_names())?;
@@ -131,7 +137,7 @@ pub fn recorded<'a, R: Resource>(
     fn raw<'r, R: Resource>(record: &'r &Record<R>) -> (&'r Id, Option<&'r Id>) {
         (&record.meta().id, record.parent())
     }
-    let mut met = Met::new(action.as_raw());
+    let mut met = ActionMatch::new(action.as_raw());
     if let Some(own) = action.own_id() {
         met.own(found.iter().find(|record| record.meta().id == *own), raw);
     }
@@ -162,14 +168,14 @@ pub fn unclaimed<R: Resource>(action: Draft<R>, found: &[Record<R>]) -> Draft<R>
 }
 
 /// What the identifiers of an action have led to so far.
-struct Met<T> {
+struct ActionMatch<T> {
     container: Option<Id>,
     /// The action, and its id.
     recorded: Option<(T, Id)>,
     problems: Vec<Problem>,
 }
 
-impl<T> Met<T> {
+impl<T> ActionMatch<T> {
     fn new(action: &RawDraft) -> Self {
         let container = action.container().map(|container| container.id.clone());
         Self {
@@ -218,7 +224,7 @@ impl<T> Met<T> {
 mod tests {
     use super::*;
     use crate::{
-        error::Code,
+        error::ErrorCode,
         model::{Kind, Signature, signature},
         record::Meta,
         value::Timestamp,
@@ -231,8 +237,8 @@ mod tests {
             .collect()
     }
 
-    fn petition(number: i64) -> Address {
-        Address::top(Kind::Petition, number.into())
+    fn petition(number: i64) -> RecordAddress {
+        RecordAddress::top(Kind::Petition, number.into())
     }
 
     fn action(under: i64, identifiers: &[&str], own: Option<i64>) -> Draft<Signature> {
@@ -253,7 +259,7 @@ mod tests {
         assert!(
             problems
                 .iter()
-                .all(|problem| problem.code == Code::IdentifierInUse),
+                .all(|problem| problem.code == ErrorCode::IdentifierInUse),
             "{problems:?}"
         );
         problems

@@ -1,16 +1,16 @@
 //! What may be answered to a question (HAF-09, UND-12).
 
-use super::{Asked, Case, lists::list};
+use super::{RuleResult, StoreRuleContext, lists::list};
 use crate::{
-    error::{Problem, Property},
-    helper::Choices,
+    error::{Problem, PropertyPath},
+    helper::AllowedAnswers,
     json::{Json, Object},
     model::Kind,
-    store::Key,
+    store::LookupKey,
     value::Id,
 };
 
-impl Case<'_> {
+impl StoreRuleContext<'_> {
     /// What its question does not take of an answer, or lacks in it.
     ///
     /// What stays as it was is not looked at again: the question may have changed since.
@@ -19,7 +19,7 @@ impl Case<'_> {
         question: &Id,
         before: Option<&Object>,
         after: &Object,
-    ) -> Asked<Vec<Problem>> {
+    ) -> RuleResult<Vec<Problem>> {
         let (keys, value) = (keys_of(after), value_of(after));
         let has_keys = before.is_none_or(|before| keys_of(before) != keys);
         let has_value = before.is_none_or(|before| value_of(before) != value);
@@ -29,19 +29,19 @@ impl Case<'_> {
         // A question that is not there is told by the link.
         let question = self
             .ledger
-            .record(&Key::Id(Kind::Question, question.clone()))?;
+            .record(&LookupKey::Id(Kind::Question, question.clone()))?;
         let Some(question) = question else {
             return Ok(Vec::new());
         };
-        let choices = Choices::of(&self.fields(&question.record)?);
+        let choices = AllowedAnswers::of(&self.fields(&question.record)?);
         let mut problems = if has_keys {
-            choices.wrong_keys(&keys, &Property::default())
+            choices.wrong_keys(&keys, &PropertyPath::default())
         } else {
             Vec::new()
         };
         problems.extend(
             choices
-                .wrong_value(value, &Property::default())
+                .wrong_value(value, &PropertyPath::default())
                 .filter(|_| has_value),
         );
         Ok(problems)

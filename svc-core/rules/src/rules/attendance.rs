@@ -3,25 +3,25 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Asked, Case, lists::list};
+use super::{RuleResult, StoreRuleContext, lists::list};
 use crate::{
-    error::{Code, Error, Problem, Property},
+    error::{Error, ErrorCode, Problem, PropertyPath},
     json::{Json, Object},
     model::Kind,
-    store::{Change, Key, Sum},
+    store::{Change, LookupKey, Totals},
     value::{Amount, Id},
 };
 
 /// What one attendance takes. Only one that is accepted, or says nothing, takes something
 /// (RES-event-15).
 #[derive(Debug, Default)]
-pub(super) struct Share {
+pub(super) struct TicketUsage {
     pub(super) places: i64,
     /// Tickets and their price by title.
     pub(super) tickets: BTreeMap<String, (i64, Vec<Amount>)>,
 }
 
-impl Share {
+impl TicketUsage {
     pub(super) fn of(attendance: Option<&Object>) -> Self {
         let mut share = Self::default();
         let Some(fields) = attendance.filter(|fields| counts(fields)) else {
@@ -77,7 +77,7 @@ fn levels(event: &Object) -> impl Iterator<Item = &Object> {
         .filter_map(Json::as_object)
 }
 
-impl Case<'_> {
+impl StoreRuleContext<'_> {
     /// Takes from an event what an attendance needs now, and gives back what it needed before.
     ///
     /// Completes the attendance from the event: tickets without a price get that of their level,
@@ -90,8 +90,10 @@ impl Case<'_> {
         mut after: Option<&mut Object>,
         tickets_sent: bool,
         problems: &mut Vec<Problem>,
-    ) -> Asked<()> {
-        let stored = self.ledger.record(&Key::Id(Kind::Event, event.clone()))?;
+    ) -> RuleResult<()> {
+        let stored = self
+            .ledger
+            .record(&LookupKey::Id(Kind::Event, event.clone()))?;
         let stored = stored.ok_or_else(|| Error::unexpected("an attendance without its event"))?;
         let mut fields = self.fields(&stored.record)?;
         let ticketed = is_ticketed(&fields);
@@ -103,14 +105,14 @@ impl Case<'_> {
                 check_tickets(&fields, ticketed, after, problems);
             }
         }
-        let (had, has) = (Share::of(before), Share::of(after.as_deref()));
+        let (had, has) = (TicketUsage::of(before), TicketUsage::of(after.as_deref()));
         let is_cancelled = fields.get("status").and_then(Json::as_str) == Some("cancelled");
         let declines =
             |fields: &Object| fields.get("status").and_then(Json::as_str) == Some("declined");
         let takes_more = has.places > had.places || has.number() > had.number();
         let is_new = before.is_none() && after.as_deref().is_some_and(|after| !declines(after));
         if is_cancelled && (is_new || takes_more) {
-            let code = Code::EventCancelled;
+            let code = ErrorCode::EventCancelled;
             problems.push(Problem::new(code, "status", code.meaning()).hint("declined"));
         }
         let mut sum = self.ledger.sum(Kind::Event, event)?;
@@ -146,11 +148,11 @@ impl Case<'_> {
         &mut self,
         event: &Id,
         fields: &mut Object,
-        had: &Share,
-        has: &Share,
-        sum: &mut Sum,
+        had: &TicketUsage,
+        has: &TicketUsage,
+        sum: &mut Totals,
         problems: &mut Vec<Problem>,
-    ) -> Asked<bool> {
+    ) -> RuleResult<bool> {
         let titles: BTreeSet<&String> = had.tickets.keys().chain(has.tickets.keys()).collect();
         if titles.is_empty() {
             return Ok(false);
@@ -192,7 +194,11 @@ impl Case<'_> {
             if let Some(left) = level.get("limit").and_then(Json::as_i64) {
                 if taken > 0 && taken > left {
                     let text = "This ticket level has fewer tickets left.";
-                    problems.push(Problem::new(Code::TicketLimitExceeded, "tickets", text));
+                    problems.push(Problem::new(
+                        ErrorCode::TicketLimitExceeded,
+                        "tickets",
+                        text,
+                    ));
                 }
                 level.insert("limit", Json::integer(left.saturating_sub(taken)));
             }
@@ -204,7 +210,7 @@ impl Case<'_> {
 
     /// Writes what was sold into the levels of an event whose levels a client replaced
     /// (RES-event-16).
-    pub(super) fn show_levels(&mut self, event: &Id, fields: &mut Object) -> Asked<()> {
+    pub(super) fn show_levels(&mut self, event: &Id, fields: &mut Object) -> RuleResult<()> {
         show_parts(fields, &self.ledger.parts(Kind::Event, event)?);
         Ok(())
     }
@@ -223,7 +229,7 @@ fn check_tickets(
     if !ticketed {
         if !list.is_empty() {
             problems.push(Problem::new(
-                Code::TicketsNotAllowed,
+                ErrorCode::TicketsNotAllowed,
                 "tickets",
                 "This event has no tickets.",
             ));
@@ -239,9 +245,13 @@ fn check_tickets(
             continue;
         };
         let Some(level) = by_title.get(title(ticket)).copied() else {
-            let property = Property::member("tickets").element(place).then("title");
+            let property = PropertyPath::member("tickets").element(place).then("title");
             let text = "The event has no ticket level of the title in {property}.";
-            problems.push(Problem::new(Code::TicketLevelDoesNotExist, property, text));
+            problems.push(Problem::new(
+                ErrorCode::TicketLevelDoesNotExist,
+                property,
+                text,
+            ));
             continue;
         };
         let currency = |object: &Object| {
@@ -253,9 +263,11 @@ fn check_tickets(
         if let (Some(asked), Some(known)) = (currency(ticket), currency(level))
             && asked != known
         {
-            let property = Property::member("tickets").element(place).then("currency");
+            let property = PropertyPath::member("tickets")
+                .element(place)
+                .then("currency");
             let text = "{property} is not the currency of the ticket level.";
-            problems.push(Problem::new(Code::FieldInvalid, property, text).hint(known));
+            problems.push(Problem::new(ErrorCode::FieldInvalid, property, text).hint(known));
         }
         for name in ["amount", "currency"] {
             if !ticket.contains(name)
@@ -272,9 +284,9 @@ fn check_tickets(
 fn check_capacity(
     event: &Object,
     ticketed: bool,
-    had: &Share,
-    has: &Share,
-    sum: Sum,
+    had: &TicketUsage,
+    has: &TicketUsage,
+    sum: Totals,
     problems: &mut Vec<Problem>,
 ) {
     let Some(capacity) = event.get("capacity").and_then(Json::as_i64) else {
@@ -288,7 +300,7 @@ fn check_capacity(
     if after > before && taken > capacity {
         let property = if ticketed { "tickets" } else { "status" };
         problems.push(Problem::new(
-            Code::CapacityExceeded,
+            ErrorCode::CapacityExceeded,
             property,
             "The event is full.",
         ));
@@ -296,7 +308,7 @@ fn check_capacity(
 }
 
 /// Writes what was sold into the levels of an event, into the first of each title.
-pub(super) fn show_parts(event: &mut Object, parts: &BTreeMap<String, Sum>) {
+pub(super) fn show_parts(event: &mut Object, parts: &BTreeMap<String, Totals>) {
     let levels = event.get_mut("ticket_levels").and_then(Json::as_array_mut);
     let mut shown = BTreeSet::new();
     for level in levels.into_iter().flatten().filter_map(Json::as_object_mut) {
@@ -307,13 +319,13 @@ pub(super) fn show_parts(event: &mut Object, parts: &BTreeMap<String, Sum>) {
             if shown.insert(name) {
                 part
             } else {
-                Sum::default()
+                Totals::default()
             },
         );
     }
 }
 
-fn show(level: &mut Object, part: Sum) {
+fn show(level: &mut Object, part: Totals) {
     level.insert("total_tickets", Json::integer(part.number));
     level.insert("total_amount", Json::from(part.amount));
 }

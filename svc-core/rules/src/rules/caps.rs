@@ -2,15 +2,15 @@
 
 use crate::{
     draft::RawPatch,
-    error::{Code, Problem},
-    json::{Caps, Json, Object, weight},
-    store::Stored,
+    error::{ErrorCode, Problem},
+    json::{ContentLimits, Json, Object, weight},
+    store::StoredRecord,
 };
 
 /// What of a record would be over a cap after a change, and more than it was before.
 pub fn grown(
-    caps: &Caps,
-    stored: &Stored,
+    caps: &ContentLimits,
+    stored: &StoredRecord,
     before: &Object,
     after: &Object,
     patch: &RawPatch,
@@ -42,7 +42,7 @@ pub fn grown(
             "With {{property}} the record would be larger than {} bytes.",
             caps.record
         );
-        problems.push(Problem::new(Code::FieldInvalid, name.to_owned(), text));
+        problems.push(Problem::new(ErrorCode::FieldInvalid, name.to_owned(), text));
     }
     problems
 }
@@ -50,7 +50,7 @@ pub fn grown(
 /// The problem of a list with too many entries.
 fn over(name: &str, most: usize) -> Problem {
     let text = format!("{{property}} would have more than {most} entries.");
-    Problem::new(Code::FieldInvalid, name.to_owned(), text)
+    Problem::new(ErrorCode::FieldInvalid, name.to_owned(), text)
 }
 
 fn length(value: &Json) -> usize {

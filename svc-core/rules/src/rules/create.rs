@@ -2,25 +2,25 @@
 
 use std::borrow::Cow;
 
-use super::{Asked, Case, New, check};
+use super::{CreateOptions, RuleResult, StoreRuleContext, check};
 use crate::{
     draft::RawDraft,
-    error::{Code, Error, Problem},
+    error::{Error, ErrorCode, Problem},
     helper::distinct_emails,
     json::{Json, Object},
-    link::{Address, Ref},
+    link::{LinkValue, RecordAddress},
     model::Kind,
     record::{Identifiers, Meta, RawRecord},
-    rules::Holders,
+    rules::TicketHolderPolicy,
     schema::fill_nested_computed,
-    store::{Change, Insert, Key, Load, Stored},
+    store::{Change, ImportedRecord, InsertRecord, LookupKey, StoredRecord},
     value::{Identifier, Timestamp},
 };
 
-impl Case<'_> {
+impl StoreRuleContext<'_> {
     /// Creates what a request creates by itself; a helper has asked its questions before, each
     /// once.
-    pub(super) fn create_alone(&mut self, draft: &RawDraft) -> Asked<(Stored, bool)> {
+    pub(super) fn create_alone(&mut self, draft: &RawDraft) -> RuleResult<(StoredRecord, bool)> {
         let draft = &self.below(draft)?;
         if draft.kind == Kind::Answer
             && let Some(question) = draft.container().cloned()
@@ -29,18 +29,18 @@ impl Case<'_> {
             if draft.link("person").is_none() {
                 wrong.push(Problem::leads_nowhere(Kind::Person, "person"));
             }
-            return self.create_unless(wrong, draft, &New::default());
+            return self.create_unless(wrong, draft, &CreateOptions::default());
         }
-        self.create(draft, &New::default())
+        self.create(draft, &CreateOptions::default())
     }
 
     /// A draft that is created below a record which is not its container: by the person of that
     /// one, unless it names another (RES-submission-07).
-    fn below<'d>(&mut self, draft: &'d RawDraft) -> Asked<Cow<'d, RawDraft>> {
+    fn below<'d>(&mut self, draft: &'d RawDraft) -> RuleResult<Cow<'d, RawDraft>> {
         let Some(of) = &draft.recorded_by else {
             return Ok(Cow::Borrowed(draft));
         };
-        let stored = self.ledger.record(&Key::from(of))?;
+        let stored = self.ledger.record(&LookupKey::from(of))?;
         let stored = stored
             .filter(|stored| of.admits_parent(stored.record.parent()))
             .ok_or_else(Error::not_found)?;
@@ -59,11 +59,11 @@ impl Case<'_> {
 
     /// Takes a record over as it was made elsewhere; `false` beside a membership that was there
     /// already (UND-38).
-    pub(super) fn load(&mut self, load: &Load) -> Asked<(Stored, bool)> {
+    pub(super) fn load(&mut self, load: &ImportedRecord) -> RuleResult<(StoredRecord, bool)> {
         let mut draft = load.draft.clone();
         if self
             .ledger
-            .find(&Key::Id(draft.kind, load.id.clone()))?
+            .find(&LookupKey::Id(draft.kind, load.id.clone()))?
             .is_some()
         {
             return Err(
@@ -91,10 +91,10 @@ impl Case<'_> {
                 .address();
         }
         let given = Some((load.id.clone(), load.created));
-        let new = New {
+        let new = CreateOptions {
             given,
-            holders: Holders::Note,
-            ..New::default()
+            holders: TicketHolderPolicy::Note,
+            ..CreateOptions::default()
         };
         let (stored, is_new) = self.create(&draft, &new)?;
         if let [Some(start), stop] = dates {
@@ -110,7 +110,11 @@ impl Case<'_> {
     }
 
     /// Creates a record; `false` beside the one that was there already (UND-38).
-    pub(super) fn create(&mut self, draft: &RawDraft, new: &New) -> Asked<(Stored, bool)> {
+    pub(super) fn create(
+        &mut self,
+        draft: &RawDraft,
+        new: &CreateOptions,
+    ) -> RuleResult<(StoredRecord, bool)> {
         self.create_unless(Vec::new(), draft, new)
     }
 
@@ -119,8 +123,8 @@ impl Case<'_> {
         &mut self,
         wrong: Vec<Problem>,
         draft: &RawDraft,
-        new: &New,
-    ) -> Asked<(Stored, bool)> {
+        new: &CreateOptions,
+    ) -> RuleResult<(StoredRecord, bool)> {
         let schema = draft.kind.schema();
         let mut record = self.blank(draft, new);
         let mut problems = wrong;
@@ -161,11 +165,11 @@ impl Case<'_> {
         } else {
             Vec::new()
         };
-        let stored = Stored {
-            row: Stored::NEW,
+        let stored = StoredRecord {
+            row: StoredRecord::NEW,
             record,
         };
-        self.ledger.change(Change::Insert(Box::new(Insert {
+        self.ledger.change(Change::Insert(Box::new(InsertRecord {
             record: stored.record.clone(),
             identifiers: draft.identifiers.clone(),
             name,
@@ -176,7 +180,7 @@ impl Case<'_> {
     }
 
     /// A record without fields, linked to whoever makes it.
-    fn blank(&mut self, draft: &RawDraft, new: &New) -> RawRecord {
+    fn blank(&mut self, draft: &RawDraft, new: &CreateOptions) -> RawRecord {
         let kind = draft.kind;
         let (id, created) = match &new.given {
             Some(given) => given.clone(),
@@ -195,7 +199,7 @@ impl Case<'_> {
                 .iter()
                 .find(|it| it.is_scope && it.kind == of.kind)
         {
-            record.set_link(reference.name, Some(Ref::Local(of.clone())));
+            record.set_link(reference.name, Some(LinkValue::Local(of.clone())));
         }
         record.reset_computed();
         record
@@ -205,9 +209,9 @@ impl Case<'_> {
     fn follow_links(
         &mut self,
         draft: &RawDraft,
-        new: &New,
+        new: &CreateOptions,
         record: &mut RawRecord,
-    ) -> Asked<Vec<Problem>> {
+    ) -> RuleResult<Vec<Problem>> {
         let mut problems = Vec::new();
         let person = new.person.iter().map(|person| ("person", person));
         let named = draft.links.iter().map(|(name, address)| (*name, address));
@@ -234,13 +238,13 @@ impl Case<'_> {
         &mut self,
         kind: Kind,
         identifiers: &[Identifier],
-        own: Option<&Address>,
-    ) -> Asked<Vec<Problem>> {
+        own: Option<&RecordAddress>,
+    ) -> RuleResult<Vec<Problem>> {
         let mut problems = Vec::new();
         for (place, identifier) in identifiers.iter().enumerate() {
             let owner = self
                 .ledger
-                .find(&Key::Identifier(kind, identifier.clone()))?;
+                .find(&LookupKey::Identifier(kind, identifier.clone()))?;
             if owner.is_some_and(|owner| own.is_none_or(|own| own.id != owner.id)) {
                 problems.push(Problem::identifier_in_use(place));
             }
@@ -255,9 +259,9 @@ impl Case<'_> {
         &mut self,
         kind: Kind,
         fields: &Object,
-        own: Option<(&Address, &Object)>,
+        own: Option<(&RecordAddress, &Object)>,
         problems: &mut Vec<Problem>,
-    ) -> Asked<Option<String>> {
+    ) -> RuleResult<Option<String>> {
         let Some(field) = kind.schema().unique_name() else {
             return Ok(None);
         };
@@ -267,10 +271,10 @@ impl Case<'_> {
         if own.is_some_and(|(_, before)| before.get(field.name) == fields.get(field.name)) {
             return Ok(Some(name.to_owned()));
         }
-        let other = self.ledger.find(&Key::Name(kind, name.to_owned()))?;
+        let other = self.ledger.find(&LookupKey::Name(kind, name.to_owned()))?;
         if other.is_some_and(|other| own.is_none_or(|(own, _)| own.id != other.id)) {
             let text = format!("Another {} has this name.", kind.singular());
-            problems.push(Problem::new(Code::NameInUse, field.name, text));
+            problems.push(Problem::new(ErrorCode::NameInUse, field.name, text));
         }
         Ok(Some(name.to_owned()))
     }

@@ -1,19 +1,19 @@
 //! Deleting a record, and what goes or stays with it (CRU-05, UND-26).
 
-use super::{Asked, Case, check};
+use super::{RuleResult, StoreRuleContext, check};
 use crate::{
-    error::{Code, Error, Problem},
+    error::{Error, ErrorCode, Problem},
     helper::distinct_emails,
-    link::Address,
+    link::RecordAddress,
     model::Kind,
     schema::OnDelete,
-    store::{Change, Key, Set, Stored},
+    store::{Change, LookupKey, RecordSet, StoredRecord},
 };
 
-impl Case<'_> {
+impl StoreRuleContext<'_> {
     /// Deletes the record at an address; `false` where there is none.
-    pub(super) fn delete_at(&mut self, at: &Address) -> Asked<bool> {
-        let stored = self.ledger.record(&Key::from(at))?;
+    pub(super) fn delete_at(&mut self, at: &RecordAddress) -> RuleResult<bool> {
+        let stored = self.ledger.record(&LookupKey::from(at))?;
         let Some(stored) = stored.filter(|stored| at.admits_parent(stored.record.parent())) else {
             return Ok(false);
         };
@@ -22,7 +22,7 @@ impl Case<'_> {
         Ok(true)
     }
 
-    fn delete(&mut self, stored: &Stored) -> Asked<()> {
+    fn delete(&mut self, stored: &StoredRecord) -> RuleResult<()> {
         let record = &stored.record;
         let (kind, id) = (record.kind(), &record.meta().id);
         for member in Kind::ALL {
@@ -32,7 +32,9 @@ impl Case<'_> {
                     && self.ledger.count(*member, kind, id)? > 0
                 {
                     let text = format!("The {} still has {}.", kind.singular(), member.plural());
-                    return Err(Error::invalid(Problem::general(Code::HasDependents, text)).into());
+                    return Err(
+                        Error::invalid(Problem::general(ErrorCode::HasDependents, text)).into(),
+                    );
                 }
             }
         }
@@ -57,7 +59,7 @@ impl Case<'_> {
             _ => {}
         }
         check(problems)?;
-        for change in removal(Set::One(stored.at(), emails)) {
+        for change in removal(RecordSet::One(stored.at(), emails)) {
             self.ledger.change(change);
         }
         Ok(())
@@ -67,7 +69,7 @@ impl Case<'_> {
 /// The changes that remove a set of records: those that go with it before it, and links to it that
 /// are cleared.
 #[must_use]
-pub fn removal(set: Set) -> Vec<Change> {
+pub fn removal(set: RecordSet) -> Vec<Change> {
     let kind = set.kind();
     let mut changes = Vec::new();
     for member in Kind::ALL {
@@ -79,7 +81,7 @@ pub fn removal(set: Set) -> Vec<Change> {
         {
             match reference.on_delete {
                 OnDelete::Cascade => {
-                    changes.extend(removal(Set::Under(
+                    changes.extend(removal(RecordSet::Under(
                         *member,
                         reference.name,
                         Box::new(set.clone()),

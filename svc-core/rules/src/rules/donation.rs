@@ -3,12 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use super::{Asked, Case};
+use super::{RuleResult, StoreRuleContext};
 use crate::{
     error::Error,
     json::{Json, Object},
     model::Kind,
-    store::{Change, Key, Stored, Sum},
+    store::{Change, LookupKey, StoredRecord, Totals},
     value::{Amount, Id},
 };
 
@@ -22,7 +22,7 @@ pub(super) fn currency(fields: &Object) -> String {
 }
 
 /// What a donation adds to its page, and in which currency: nothing when it is voided.
-pub(super) fn contribution(donation: Option<&Object>) -> Option<(String, Sum)> {
+pub(super) fn contribution(donation: Option<&Object>) -> Option<(String, Totals)> {
     let fields =
         donation.filter(|fields| fields.get("voided").and_then(Json::as_bool) != Some(true))?;
     let amount = fields
@@ -31,32 +31,32 @@ pub(super) fn contribution(donation: Option<&Object>) -> Option<(String, Sum)> {
         .and_then(|amount| Amount::parse(amount.as_str()));
     Some((
         currency(fields),
-        Sum::new(0, 1, amount.unwrap_or(Amount::ZERO)),
+        Totals::new(0, 1, amount.unwrap_or(Amount::ZERO)),
     ))
 }
 
-impl Case<'_> {
+impl StoreRuleContext<'_> {
     /// Adds to a page's sum what a donation comes to now, and takes away what it came to before.
     pub(super) fn settle_donation(
         &mut self,
         page: &Id,
         before: Option<&Object>,
         after: Option<&Object>,
-    ) -> Asked<()> {
+    ) -> RuleResult<()> {
         let (before, after) = (contribution(before), contribution(after));
         if before == after {
             return Ok(());
         }
         let stored = self
             .ledger
-            .record(&Key::Id(Kind::FundraisingPage, page.clone()))?;
+            .record(&LookupKey::Id(Kind::FundraisingPage, page.clone()))?;
         let stored = stored.ok_or_else(|| Error::unexpected("a donation without its page"))?;
         let of_page = currency(&self.fields(&stored.record)?);
         let mut parts = self.ledger.parts(Kind::FundraisingPage, page)?;
         let mut changed = BTreeMap::new();
         for (change, apply) in [
-            (before, Sum::minus as fn(Sum, Sum) -> Sum),
-            (after, Sum::plus),
+            (before, Totals::minus as fn(Totals, Totals) -> Totals),
+            (after, Totals::plus),
         ] {
             let Some((currency, sum)) = change else {
                 continue;
@@ -86,10 +86,10 @@ impl Case<'_> {
     /// Sums a page up anew when its currency is another one.
     pub(super) fn change_currency(
         &mut self,
-        page: &mut Stored,
+        page: &mut StoredRecord,
         before: &Object,
         after: &Object,
-    ) -> Asked<()> {
+    ) -> RuleResult<()> {
         let now = currency(after);
         if currency(before) == now {
             return Ok(());
@@ -107,11 +107,11 @@ impl Case<'_> {
 }
 
 /// What the parts of a page come to in its currency; what names no currency counts as equal.
-pub(super) fn sum_up(parts: &BTreeMap<String, Sum>, currency: &str) -> Sum {
+pub(super) fn sum_up(parts: &BTreeMap<String, Totals>, currency: &str) -> Totals {
     let counted = parts
         .iter()
         .filter(|(name, _)| currency.is_empty() || name.is_empty() || *name == currency);
     counted
         .map(|(_, part)| *part)
-        .fold(Sum::default(), Sum::plus)
+        .fold(Totals::default(), Totals::plus)
 }

@@ -1,7 +1,7 @@
 //! What else is known of a person that is deleted: tickets that name it, and server responses asked
 //! for (UND-26).
 
-use super::{Asked, Case};
+use super::{RuleResult, StoreRuleContext};
 use crate::{
     helper::emails,
     json::{Json, Object},
@@ -9,9 +9,9 @@ use crate::{
     value::Id,
 };
 
-impl Case<'_> {
+impl StoreRuleContext<'_> {
     /// Erases a person that goes from the tickets it was recognised in and from the outbox.
-    pub(super) fn erase_traces(&mut self, person: &Id, fields: &Object) -> Asked<()> {
+    pub(super) fn erase_traces(&mut self, person: &Id, fields: &Object) -> RuleResult<()> {
         for (attendance, places) in self.ledger.holdings(person)? {
             let mut attended = self.fields(&attendance.record)?;
             erase_holder(&mut attended, fields, &places);

@@ -12,101 +12,109 @@ use super::{
 };
 use crate::{
     draft::RawDraft,
-    helper::{HelperName, MatchKey, Memberships, Named, PersonMatching, RawPlan, Triggers},
+    helper::{
+        GroupKind, GroupRef, HelperName, MatchKey, PersonMatching, RawHelperRequest, Triggers,
+    },
     json::Object,
-    link::Address,
+    link::RecordAddress,
     model::Kind,
     schema::OnDelete,
-    store::{Call, Key, Question, Work},
+    store::{Lookup, LookupKey, WriteOperation, WriteRequest},
     value::Id,
 };
 
 /// The questions that a call begins with, each once.
 #[must_use]
-pub fn first_questions(call: &Call, matching: &dyn PersonMatching) -> Vec<Question> {
+pub fn first_questions(call: &WriteRequest, matching: &dyn PersonMatching) -> Vec<Lookup> {
     first_questions_once(call, matching, &[])
 }
 
 /// The same in a store that has one record of these kinds for each person in a container
-/// ([`Turn::once_per_person`](crate::store::Turn::once_per_person)).
+/// ([`BodyVariant::once_per_person`](crate::store::TransactionContext::once_per_person)).
 #[must_use]
 pub fn first_questions_once(
-    call: &Call,
+    call: &WriteRequest,
     matching: &dyn PersonMatching,
     once: &[Kind],
-) -> Vec<Question> {
-    let mut first = First {
+) -> Vec<Lookup> {
+    let mut first = InitialLookups {
         questions: Vec::new(),
         seen: HashSet::new(),
         matching,
         once,
     };
     if let Some(keep) = &call.keep {
-        first.ask(Question::Kept(keep.key().clone()));
+        first.ask(Lookup::Kept(keep.key().clone()));
     }
     if let Some(caller) = &call.caller {
-        first.ask(Question::Find(Key::Id(Kind::Person, caller.clone())));
+        first.ask(Lookup::Find(LookupKey::Id(Kind::Person, caller.clone())));
     }
     match &call.work {
-        Work::Create(draft) => {
+        WriteOperation::Create(draft) => {
             first.create(draft);
             if let Some(of) = &draft.recorded_by {
-                first.ask(Question::Record(of.into()));
+                first.ask(Lookup::Record(of.into()));
             }
         }
-        Work::Load(load) => {
-            first.ask(Question::Find(Key::Id(load.draft.kind, load.id.clone())));
+        WriteOperation::Load(load) => {
+            first.ask(Lookup::Find(LookupKey::Id(
+                load.draft.kind,
+                load.id.clone(),
+            )));
             first.create(&load.draft);
             if let Some(of) = &load.draft.recorded_by {
-                first.ask(Question::Find(of.into()));
+                first.ask(Lookup::Find(of.into()));
             }
         }
-        Work::Update(at, patch) => {
-            first.ask(Question::Record(at.into()));
+        WriteOperation::Update(at, patch) => {
+            first.ask(Lookup::Record(at.into()));
             for address in patch.links.iter().filter_map(|(_, to)| to.as_ref()) {
-                first.ask(Question::Find(address.into()));
+                first.ask(Lookup::Find(address.into()));
             }
             for identifier in patch.identifiers.iter().flatten() {
-                first.ask(Question::Find(Key::Identifier(at.kind, identifier.clone())));
+                first.ask(Lookup::Find(LookupKey::Identifier(
+                    at.kind,
+                    identifier.clone(),
+                )));
             }
             first.name(at.kind, &patch.fields);
             first.holders(&patch.fields, &patch.holders);
             match at.kind {
                 Kind::Event if patch.fields.contains("ticket_levels") => {
-                    first.ask(Question::Parts(at.into()));
+                    first.ask(Lookup::Parts(at.into()));
                 }
                 Kind::FundraisingPage if patch.fields.contains("currency") => {
-                    first.ask(Question::Parts(at.into()));
+                    first.ask(Lookup::Parts(at.into()));
                 }
                 kind => first.settles(kind, Some(at)),
             }
         }
-        Work::Delete(at) => {
-            first.ask(Question::Record(at.into()));
+        WriteOperation::Delete(at) => {
+            first.ask(Lookup::Record(at.into()));
             first.settles(at.kind, Some(at));
             for member in Kind::ALL {
-                let holds = |it: &&crate::schema::Reference| {
+                let holds = |it: &&crate::schema::ReferenceSpec| {
                     it.kind == at.kind && it.on_delete == OnDelete::Restrict
                 };
                 for _ in member.schema().references().iter().filter(holds) {
-                    first.ask(Question::Count {
+                    first.ask(Lookup::Count {
                         kind: *member,
                         of: at.into(),
                     });
                 }
             }
             if at.kind == Kind::Person {
-                first.ask(Question::Holdings(at.id.clone()));
+                first.ask(Lookup::Holdings(at.id.clone()));
             }
         }
-        Work::Help(plan) => first.help(plan),
+        WriteOperation::Help(plan) => first.help(plan),
     }
     first.questions
 }
 
 /// What a helper over a vendor's operations looks up first.
-pub fn first_keys(plan: &RawPlan, matching: &dyn PersonMatching) -> Vec<Key> {
-    let mut first = First {
+pub fn first_keys(plan: &RawHelperRequest, matching: &dyn PersonMatching) -> Vec<LookupKey> {
+    let mut first = InitialLookups {
         questions: Vec::new(),
         seen: HashSet::new(),
         matching,
@@ -114,26 +122,26 @@ pub fn first_keys(plan: &RawPlan, matching: &dyn PersonMatching) -> Vec<Key> {
     };
     first.named(plan);
     let key = |question| match question {
-        Question::Find(key) | Question::Record(key) => Some(key),
+        Lookup::Find(key) | Lookup::Record(key) => Some(key),
         _ => None,
     };
-    let mut keys: Vec<Key> = first.questions.into_iter().filter_map(key).collect();
+    let mut keys: Vec<LookupKey> = first.questions.into_iter().filter_map(key).collect();
     let mut known = HashSet::new();
     keys.retain(|key| known.insert(key.clone()));
     keys
 }
 
-struct First<'a> {
-    questions: Vec<Question>,
-    seen: HashSet<Question>,
+struct InitialLookups<'a> {
+    questions: Vec<Lookup>,
+    seen: HashSet<Lookup>,
     matching: &'a dyn PersonMatching,
     /// The kinds of which a container has one record for each person, besides those of which it is
     /// so by the interface.
     once: &'a [Kind],
 }
 
-impl First<'_> {
-    fn ask(&mut self, question: Question) {
+impl InitialLookups<'_> {
+    fn ask(&mut self, question: Lookup) {
         if self.seen.insert(question.clone()) {
             self.questions.push(question);
         }
@@ -141,10 +149,10 @@ impl First<'_> {
 
     fn create(&mut self, draft: &RawDraft) {
         for (_, address) in &draft.links {
-            self.ask(Question::Find(address.into()));
+            self.ask(Lookup::Find(address.into()));
         }
         for identifier in &draft.identifiers {
-            self.ask(Question::Find(Key::Identifier(
+            self.ask(Lookup::Find(LookupKey::Identifier(
                 draft.kind,
                 identifier.clone(),
             )));
@@ -175,26 +183,26 @@ impl First<'_> {
     }
 
     /// What a record takes from its container, or says to it.
-    fn container(&mut self, kind: Kind, container: &Key) {
+    fn container(&mut self, kind: Kind, container: &LookupKey) {
         match kind {
             Kind::Attendance => {
-                self.ask(Question::Record(container.clone()));
-                self.ask(Question::Sum(container.clone()));
-                self.ask(Question::Parts(container.clone()));
+                self.ask(Lookup::Record(container.clone()));
+                self.ask(Lookup::Sum(container.clone()));
+                self.ask(Lookup::Parts(container.clone()));
             }
             Kind::Donation => {
-                self.ask(Question::Record(container.clone()));
-                self.ask(Question::Parts(container.clone()));
+                self.ask(Lookup::Record(container.clone()));
+                self.ask(Lookup::Parts(container.clone()));
             }
-            Kind::Answer => self.ask(Question::Record(container.clone())),
+            Kind::Answer => self.ask(Lookup::Record(container.clone())),
             _ => {}
         }
     }
 
     /// The same for a record that is there.
-    fn settles(&mut self, kind: Kind, at: Option<&Address>) {
+    fn settles(&mut self, kind: Kind, at: Option<&RecordAddress>) {
         if let (Some(parent), Some(at)) = (kind.schema().parent, at) {
-            self.container(kind, &Key::Link(kind, at.id.clone(), parent));
+            self.container(kind, &LookupKey::Link(kind, at.id.clone(), parent));
         }
     }
 
@@ -202,16 +210,16 @@ impl First<'_> {
         if let Some(field) = kind.schema().unique_name()
             && let Some(name) = fields.get(field.name).and_then(crate::json::Json::as_str)
         {
-            self.ask(Question::Find(Key::Name(kind, name.to_owned())));
+            self.ask(Lookup::Find(LookupKey::Name(kind, name.to_owned())));
         }
     }
 
     /// What a posted person is looked up by.
-    fn person(&mut self, posted: &RawDraft) -> Vec<Key> {
-        let own = posted.own.clone().map(|id| Key::Id(Kind::Person, id));
+    fn person(&mut self, posted: &RawDraft) -> Vec<LookupKey> {
+        let own = posted.own.clone().map(|id| LookupKey::Id(Kind::Person, id));
         let posted_keys = self.matching.keys(&posted.identifiers, &posted.fields);
         let identifiers = posted.identifiers.iter().cloned().map(MatchKey::Identifier);
-        let keys: Vec<Key> = own
+        let keys: Vec<LookupKey> = own
             .into_iter()
             .chain(
                 posted_keys
@@ -221,17 +229,17 @@ impl First<'_> {
             )
             .collect();
         for key in &keys {
-            self.ask(Question::Record(key.clone()));
+            self.ask(Lookup::Record(key.clone()));
         }
         keys
     }
 
-    fn members(&mut self, kind: Kind, groups: Vec<Key>, people: Vec<Key>) {
+    fn members(&mut self, kind: Kind, groups: Vec<LookupKey>, people: Vec<LookupKey>) {
         for group in &groups {
-            self.ask(Question::Find(group.clone()));
+            self.ask(Lookup::Find(group.clone()));
         }
         if !groups.is_empty() && !people.is_empty() {
-            self.ask(Question::Members {
+            self.ask(Lookup::Members {
                 kind,
                 groups,
                 people,
@@ -239,11 +247,11 @@ impl First<'_> {
         }
     }
 
-    fn help(&mut self, plan: &RawPlan) {
+    fn help(&mut self, plan: &RawHelperRequest) {
         if let Some(container) = &plan.container {
-            self.ask(Question::Find(container.into()));
+            self.ask(Lookup::Find(container.into()));
             if plan.helper == HelperName::Schedule {
-                self.ask(Question::Record(container.into()));
+                self.ask(Lookup::Record(container.into()));
             }
         }
         if let Some(draft) = &plan.action {
@@ -254,13 +262,13 @@ impl First<'_> {
             .flat_map(Triggers::wanted)
             .flat_map(|(trigger, _)| contact_keys(plan, trigger))
         {
-            self.ask(Question::Kept(key));
+            self.ask(Lookup::Kept(key));
         }
         self.named(plan);
     }
 
     /// What the rules of helpers ask by themselves: who and what a plan names.
-    fn named(&mut self, plan: &RawPlan) {
+    fn named(&mut self, plan: &RawHelperRequest) {
         let mut people = plan
             .person
             .as_ref()
@@ -270,19 +278,19 @@ impl First<'_> {
             let own = draft
                 .own
                 .as_ref()
-                .map(|id: &Id| Key::Id(draft.kind, id.clone()));
+                .map(|id: &Id| LookupKey::Id(draft.kind, id.clone()));
             let identifiers = draft
                 .identifiers
                 .iter()
-                .map(|it| Key::Identifier(draft.kind, it.clone()));
+                .map(|it| LookupKey::Identifier(draft.kind, it.clone()));
             for key in own.into_iter().chain(identifiers) {
                 self.ask(if plan.anonymous {
-                    Question::Find(key)
+                    Lookup::Find(key)
                 } else {
-                    Question::Record(key)
+                    Lookup::Record(key)
                 });
             }
-            people.extend(draft.link("person").map(Key::from));
+            people.extend(draft.link("person").map(LookupKey::from));
             if let Some(container) = plan
                 .container
                 .as_ref()
@@ -292,31 +300,31 @@ impl First<'_> {
             }
         }
         if plan.helper == HelperName::RecordCanvass {
-            people = plan.container.iter().map(Key::from).collect();
+            people = plan.container.iter().map(LookupKey::from).collect();
         }
         for (kinds, named) in [
-            (Memberships::TAGS, &plan.functions.tags),
-            (Memberships::LISTS, &plan.functions.lists),
+            (GroupKind::TAGS, &plan.functions.tags),
+            (GroupKind::LISTS, &plan.functions.lists),
         ] {
-            let groups: Vec<Key> = named
+            let groups: Vec<LookupKey> = named
                 .iter()
-                .filter_map(|named: &Named| group_key(&kinds, named))
+                .filter_map(|named: &GroupRef| group_key(&kinds, named))
                 .collect();
             self.members(kinds.member, groups, people.clone());
         }
-        let questions: Vec<Key> = plan
+        let questions: Vec<LookupKey> = plan
             .functions
             .responses
             .iter()
             .filter_map(|it| question_key(&it.question))
             .collect();
         for question in &questions {
-            self.ask(Question::Record(question.clone()));
+            self.ask(Lookup::Record(question.clone()));
         }
         let named = |draft: &RawDraft| draft.own.is_some() || !draft.identifiers.is_empty();
         let may_repeat = !plan.anonymous && plan.action.as_ref().is_some_and(named);
         if may_repeat && !questions.is_empty() && !people.is_empty() {
-            self.ask(Question::Answered { people, questions });
+            self.ask(Lookup::Answered { people, questions });
         }
     }
 }

@@ -3,35 +3,35 @@
 
 use std::collections::{HashMap, HashSet, hash_map::Entry};
 
-use super::{Asked, Ground, New, trigger_limit::limit_keys};
+use super::{CreateOptions, RuleContext, RuleResult, trigger_limit::limit_keys};
 use crate::{
     draft::RawDraft,
-    error::{Code, Error, Problem, Property},
+    error::{Error, ErrorCode, Problem, PropertyPath},
     helper::{
-        Choices, EntryStatus, Functions, Memberships, Named, QuestionRef, RawOutcome, RawPlan,
-        ResponseInput, Triggers, answer_draft,
+        ActionFunctions, AllowedAnswers, AnswerInput, EntryStatus, GroupKind, GroupRef,
+        QuestionRef, RawHelperOutcome, RawHelperRequest, Triggers, answer_draft,
     },
     json::{Json, Object},
-    link::Address,
+    link::RecordAddress,
     model::Kind,
-    outbox::ToSend,
-    store::{Found, Key, Pause, Stored},
+    outbox::OutboxPayload,
+    store::{LookupKey, RecordLocation, RuleError, StoredRecord},
     value::Id,
 };
 
 /// Who a call is about, and what it recorded.
-pub(super) struct Done<'a> {
-    pub(super) plan: &'a RawPlan,
+pub(super) struct RecordedAction<'a> {
+    pub(super) plan: &'a RawHelperRequest,
     /// The person that tags, lists and answers are for.
-    pub(super) person: Option<Address>,
-    pub(super) action: Option<&'a Stored>,
+    pub(super) person: Option<RecordAddress>,
+    pub(super) action: Option<&'a StoredRecord>,
     /// Whether the action was recorded before, by an earlier try of the same call (UND-24).
     pub(super) is_repeat: bool,
     /// Whether the call is refused already: nobody may be there, because the person was wrong.
     pub(super) is_refused: bool,
 }
 
-impl Done<'_> {
+impl RecordedAction<'_> {
     /// Whether nobody is there whom tags, lists and answers could be for (UND-29).
     fn lacks_person(&self) -> bool {
         self.person.is_none() && !self.is_refused
@@ -39,27 +39,27 @@ impl Done<'_> {
 }
 
 /// Does what a call asks for its person; each entry succeeds or fails alone (ERR-29).
-pub(super) fn run<G: Ground>(
+pub(super) fn run<G: RuleContext>(
     ground: &mut G,
-    functions: &Functions,
-    done: &Done<'_>,
-    outcome: &mut RawOutcome,
-) -> Asked<()> {
+    functions: &ActionFunctions,
+    done: &RecordedAction<'_>,
+    outcome: &mut RawHelperOutcome,
+) -> RuleResult<()> {
     for (kinds, all) in [
-        (&Memberships::TAGS, &functions.tags),
-        (&Memberships::LISTS, &functions.lists),
+        (&GroupKind::TAGS, &functions.tags),
+        (&GroupKind::LISTS, &functions.lists),
     ] {
         for named in all {
             let status = join(ground, kinds, named, done)?;
             outcome.entry(kinds.member, status);
         }
     }
-    let mut known = Known {
+    let mut known = QuestionCache {
         questions: HashMap::new(),
         answered: HashSet::new(),
     };
     if let (Some(person), true) = (&done.person, done.is_repeat) {
-        let questions: Vec<Key> = functions
+        let questions: Vec<LookupKey> = functions
             .responses
             .iter()
             .filter_map(|it| question_key(&it.question))
@@ -84,12 +84,12 @@ pub(super) fn run<G: Ground>(
 }
 
 /// Ties the person to a tag or a list (HAF-02 to HAF-06).
-fn join<G: Ground>(
+fn join<G: RuleContext>(
     ground: &mut G,
-    kinds: &Memberships,
-    named: &Named,
-    done: &Done<'_>,
-) -> Asked<EntryStatus> {
+    kinds: &GroupKind,
+    named: &GroupRef,
+    done: &RecordedAction<'_>,
+) -> RuleResult<EntryStatus> {
     if done.lacks_person() {
         return Ok(needs_person(kinds.property(named)));
     }
@@ -113,12 +113,12 @@ fn join<G: Ground>(
 
 /// Records an answer of the person (HAF-07 to HAF-10), unless an earlier try of the same call did
 /// (UND-24).
-fn respond<G: Ground>(
+fn respond<G: RuleContext>(
     ground: &mut G,
-    response: &ResponseInput,
-    done: &Done<'_>,
-    known: &mut Known,
-) -> Asked<EntryStatus> {
+    response: &AnswerInput,
+    done: &RecordedAction<'_>,
+    known: &mut QuestionCache,
+) -> RuleResult<EntryStatus> {
     if done.lacks_person() {
         return Ok(needs_person(response.path.clone()));
     }
@@ -131,7 +131,10 @@ fn respond<G: Ground>(
             let question = ground.record(unknown.key())?;
             let names = ground.share_names();
             let question = question.map(|it| {
-                Ok::<_, Error>((it.found(), Choices::of(&it.record.read_fields(names)?)))
+                Ok::<_, Error>((
+                    it.found(),
+                    AllowedAnswers::of(&it.record.read_fields(names)?),
+                ))
             });
             unknown.insert(question.transpose()?)
         }
@@ -165,7 +168,11 @@ fn respond<G: Ground>(
 }
 
 /// Creates one entry; what is refused fails the entry alone.
-fn entry<G: Ground>(ground: &mut G, mut draft: RawDraft, done: &Done<'_>) -> Asked<EntryStatus> {
+fn entry<G: RuleContext>(
+    ground: &mut G,
+    mut draft: RawDraft,
+    done: &RecordedAction<'_>,
+) -> RuleResult<EntryStatus> {
     // A submission's answers, and a canvass's answers and taggings, remember it (UND-01).
     let action = done.action.map(|action| action.record.address());
     let references = draft.kind.schema().references();
@@ -174,19 +181,23 @@ fn entry<G: Ground>(ground: &mut G, mut draft: RawDraft, done: &Done<'_>) -> Ask
             .iter()
             .any(|it| it.is_scope && it.kind == action.kind)
     });
-    match ground.create(&draft, &New::default()) {
+    match ground.create(&draft, &CreateOptions::default()) {
         Ok((_, is_new)) => Ok(EntryStatus::stored(is_new)),
-        Err(Pause::Failed(error)) => Ok(EntryStatus::Failed(error.into_problems()?)),
+        Err(RuleError::Failed(error)) => Ok(EntryStatus::Failed(error.into_problems()?)),
         Err(other) => Err(other),
     }
 }
 
 /// Notes the server responses that a call asks for, each by itself: one that cannot be sent does
 /// not send the others again (HAF-11). An anonymous call that has no person sends none.
-fn trigger<G: Ground>(ground: &mut G, triggers: &Triggers, done: &Done<'_>) -> Asked<()> {
+fn trigger<G: RuleContext>(
+    ground: &mut G,
+    triggers: &Triggers,
+    done: &RecordedAction<'_>,
+) -> RuleResult<()> {
     let person = done.person.as_ref().map(|person| person.id.clone());
     triggers.wanted().try_for_each(|(trigger, identifiers)| {
-        let response = ToSend::Response {
+        let response = OutboxPayload::Response {
             trigger,
             identifiers: identifiers.to_vec(),
             helper: done.plan.helper,
@@ -204,16 +215,16 @@ fn trigger<G: Ground>(ground: &mut G, triggers: &Triggers, done: &Done<'_>) -> A
 }
 
 /// What the answers of one call have to do with, each read once however many answers there are.
-struct Known {
-    questions: HashMap<Key, Option<(Found, Choices)>>,
+struct QuestionCache {
+    questions: HashMap<LookupKey, Option<(RecordLocation, AllowedAnswers)>>,
     /// What an earlier try of the call recorded (UND-24).
-    answered: HashSet<Answered>,
+    answered: HashSet<GivenAnswer>,
 }
 
 /// A question, and what was answered to it.
-type Answered = (Id, [Option<String>; 2]);
+type GivenAnswer = (Id, [Option<String>; 2]);
 
-fn answer_to(question: &Id, fields: &Object) -> Answered {
+fn answer_to(question: &Id, fields: &Object) -> GivenAnswer {
     (
         question.clone(),
         ["value", "responses"].map(|name| fields.get(name).map(Json::to_string)),
@@ -221,11 +232,11 @@ fn answer_to(question: &Id, fields: &Object) -> Answered {
 }
 
 /// What a question is looked up by (HAF-08); `None` for something that no question can have.
-pub(super) fn question_key(question: &QuestionRef) -> Option<Key> {
+pub(super) fn question_key(question: &QuestionRef) -> Option<LookupKey> {
     match question {
-        QuestionRef::Id(id) => Some(Key::Id(Kind::Question, id.clone())),
+        QuestionRef::Id(id) => Some(LookupKey::Id(Kind::Question, id.clone())),
         QuestionRef::Identifier(identifier) => {
-            Some(Key::Identifier(Kind::Question, identifier.clone()))
+            Some(LookupKey::Identifier(Kind::Question, identifier.clone()))
         }
         QuestionRef::Unknown => None,
     }
@@ -233,24 +244,24 @@ pub(super) fn question_key(question: &QuestionRef) -> Option<Key> {
 
 /// What a tag or a list is looked up by; `None` for an address that leads to nothing of this
 /// server.
-pub(super) fn group_key(kinds: &Memberships, named: &Named) -> Option<Key> {
+pub(super) fn group_key(kinds: &GroupKind, named: &GroupRef) -> Option<LookupKey> {
     match named {
-        Named::Name(name) => Some(Key::Name(kinds.group, name.clone())),
-        Named::Address(id) => id.as_ref().map(|id| Key::Id(kinds.group, id.clone())),
+        GroupRef::Name(name) => Some(LookupKey::Name(kinds.group, name.clone())),
+        GroupRef::Address(id) => id.as_ref().map(|id| LookupKey::Id(kinds.group, id.clone())),
     }
 }
 
 /// The status of an action function that needs a person where there is none (UND-29).
-fn needs_person(property: impl Into<Property>) -> EntryStatus {
+fn needs_person(property: impl Into<PropertyPath>) -> EntryStatus {
     EntryStatus::Failed(vec![Problem::new(
-        Code::PersonRequired,
+        ErrorCode::PersonRequired,
         property,
-        Code::PersonRequired.meaning(),
+        ErrorCode::PersonRequired.meaning(),
     )])
 }
 
 /// The problem of a question that does not exist (HAF-08).
-fn unknown_question(response: &ResponseInput) -> Problem {
-    let code = Code::QuestionDoesNotExist;
+fn unknown_question(response: &AnswerInput) -> Problem {
+    let code = ErrorCode::QuestionDoesNotExist;
     Problem::new(code, response.path.clone().then("question"), code.meaning())
 }

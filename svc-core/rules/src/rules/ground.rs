@@ -4,46 +4,61 @@ use std::sync::Arc;
 
 use crate::{
     draft::{RawDraft, RawPatch},
-    helper::{Merge, PersonMatching, Scheduling},
+    helper::{MergePolicy, PersonMatching, ScheduleChange},
     json::Object,
-    link::{Address, ShareNames},
+    link::{RecordAddress, ShareNames},
     model::Kind,
-    outbox::ToSend,
-    store::{Found, Key, Pause, Stored},
+    outbox::OutboxPayload,
+    store::{LookupKey, RecordLocation, RuleError, StoredRecord},
     value::{Id, Timestamp},
 };
 
 /// What a rule gets, or why it has to stop.
-pub type Asked<T> = Result<T, Pause>;
+pub type RuleResult<T> = Result<T, RuleError>;
 
 /// The questions and changes of the rules of helpers.
 ///
-/// Every method fails with [`Pause`]: an answer is missing, or the call fails.
+/// Every method fails with [`RuleError`]: an answer is missing, or the call fails.
 #[expect(
     clippy::missing_errors_doc,
     reason = "the documentation of the trait names the errors of all methods"
 )]
-pub trait Ground {
+pub trait RuleContext {
     /// The record at an address, without reading it; one with another parent is not there (COL-19).
-    fn find_at(&mut self, address: &Address) -> Asked<Option<Found>>;
+    fn find_at(&mut self, address: &RecordAddress) -> RuleResult<Option<RecordLocation>>;
     /// Whether there is such a record, and where.
-    fn find(&mut self, key: &Key) -> Asked<Option<Found>>;
+    fn find(&mut self, key: &LookupKey) -> RuleResult<Option<RecordLocation>>;
     /// The record itself.
-    fn record(&mut self, key: &Key) -> Asked<Option<Stored>>;
+    fn record(&mut self, key: &LookupKey) -> RuleResult<Option<StoredRecord>>;
     /// What a person has answered to these questions; nothing where that cannot be told.
-    fn answered(&mut self, person: &Id, questions: Vec<Key>) -> Asked<Vec<Stored>>;
+    fn answered(&mut self, person: &Id, questions: Vec<LookupKey>)
+    -> RuleResult<Vec<StoredRecord>>;
     /// Creates a record; `false` beside the one that was there already (UND-38).
-    fn create(&mut self, draft: &RawDraft, new: &New) -> Asked<(Stored, bool)>;
+    fn create(&mut self, draft: &RawDraft, new: &CreateOptions)
+    -> RuleResult<(StoredRecord, bool)>;
     /// Changes a record whose fields are `before`.
-    fn update(&mut self, stored: Stored, before: &Object, patch: &RawPatch) -> Asked<Stored>;
+    fn update(
+        &mut self,
+        stored: StoredRecord,
+        before: &Object,
+        patch: &RawPatch,
+    ) -> RuleResult<StoredRecord>;
     /// Sets or clears the dates of a message (SCH-01, SCH-04).
-    fn schedule(&mut self, message: &Address, dates: Scheduling) -> Asked<Stored>;
+    fn schedule(
+        &mut self,
+        message: &RecordAddress,
+        dates: ScheduleChange,
+    ) -> RuleResult<StoredRecord>;
     /// Notes a server response to send (HAF-11).
-    fn trigger(&mut self, response: ToSend) -> Asked<()>;
+    fn trigger(&mut self, response: OutboxPayload) -> RuleResult<()>;
     /// Notes a server response to send to a person, at most once in 24 hours for each of these keys
     /// (HAF-14).
-    fn trigger_once_a_day(&mut self, response: ToSend, person: &Id, keys: &[Arc<str>])
-    -> Asked<()>;
+    fn trigger_once_a_day(
+        &mut self,
+        response: OutboxPayload,
+        person: &Id,
+        keys: &[Arc<str>],
+    ) -> RuleResult<()>;
     /// Whether nothing of a call stays that is refused at its action, and all of its problems are
     /// told together.
     fn is_whole(&self) -> bool;
@@ -64,26 +79,26 @@ pub trait Ground {
 
 /// How a new record comes about.
 #[derive(Debug, Clone, Default)]
-pub struct New {
+pub struct CreateOptions {
     /// The person that the action is by, whoever the draft names.
-    pub person: Option<Address>,
+    pub person: Option<RecordAddress>,
     /// Its id and moment, where they are given.
     pub(crate) given: Option<(Id, Timestamp)>,
     /// What is done about people named in tickets.
-    pub(crate) holders: Holders,
+    pub(crate) holders: TicketHolderPolicy,
 }
 
 /// What is done about people named in the tickets of a new attendance (RES-attendance-14).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Holders {
+pub enum TicketHolderPolicy {
     /// They are recognised or made, as a posted person is.
-    Recognise(Merge),
+    Recognise(MergePolicy),
     /// Those who are known are noted, nobody is changed or made.
     Note,
 }
 
-impl Default for Holders {
+impl Default for TicketHolderPolicy {
     fn default() -> Self {
-        Self::Recognise(Merge::Replace)
+        Self::Recognise(MergePolicy::Replace)
     }
 }

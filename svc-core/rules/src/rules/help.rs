@@ -4,19 +4,21 @@
 use std::sync::Arc;
 
 use super::{
-    Asked, Case, Ground, New, action,
-    functions::{self, Done},
+    CreateOptions, RuleContext, RuleResult, StoreRuleContext, action,
+    functions::{self, RecordedAction},
     person,
 };
 use crate::{
     draft::{RawDraft, RawPatch},
-    error::{Error, Property},
-    helper::{EntryStatus, HelperName, PersonMatching, RawOutcome, RawPlan, Scheduling},
+    error::{Error, PropertyPath},
+    helper::{
+        EntryStatus, HelperName, PersonMatching, RawHelperOutcome, RawHelperRequest, ScheduleChange,
+    },
     json::Object,
-    link::{Address, ShareNames},
+    link::{RecordAddress, ShareNames},
     model::Kind,
-    outbox::ToSend,
-    store::{Found, Key, Pause, Stored},
+    outbox::OutboxPayload,
+    store::{LookupKey, RecordLocation, RuleError, StoredRecord},
     value::{Id, Timestamp},
 };
 
@@ -25,7 +27,10 @@ use crate::{
 /// # Errors
 ///
 /// An answer is missing, or the call fails.
-pub fn help<G: Ground>(ground: &mut G, plan: &RawPlan) -> Asked<RawOutcome> {
+pub fn help<G: RuleContext>(
+    ground: &mut G,
+    plan: &RawHelperRequest,
+) -> RuleResult<RawHelperOutcome> {
     let container = match &plan.container {
         Some(address) => Some(
             ground
@@ -35,7 +40,7 @@ pub fn help<G: Ground>(ground: &mut G, plan: &RawPlan) -> Asked<RawOutcome> {
         ),
         None => None,
     };
-    let mut outcome = RawOutcome::default();
+    let mut outcome = RawHelperOutcome::default();
     if plan.helper == HelperName::Schedule {
         let (Some(message), Some(dates)) = (&plan.container, plan.schedule) else {
             return Err(Error::unexpected(
@@ -52,13 +57,15 @@ pub fn help<G: Ground>(ground: &mut G, plan: &RawPlan) -> Asked<RawOutcome> {
     let mut person = None;
     if let Some(posted) = &plan.person {
         match person::recognise(ground, posted, plan.merge)
-            .map_err(|pause| pause.within(&Property::member("person")))
+            .map_err(|pause| pause.within(&PropertyPath::member("person")))
         {
             Ok((known, is_new)) => {
                 outcome.entry(Kind::Person, EntryStatus::stored(is_new));
                 person = Some(known);
             }
-            Err(Pause::Failed(error)) if ground.goes_on() => wrong.extend(error.into_problems()?),
+            Err(RuleError::Failed(error)) if ground.goes_on() => {
+                wrong.extend(error.into_problems()?)
+            }
             Err(error) => return Err(error),
         }
     }
@@ -68,9 +75,9 @@ pub fn help<G: Ground>(ground: &mut G, plan: &RawPlan) -> Asked<RawOutcome> {
         let by = person.as_ref().map(|person| person.record.address());
         let is_canvass = plan.helper == HelperName::RecordCanvass;
         let part = if is_canvass {
-            Property::member("canvass")
+            PropertyPath::member("canvass")
         } else {
-            Property::default()
+            PropertyPath::default()
         };
         match action::record(ground, draft, by, plan).map_err(|pause| pause.within(&part)) {
             Ok((action, is_new)) => {
@@ -80,7 +87,7 @@ pub fn help<G: Ground>(ground: &mut G, plan: &RawPlan) -> Asked<RawOutcome> {
             }
             // The person is there: the action alone failed, and what hangs on it is not tried
             // (HLP-10).
-            Err(Pause::Failed(error)) if person.is_some() && !ground.is_whole() => {
+            Err(RuleError::Failed(error)) if person.is_some() && !ground.is_whole() => {
                 outcome.entry(
                     plan.helper.records(),
                     EntryStatus::Failed(error.into_problems()?),
@@ -88,7 +95,9 @@ pub fn help<G: Ground>(ground: &mut G, plan: &RawPlan) -> Asked<RawOutcome> {
                 outcome.person = person.map(|person| person.record);
                 return Ok(outcome);
             }
-            Err(Pause::Failed(error)) if ground.goes_on() => wrong.extend(error.into_problems()?),
+            Err(RuleError::Failed(error)) if ground.goes_on() => {
+                wrong.extend(error.into_problems()?)
+            }
             Err(error) => return Err(error),
         }
     }
@@ -101,7 +110,7 @@ pub fn help<G: Ground>(ground: &mut G, plan: &RawPlan) -> Asked<RawOutcome> {
             .and_then(|action| action.record.link("person").cloned()),
     };
     let is_refused = ground.is_refused() || !wrong.is_empty();
-    let done = Done {
+    let done = RecordedAction {
         plan,
         person: of_call,
         action: recorded.as_ref(),
@@ -118,9 +127,9 @@ pub fn help<G: Ground>(ground: &mut G, plan: &RawPlan) -> Asked<RawOutcome> {
     Ok(outcome)
 }
 
-impl Pause {
+impl RuleError {
     /// The same about a part of a body (ERR-26).
-    pub(crate) fn within(self, part: &Property) -> Self {
+    pub(crate) fn within(self, part: &PropertyPath) -> Self {
         match self {
             Self::Failed(error) => Self::Failed(error.within(part.clone())),
             other => other,
@@ -128,46 +137,63 @@ impl Pause {
     }
 }
 
-impl Ground for Case<'_> {
-    fn find_at(&mut self, address: &Address) -> Asked<Option<Found>> {
-        Case::find_at(self, address)
+impl RuleContext for StoreRuleContext<'_> {
+    fn find_at(&mut self, address: &RecordAddress) -> RuleResult<Option<RecordLocation>> {
+        StoreRuleContext::find_at(self, address)
     }
 
-    fn find(&mut self, key: &Key) -> Asked<Option<Found>> {
+    fn find(&mut self, key: &LookupKey) -> RuleResult<Option<RecordLocation>> {
         self.ledger.find(key)
     }
 
-    fn record(&mut self, key: &Key) -> Asked<Option<Stored>> {
+    fn record(&mut self, key: &LookupKey) -> RuleResult<Option<StoredRecord>> {
         self.ledger.record(key)
     }
 
-    fn answered(&mut self, person: &Id, questions: Vec<Key>) -> Asked<Vec<Stored>> {
+    fn answered(
+        &mut self,
+        person: &Id,
+        questions: Vec<LookupKey>,
+    ) -> RuleResult<Vec<StoredRecord>> {
         self.ledger.answered(person, questions)
     }
 
-    fn create(&mut self, draft: &RawDraft, new: &New) -> Asked<(Stored, bool)> {
-        Case::create(self, draft, new)
+    fn create(
+        &mut self,
+        draft: &RawDraft,
+        new: &CreateOptions,
+    ) -> RuleResult<(StoredRecord, bool)> {
+        StoreRuleContext::create(self, draft, new)
     }
 
-    fn update(&mut self, stored: Stored, before: &Object, patch: &RawPatch) -> Asked<Stored> {
-        Case::update(self, stored, before, patch)
+    fn update(
+        &mut self,
+        stored: StoredRecord,
+        before: &Object,
+        patch: &RawPatch,
+    ) -> RuleResult<StoredRecord> {
+        StoreRuleContext::update(self, stored, before, patch)
     }
 
-    fn schedule(&mut self, message: &Address, dates: Scheduling) -> Asked<Stored> {
+    fn schedule(
+        &mut self,
+        message: &RecordAddress,
+        dates: ScheduleChange,
+    ) -> RuleResult<StoredRecord> {
         self.schedule_message(message, dates)
     }
 
-    fn trigger(&mut self, response: ToSend) -> Asked<()> {
+    fn trigger(&mut self, response: OutboxPayload) -> RuleResult<()> {
         self.send(response);
         Ok(())
     }
 
     fn trigger_once_a_day(
         &mut self,
-        response: ToSend,
+        response: OutboxPayload,
         person: &Id,
         keys: &[Arc<str>],
-    ) -> Asked<()> {
+    ) -> RuleResult<()> {
         self.send_once_a_day(response, person, keys)
     }
 

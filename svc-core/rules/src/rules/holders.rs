@@ -2,21 +2,21 @@
 //! (RES-attendance-14).
 
 use super::{
-    Asked, Case, Holders, check,
+    RuleResult, StoreRuleContext, TicketHolderPolicy, check,
     lists::{in_order, list},
     person,
 };
 use crate::{
     draft::RawDraft,
-    error::{Problem, Property},
-    helper::Merge,
+    error::{Problem, PropertyPath},
+    helper::MergePolicy,
     json::{Json, Object},
     model::Kind,
-    store::{Change, Key, Pause, Stored},
+    store::{Change, LookupKey, RuleError, StoredRecord},
     value::{Id, Identifier},
 };
 
-impl Case<'_> {
+impl StoreRuleContext<'_> {
     /// Recognises the holders named in the tickets of an attendance (RES-attendance-14): who they
     /// are, with the place of their ticket. From then on the ticket names them by the server's own
     /// identifier.
@@ -27,9 +27,9 @@ impl Case<'_> {
         &mut self,
         fields: &mut Object,
         named: &[(usize, Id)],
-        holders: Holders,
+        holders: TicketHolderPolicy,
         problems: &mut Vec<Problem>,
-    ) -> Asked<Vec<(usize, Id)>> {
+    ) -> RuleResult<Vec<(usize, Id)>> {
         let mut recognised = Vec::new();
         for (place, ticket) in list(fields, "tickets").iter().enumerate() {
             let own = named
@@ -40,32 +40,34 @@ impl Case<'_> {
                 continue;
             };
             let person = match holders {
-                Holders::Recognise(merge) => {
-                    let part = Property::member("tickets").element(place).then("person");
+                TicketHolderPolicy::Recognise(merge) => {
+                    let part = PropertyPath::member("tickets")
+                        .element(place)
+                        .then("person");
                     let wrong = posted.complete(self.call.received);
                     let holder = check(wrong)
-                        .map_err(Pause::from)
+                        .map_err(RuleError::from)
                         .and_then(|()| person::recognise(self, &posted, merge));
                     match holder.map_err(|pause| pause.within(&part)) {
                         Ok((person, _)) => Some(person),
-                        Err(Pause::Failed(error)) => {
+                        Err(RuleError::Failed(error)) => {
                             problems.extend(error.into_problems()?);
                             None
                         }
                         Err(pause) => return Err(pause),
                     }
                 }
-                Holders::Note => {
+                TicketHolderPolicy::Note => {
                     // Who is not there is not noted.
                     if let Some(own) = &posted.own
                         && self
                             .ledger
-                            .find(&Key::Id(Kind::Person, own.clone()))?
+                            .find(&LookupKey::Id(Kind::Person, own.clone()))?
                             .is_none()
                     {
                         posted.own = None;
                     }
-                    person::known(self, &posted, Merge::Keep)?
+                    person::known(self, &posted, MergePolicy::Keep)?
                 }
             };
             if let Some(person) = person {
@@ -77,7 +79,7 @@ impl Case<'_> {
     }
 
     /// Notes who holds which ticket of an attendance.
-    pub(super) fn hold(&mut self, attendance: &Stored, holders: Vec<(usize, Id)>) {
+    pub(super) fn hold(&mut self, attendance: &StoredRecord, holders: Vec<(usize, Id)>) {
         for (place, person) in holders {
             let place = i64::try_from(place).unwrap_or(i64::MAX);
             self.ledger.change(Change::Hold {
@@ -93,19 +95,21 @@ impl Case<'_> {
         &mut self,
         named: &[(usize, Id)],
         problems: &mut Vec<Problem>,
-    ) -> Asked<Vec<(usize, Id)>> {
+    ) -> RuleResult<Vec<(usize, Id)>> {
         let mut known: Vec<(usize, Id)> = Vec::new();
         for (place, id) in named {
             let is_second = known.iter().any(|(of, other)| of == place && other != id);
             if !is_second
                 && self
                     .ledger
-                    .find(&Key::Id(Kind::Person, id.clone()))?
+                    .find(&LookupKey::Id(Kind::Person, id.clone()))?
                     .is_some()
             {
                 known.push((*place, id.clone()));
             } else {
-                let part = Property::member("tickets").element(*place).then("person");
+                let part = PropertyPath::member("tickets")
+                    .element(*place)
+                    .then("person");
                 problems.push(Problem::own_identifier_in_use().within(&part));
             }
         }
@@ -140,7 +144,12 @@ impl Case<'_> {
 
     /// Follows the holders of an attendance whose tickets were replaced: they are not recognised
     /// again (RES-attendance-14), but stay known wherever they stand now.
-    pub(super) fn move_holders(&mut self, attendance: &Stored, before: &Object, after: &Object) {
+    pub(super) fn move_holders(
+        &mut self,
+        attendance: &StoredRecord,
+        before: &Object,
+        after: &Object,
+    ) {
         let named = |fields: &Object| -> Vec<Option<TicketHolder>> {
             list(fields, "tickets")
                 .iter()
@@ -156,7 +165,7 @@ impl Case<'_> {
             .collect();
         // Each ticket takes over one holder: who stands where it stood, then who is the same
         // person, then who reads alike.
-        let ways: [Way; 3] = [
+        let ways: [HolderCriterion; 3] = [
             |old, from, new, to| from == to && old.is(new),
             |old, _, new, _| old.own.is_some() && old.own == new.own,
             |old, _, new, _| old.is(new),
@@ -182,7 +191,7 @@ impl Case<'_> {
 }
 
 /// A way in which a holder before a change, at its place, may be one after it, at its place.
-type Way = fn(&TicketHolder, usize, &TicketHolder, usize) -> bool;
+type HolderCriterion = fn(&TicketHolder, usize, &TicketHolder, usize) -> bool;
 
 /// The person in a ticket, as tickets before and after a change are compared.
 struct TicketHolder {

@@ -2,12 +2,12 @@
 
 use bytes::Bytes;
 
-use super::{Asked, Case};
-use crate::store::{Change, Outcome};
+use super::{RuleResult, StoreRuleContext};
+use crate::store::{Change, WriteOutcome};
 
-impl Case<'_> {
+impl StoreRuleContext<'_> {
     /// The answer that is kept of this call, where it has been here before.
-    pub(super) fn kept_answer(&mut self) -> Asked<Option<Bytes>> {
+    pub(super) fn kept_answer(&mut self) -> RuleResult<Option<Bytes>> {
         let Some(keep) = &self.call.keep else {
             return Ok(None);
         };
@@ -19,7 +19,7 @@ impl Case<'_> {
     }
 
     /// Keeps the answer of this call, which is done.
-    pub(super) fn keep_answer(&mut self, outcome: &Outcome) -> Asked<()> {
+    pub(super) fn keep_answer(&mut self, outcome: &WriteOutcome) -> RuleResult<()> {
         let Some(keep) = &self.call.keep else {
             return Ok(());
         };

@@ -1,7 +1,7 @@
 //! The rulebook: what each call of the interface means, decided once for every store.
 //!
 //! Each file has the rules of one thing and reads like the rows of the catalogue that it
-//! implements. A rule asks its `Ground` or `Ledger` and changes the ledger; it never waits, never
+//! implements. A rule asks its `RuleContext` or `TransactionView` and changes the ledger; it never waits, never
 //! stores, and may be run again.
 
 mod action;
@@ -33,20 +33,23 @@ pub use delete::removal;
 pub use first::first_keys;
 pub use first::{first_questions, first_questions_once};
 #[doc(hidden)]
-pub use ground::{Asked, Ground, Holders, New};
+pub use ground::{CreateOptions, RuleContext, RuleResult, TicketHolderPolicy};
 #[doc(hidden)]
 pub use help::help;
-pub use person::{Candidate, Known, Wanted};
-pub use repair::{Repair, Rounded};
+pub use person::{MatchedPerson, PersonCandidate, PersonLookup};
+pub use repair::{RecordRepair, RoundedAmount};
 
 use crate::{
     error::{Error, Problem},
     json::Object,
-    link::{Address, Ref, ShareNames},
+    link::{LinkValue, RecordAddress, ShareNames},
     model::Kind,
-    outbox::{Dispatch, ToSend},
+    outbox::{OutboxEntry, OutboxPayload},
     record::RawRecord,
-    store::{Answers, Call, Change, Found, Key, Ledger, Outcome, Overlay, Pause, Turn, Work},
+    store::{
+        Change, LookupKey, LookupSource, PendingChanges, RecordLocation, RuleError,
+        TransactionContext, TransactionView, WriteOperation, WriteOutcome, WriteRequest,
+    },
     value::Id,
 };
 
@@ -57,7 +60,7 @@ pub struct Decision {
     /// What is changed, all or nothing of it.
     pub changes: Vec<Change>,
     /// What the caller is answered once that is durable.
-    pub outcome: Outcome,
+    pub outcome: WriteOutcome,
 }
 
 /// Decides a call: the one place where the interface says what a write means.
@@ -67,21 +70,21 @@ pub struct Decision {
 ///
 /// # Errors
 ///
-/// [`Pause::Missing`] and [`Pause::Unsettled`] if it has to run again. Otherwise [`Pause::Failed`]
+/// [`RuleError::Missing`] and [`RuleError::Unsettled`] if it has to run again. Otherwise [`RuleError::Failed`]
 /// with one of these errors:
 ///
 /// - [`ErrorKind::Invalid`](crate::error::ErrorKind::Invalid) with every problem that only the store
-///   knows (ERR-39), also if there is none but the call [is refused already](Call::is_refused);
+///   knows (ERR-39), also if there is none but the call [is refused already](WriteRequest::is_refused);
 /// - [`ErrorKind::NotFound`](crate::error::ErrorKind::NotFound) for a container that does not exist;
 /// - an error of the store.
 pub fn decide(
-    call: &Call,
-    turn: &Turn<'_>,
-    answers: &mut dyn Answers,
-    before: &Overlay,
-) -> Result<Decision, Pause> {
-    let mut case = Case {
-        ledger: Ledger::new(answers, before),
+    call: &WriteRequest,
+    turn: &TransactionContext<'_>,
+    answers: &mut dyn LookupSource,
+    before: &PendingChanges,
+) -> Result<Decision, RuleError> {
+    let mut case = StoreRuleContext {
+        ledger: TransactionView::new(answers, before),
         call,
         turn,
         caller: None,
@@ -90,31 +93,31 @@ pub fn decide(
     if let Some(answer) = case.kept_answer()? {
         return Ok(Decision {
             changes: Vec::new(),
-            outcome: Outcome::Kept(answer),
+            outcome: WriteOutcome::Kept(answer),
         });
     }
     if let Some(id) = &call.caller {
         case.caller = case
             .ledger
-            .find(&Key::Id(Kind::Person, id.clone()))?
+            .find(&LookupKey::Id(Kind::Person, id.clone()))?
             .map(|found| found.id);
     }
     let outcome = match &call.work {
-        Work::Create(draft) => {
+        WriteOperation::Create(draft) => {
             let (stored, is_new) = case.create_alone(draft)?;
-            Outcome::Created {
+            WriteOutcome::Created {
                 record: stored.record,
                 is_new,
             }
         }
-        Work::Update(at, patch) => {
-            Outcome::Updated(case.update_at(at, patch)?.map(|stored| stored.record))
+        WriteOperation::Update(at, patch) => {
+            WriteOutcome::Updated(case.update_at(at, patch)?.map(|stored| stored.record))
         }
-        Work::Delete(at) => Outcome::Deleted(case.delete_at(at)?),
-        Work::Help(plan) => Outcome::Helped(help(&mut case, plan)?),
-        Work::Load(load) => {
+        WriteOperation::Delete(at) => WriteOutcome::Deleted(case.delete_at(at)?),
+        WriteOperation::Help(plan) => WriteOutcome::Helped(help(&mut case, plan)?),
+        WriteOperation::Load(load) => {
             let (stored, is_new) = case.load(load)?;
-            Outcome::Created {
+            WriteOutcome::Created {
                 record: stored.record,
                 is_new,
             }
@@ -122,8 +125,10 @@ pub fn decide(
     };
     match &outcome {
         _ if !call.is_refused => {}
-        Outcome::Updated(None) | Outcome::Deleted(false) => return Err(Error::not_found().into()),
-        Outcome::Helped(outcome) => return Err(Error::refused(outcome.problems()).into()),
+        WriteOutcome::Updated(None) | WriteOutcome::Deleted(false) => {
+            return Err(Error::not_found().into());
+        }
+        WriteOutcome::Helped(outcome) => return Err(Error::refused(outcome.problems()).into()),
         _ => return Err(Error::refused(Vec::new()).into()),
     }
     case.keep_answer(&outcome)?;
@@ -134,10 +139,10 @@ pub fn decide(
 }
 
 /// A call that is being decided.
-struct Case<'a> {
-    ledger: Ledger<'a>,
-    call: &'a Call,
-    turn: &'a Turn<'a>,
+struct StoreRuleContext<'a> {
+    ledger: TransactionView<'a>,
+    call: &'a WriteRequest,
+    turn: &'a TransactionContext<'a>,
     /// The person that the caller's key is bound to, where there is such a person
     /// (RES-petition-17).
     caller: Option<Id>,
@@ -145,20 +150,20 @@ struct Case<'a> {
     made: usize,
 }
 
-impl Case<'_> {
+impl StoreRuleContext<'_> {
     fn names(&self) -> &ShareNames {
         self.turn.share_names
     }
 
     /// The fields of a record under the names of the tables.
-    fn fields(&self, record: &RawRecord) -> Asked<Object> {
+    fn fields(&self, record: &RawRecord) -> RuleResult<Object> {
         Ok(record.read_fields(self.turn.share_names)?)
     }
 
     /// Whether there is a record at an address: one with another parent than the address says is
     /// not there (COL-19).
-    fn find_at(&mut self, address: &Address) -> Asked<Option<Found>> {
-        let found = self.ledger.find(&Key::from(address))?;
+    fn find_at(&mut self, address: &RecordAddress) -> RuleResult<Option<RecordLocation>> {
+        let found = self.ledger.find(&LookupKey::from(address))?;
         Ok(found.filter(|found| address.admits_parent(found.parent.as_ref())))
     }
 
@@ -170,16 +175,16 @@ impl Case<'_> {
     }
 
     /// Notes something to send.
-    fn send(&mut self, what: ToSend) {
-        let dispatch = Dispatch::new(self.next_id(), self.call.received, what);
+    fn send(&mut self, what: OutboxPayload) {
+        let dispatch = OutboxEntry::new(self.next_id(), self.call.received, what);
         self.ledger.change(Change::Outbox(Box::new(dispatch)));
     }
 
     /// The link to the person that the caller's key is bound to.
-    fn link_to_caller(&self) -> Option<Ref> {
+    fn link_to_caller(&self) -> Option<LinkValue> {
         self.caller
             .clone()
-            .map(|id| Address::top(Kind::Person, id).into())
+            .map(|id| RecordAddress::top(Kind::Person, id).into())
     }
 }
 

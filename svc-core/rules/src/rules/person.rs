@@ -2,58 +2,60 @@
 
 use std::{cmp::Ordering, collections::HashSet};
 
-use super::{Asked, Ground, New, check};
+use super::{CreateOptions, RuleContext, RuleResult, check};
 use crate::{
     draft::{Draft, RawDraft, RawPatch},
     error::{Error, Problem, Result},
-    helper::{MatchKey, Merge, PersonMatching, merge_person, normal_email},
+    helper::{MatchKey, MergePolicy, PersonMatching, merge_person, normal_email},
     json::Object,
     model::{Kind, Person},
-    store::{Found, Key, Stored},
+    store::{LookupKey, RecordLocation, StoredRecord},
     value::{Id, Identifier},
 };
 
 /// The person that a call posts: a known one with what was posted merged in, or a new one (`true`).
-pub(super) fn recognise<G: Ground>(
+pub(super) fn recognise<G: RuleContext>(
     ground: &mut G,
     posted: &RawDraft,
-    merge: Merge,
-) -> Asked<(Stored, bool)> {
+    merge: MergePolicy,
+) -> RuleResult<(StoredRecord, bool)> {
     match known(ground, posted, merge)? {
-        Some(known) if merge == Merge::Keep => Ok((known, false)),
+        Some(known) if merge == MergePolicy::Keep => Ok((known, false)),
         Some(known) => Ok((join(ground, known, posted, merge)?, false)),
-        None => ground.create(posted, &New::default()),
+        None => ground.create(posted, &CreateOptions::default()),
     }
 }
 
 /// The person that is meant: by its own id, else by the keys of the matching method (HLP-04).
-pub(super) fn known<G: Ground>(
+pub(super) fn known<G: RuleContext>(
     ground: &mut G,
     posted: &RawDraft,
-    merge: Merge,
-) -> Asked<Option<Stored>> {
-    if merge == Merge::Apart {
+    merge: MergePolicy,
+) -> RuleResult<Option<StoredRecord>> {
+    if merge == MergePolicy::Apart {
         return Ok(None);
     }
     if let Some(own) = &posted.own {
-        match ground.record(&Key::Id(Kind::Person, own.clone()))? {
+        match ground.record(&LookupKey::Id(Kind::Person, own.clone()))? {
             None => return Err(unknown_own().into()),
             known => return Ok(known),
         }
     }
     let keys = ground.matching().keys(&posted.identifiers, &posted.fields);
     // Only who is meant is read: a body may name very many.
-    match decided_by(keys, Found::by_age, |key| ground.find(&person_key(key)))? {
-        Some(found) => ground.record(&Key::Id(Kind::Person, found.id)),
+    match decided_by(keys, RecordLocation::by_age, |key| {
+        ground.find(&person_key(key))
+    })? {
+        Some(found) => ground.record(&LookupKey::Id(Kind::Person, found.id)),
         None => Ok(None),
     }
 }
 
 /// The key of a store that a key of the matching method stands for.
-pub(super) fn person_key(key: &MatchKey) -> Key {
+pub(super) fn person_key(key: &MatchKey) -> LookupKey {
     match key {
-        MatchKey::Identifier(identifier) => Key::Identifier(Kind::Person, identifier.clone()),
-        MatchKey::Email(address) => Key::Email(address.clone()),
+        MatchKey::Identifier(identifier) => LookupKey::Identifier(Kind::Person, identifier.clone()),
+        MatchKey::Email(address) => LookupKey::Email(address.clone()),
     }
 }
 
@@ -82,22 +84,22 @@ fn unknown_own() -> Error {
     Error::invalid(Problem::own_identifier_in_use())
 }
 
-fn join<G: Ground>(
+fn join<G: RuleContext>(
     ground: &mut G,
-    known: Stored,
+    known: StoredRecord,
     posted: &RawDraft,
-    merge: Merge,
-) -> Asked<Stored> {
+    merge: MergePolicy,
+) -> RuleResult<StoredRecord> {
     let before = known.record.read_fields(ground.share_names())?;
     let fields = merged_fields(&before, &posted.sent_fields(), merge);
     let has = known.record.meta().identifiers.to_vec();
     let (identifiers, mut problems) = joined(&has, &posted.identifiers, merge, |identifier| {
-        let owner = ground.find(&Key::Identifier(Kind::Person, identifier.clone()));
+        let owner = ground.find(&LookupKey::Identifier(Kind::Person, identifier.clone()));
         owner.map(|owner| owner.is_some())
     })?;
     // Who sees the record with a key sees by its dates that it was known (HLP-04); a stranger's
     // call that brings nothing new leaves no trace.
-    if merge != Merge::Replace && identifiers.is_none() && fields.is_empty() {
+    if merge != MergePolicy::Replace && identifiers.is_none() && fields.is_empty() {
         return Ok(known);
     }
     let mut patch = RawPatch::new(Kind::Person, fields);
@@ -115,7 +117,7 @@ fn join<G: Ground>(
 }
 
 /// The fields that a merge changes (HLP-04).
-fn merged_fields(before: &Object, posted: &Object, merge: Merge) -> Object {
+fn merged_fields(before: &Object, posted: &Object, merge: MergePolicy) -> Object {
     let mut after = before.clone();
     merge_person(&mut after, posted, merge);
     after.retain(|name, value| before.get(name) != Some(value));
@@ -127,11 +129,15 @@ fn merged_fields(before: &Object, posted: &Object, merge: Merge) -> Object {
 fn joined<E>(
     known: &[Identifier],
     posted: &[Identifier],
-    merge: Merge,
+    merge: MergePolicy,
     mut is_taken: impl FnMut(&Identifier) -> Result<bool, E>,
 ) -> Result<(Option<Vec<Identifier>>, Vec<Problem>), E> {
     let (mut all, mut problems) = (known.to_vec(), Vec::new());
-    let posted = if merge == Merge::Replace { posted } else { &[] };
+    let posted = if merge == MergePolicy::Replace {
+        posted
+    } else {
+        &[]
+    };
     // A body may hold very many.
     let stored: HashSet<&Identifier> = known.iter().collect();
     for (place, identifier) in posted.iter().enumerate() {
@@ -156,29 +162,29 @@ fn joined<E>(
 /// # Examples
 ///
 /// ```
-/// use svc_core::{Draft, helper::{Merge, StockMatching}, rules::{Candidate, Wanted}, model::{Person, shared::EmailAddress}};
+/// use svc_core::{Draft, helper::{MergePolicy, DefaultMatching}, rules::{PersonCandidate, PersonLookup}, model::{Person, shared::EmailAddress}};
 ///
 /// let email = EmailAddress::default().address("Ada@example.org");
 /// let posted = Draft::new(&Person::default().email_addresses([email]));
 ///
-/// let wanted = Wanted::of(&posted, &StockMatching);
+/// let wanted = PersonLookup::of(&posted, &DefaultMatching);
 /// // SELECT number, lower(email) FROM customers WHERE company = $1 AND lower(email) = ANY($2)
 /// assert_eq!(wanted.emails(), ["ada@example.org"]);
-/// let found = vec![Candidate::new(7, 7.into()).email("ada@example.org")];
+/// let found = vec![PersonCandidate::new(7, 7.into()).email("ada@example.org")];
 ///
-/// let known = wanted.decide(&found, Merge::Replace)?;
+/// let known = wanted.decide(&found, MergePolicy::Replace)?;
 /// assert_eq!(known.map(|known| known.key), Some(7));
 /// # Ok::<(), svc_core::Error>(())
 /// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct Wanted {
+pub struct PersonLookup {
     own: Option<Id>,
     posted: Vec<Identifier>,
     keys: Vec<MatchKey>,
 }
 
-impl Wanted {
+impl PersonLookup {
     /// What a posted person is looked up by.
     #[must_use]
     pub fn of(posted: &Draft<Person>, matching: &dyn PersonMatching) -> Self {
@@ -217,7 +223,7 @@ impl Wanted {
 
     /// Who the posted person is, of the people that have the id, one of the identifiers, or one of
     /// the addresses; `None` for somebody new. A stranger is found by an address only: a
-    /// [`Plan`](crate::helper::Plan) has no identifiers of his.
+    /// [`RunPlan`](crate::helper::HelperRequest) has no identifiers of his.
     ///
     /// # Errors
     ///
@@ -225,10 +231,10 @@ impl Wanted {
     /// identifier of somebody else, too.
     pub fn decide<K: Ord + Clone>(
         &self,
-        people: &[Candidate<K>],
-        merge: Merge,
-    ) -> Result<Option<Known<K>>> {
-        if merge == Merge::Apart {
+        people: &[PersonCandidate<K>],
+        merge: MergePolicy,
+    ) -> Result<Option<MatchedPerson<K>>> {
+        if merge == MergePolicy::Apart {
             return Ok(None);
         }
         let own = match &self.own {
@@ -238,7 +244,8 @@ impl Wanted {
             },
             None => None,
         };
-        let by_age = |one: &&Candidate<K>, other: &&Candidate<K>| one.key.cmp(&other.key);
+        let by_age =
+            |one: &&PersonCandidate<K>, other: &&PersonCandidate<K>| one.key.cmp(&other.key);
         let matched = decided_by(self.keys.clone(), by_age, |key| {
             Ok::<_, Error>(
                 people
@@ -259,10 +266,11 @@ impl Wanted {
         })?;
         check(problems)?;
         let is_free = |it: &&Identifier| {
-            merge == Merge::Replace && !people.iter().any(|person| person.identifiers.contains(it))
+            merge == MergePolicy::Replace
+                && !people.iter().any(|person| person.identifiers.contains(it))
         };
         let new_identifiers = self.posted.iter().filter(is_free).cloned().collect();
-        Ok(Some(Known {
+        Ok(Some(MatchedPerson {
             key: person.key.clone(),
             new_identifiers,
         }))
@@ -273,14 +281,14 @@ impl Wanted {
 /// has.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct Candidate<K> {
+pub struct PersonCandidate<K> {
     key: K,
     id: Id,
     identifiers: Vec<Identifier>,
     emails: Vec<String>,
 }
 
-impl<K> Candidate<K> {
+impl<K> PersonCandidate<K> {
     /// A person of the vendor's. By `key` older people come first, such as their row numbers; `id`
     /// is the one in addresses.
     pub fn new(key: K, id: Id) -> Self {
@@ -317,7 +325,7 @@ impl<K> Candidate<K> {
 /// The person that was posted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Known<K> {
+pub struct MatchedPerson<K> {
     /// The vendor's own key of the person.
     pub key: K,
     /// Identifiers that were posted and that nobody has yet.
@@ -327,7 +335,7 @@ pub struct Known<K> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{error::Code, helper::StockMatching, model::shared::EmailAddress};
+    use crate::{error::ErrorCode, helper::DefaultMatching, model::shared::EmailAddress};
 
     fn all(texts: &[&str]) -> Vec<Identifier> {
         texts
@@ -336,19 +344,19 @@ mod tests {
             .collect()
     }
 
-    fn wanted(emails: &[&str], identifiers: &[&str], own: Option<i64>) -> Wanted {
+    fn wanted(emails: &[&str], identifiers: &[&str], own: Option<i64>) -> PersonLookup {
         let email = |address: &&str| EmailAddress::default().address(*address);
         let person =
             Person::default().email_addresses(emails.iter().map(email).collect::<Vec<_>>());
         let mut posted = Draft::new(&person).into_raw();
         posted.identifiers = all(identifiers);
         posted.own = own.map(Id::from);
-        Wanted::of(&Draft::from_raw(posted), &StockMatching)
+        PersonLookup::of(&Draft::from_raw(posted), &DefaultMatching)
     }
 
     /// People 1 to 3, in no order, with the letters of their addresses as they were typed.
-    fn people() -> Vec<Candidate<i64>> {
-        let person = |number: i64| Candidate::new(number, number.into());
+    fn people() -> Vec<PersonCandidate<i64>> {
+        let person = |number: i64| PersonCandidate::new(number, number.into());
         let [a, b] = [
             Identifier::parse("a:3").unwrap(),
             Identifier::parse("b:1").unwrap(),
@@ -360,7 +368,7 @@ mod tests {
         ]
     }
 
-    fn refused<T: std::fmt::Debug>(result: Result<T>) -> Vec<(Code, Vec<String>)> {
+    fn refused<T: std::fmt::Debug>(result: Result<T>) -> Vec<(ErrorCode, Vec<String>)> {
         let problems = result.unwrap_err().into_problems().unwrap();
         problems
             .into_iter()
@@ -383,40 +391,44 @@ mod tests {
 
     #[test]
     fn hlp_04_the_own_id_decides_then_identifiers_then_the_oldest_with_an_address() {
-        let known = |wanted: &Wanted, merge| {
+        let known = |wanted: &PersonLookup, merge| {
             wanted
                 .decide(&people(), merge)
                 .map(|known| known.map(|it| it.key))
         };
         let emails = ["new@example.org", "OLD@example.org"];
         assert_eq!(
-            known(&wanted(&emails, &[], None), Merge::Replace).unwrap(),
+            known(&wanted(&emails, &[], None), MergePolicy::Replace).unwrap(),
             Some(1),
             "the oldest of both"
         );
         assert_eq!(
-            known(&wanted(&emails, &["a:3"], None), Merge::Replace).unwrap(),
+            known(&wanted(&emails, &["a:3"], None), MergePolicy::Replace).unwrap(),
             Some(3)
         );
         assert_eq!(
-            known(&wanted(&emails, &[], Some(2)), Merge::Replace).unwrap(),
+            known(&wanted(&emails, &[], Some(2)), MergePolicy::Replace).unwrap(),
             Some(2),
             "UND-24"
         );
         assert_eq!(
-            known(&wanted(&["x@example.org"], &["a:9"], None), Merge::Replace).unwrap(),
+            known(
+                &wanted(&["x@example.org"], &["a:9"], None),
+                MergePolicy::Replace
+            )
+            .unwrap(),
             None
         );
         let nobody = wanted(&emails, &[], Some(9));
         assert_eq!(
-            known(&wanted(&emails, &[], None), Merge::Apart).unwrap(),
+            known(&wanted(&emails, &[], None), MergePolicy::Apart).unwrap(),
             None,
             "a stranger who is never matched"
         );
-        let told = refused(known(&nobody, Merge::Replace));
+        let told = refused(known(&nobody, MergePolicy::Replace));
         assert_eq!(
             told,
-            [(Code::IdentifierInUse, vec!["identifiers".to_owned()])],
+            [(ErrorCode::IdentifierInUse, vec!["identifiers".to_owned()])],
             "UND-24"
         );
     }
@@ -424,24 +436,29 @@ mod tests {
     #[test]
     fn und_24_identifiers_are_joined_unless_they_are_somebody_elses() {
         let join = |posted: &[&str], merge| wanted(&[], posted, Some(1)).decide(&people(), merge);
-        let new = |known: Option<Known<i64>>| known.map(|known| (known.key, known.new_identifiers));
+        let new = |known: Option<MatchedPerson<i64>>| {
+            known.map(|known| (known.key, known.new_identifiers))
+        };
         assert_eq!(
-            new(join(&["b:1"], Merge::Replace).unwrap()),
+            new(join(&["b:1"], MergePolicy::Replace).unwrap()),
             Some((1, Vec::new()))
         );
         assert_eq!(
-            new(join(&["b:1", "b:2"], Merge::Replace).unwrap()),
+            new(join(&["b:1", "b:2"], MergePolicy::Replace).unwrap()),
             Some((1, all(&["b:2"])))
         );
         assert_eq!(
-            new(join(&["a:3", "b:2"], Merge::Keep).unwrap()),
+            new(join(&["a:3", "b:2"], MergePolicy::Keep).unwrap()),
             Some((1, Vec::new())),
             "HLP-07"
         );
-        let told = refused(join(&["b:2", "a:3"], Merge::Replace));
+        let told = refused(join(&["b:2", "a:3"], MergePolicy::Replace));
         assert_eq!(
             told,
-            [(Code::IdentifierInUse, vec!["identifiers[1]".to_owned()])]
+            [(
+                ErrorCode::IdentifierInUse,
+                vec!["identifiers[1]".to_owned()]
+            )]
         );
     }
 }

@@ -4,44 +4,46 @@
 
 use std::{collections::BTreeMap, fmt};
 
-use super::{attendance::Share, donation, holders::posted_holder, lists::list, person::person_key};
+use super::{
+    attendance::TicketUsage, donation, holders::posted_holder, lists::list, person::person_key,
+};
 use crate::{
     draft::RawDraft,
-    error::{Property, Result},
+    error::{PropertyPath, Result},
     helper::{PersonMatching, addresses, distinct_emails},
     json::{Json, Number, Object},
     link::ShareNames,
     model::Kind,
-    schema::{ObjectSchema, Rule, Type},
-    store::{Change, Key, Replace, Stored, Sum},
+    schema::{FieldRule, ObjectSchema, ValueType},
+    store::{Change, LookupKey, ReplaceRecord, StoredRecord, Totals},
     value::{Amount, Id, currency},
 };
 
-/// Repairs the records of one tenant, one after the other, kind by kind as [`Repair::KINDS`] says.
+/// Repairs the records of one tenant, one after the other, kind by kind as [`RecordRepair::KINDS`] says.
 #[derive(Debug, Default)]
-pub struct Repair {
+pub struct RecordRepair {
     /// What the members of an event or a page come to, in all and by title or currency.
-    members: BTreeMap<Id, (Sum, BTreeMap<String, Sum>)>,
-    rounded: Vec<Rounded>,
+    members: BTreeMap<Id, (Totals, BTreeMap<String, Totals>)>,
+    rounded: Vec<RoundedAmount>,
 }
 
 /// An amount that had more digits than money has (TYP-03).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Rounded {
+pub struct RoundedAmount {
     /// The kind of the record.
     pub kind: Kind,
     /// The record.
     pub id: Id,
     /// Where in the record it stands.
-    pub property: Property,
+    pub property: PropertyPath,
     /// What it was.
     pub was: String,
     /// What it is now.
     pub now: Amount,
 }
 
-impl fmt::Display for Rounded {
+impl fmt::Display for RoundedAmount {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
             kind,
@@ -58,7 +60,7 @@ impl fmt::Display for Rounded {
     }
 }
 
-impl Repair {
+impl RecordRepair {
     /// The kinds to go through, in this order: what is summed up before what shows the sum.
     pub const KINDS: [Kind; 5] = [
         Kind::Person,
@@ -73,7 +75,7 @@ impl Repair {
     /// # Errors
     ///
     /// [`ErrorKind::Unexpected`](crate::error::ErrorKind::Unexpected) for fields that cannot be read.
-    pub fn record(&mut self, stored: &Stored) -> Result<Vec<Change>> {
+    pub fn record(&mut self, stored: &StoredRecord) -> Result<Vec<Change>> {
         // They are written under the names that they were read by, whatever the share objects are
         // called.
         let names = ShareNames::default();
@@ -81,12 +83,12 @@ impl Repair {
         let before = record.read_fields(&names)?;
         let mut after = before.clone();
         let (kind, id) = (record.kind(), &record.meta().id);
-        let mut walk = Walk {
+        let mut walk = AmountRounder {
             kind,
             id,
             rounded: &mut self.rounded,
         };
-        walk.object(kind.schema().fields, &mut after, &Property::default());
+        walk.object(kind.schema().fields, &mut after, &PropertyPath::default());
         let mut changes = Vec::new();
         match (kind, record.parent()) {
             (Kind::Donation, Some(page)) => {
@@ -98,10 +100,10 @@ impl Repair {
             }
             (Kind::Attendance, Some(event)) => {
                 let (sum, parts) = self.members.entry(event.clone()).or_default();
-                let share = Share::of(Some(&after));
-                *sum = sum.plus(Sum::new(share.places, 0, Amount::ZERO));
+                let share = TicketUsage::of(Some(&after));
+                *sum = sum.plus(Totals::new(share.places, 0, Amount::ZERO));
                 for (title, (number, amounts)) in share.tickets {
-                    let sold = Sum::new(
+                    let sold = Totals::new(
                         0,
                         number,
                         amounts.into_iter().fold(Amount::ZERO, Amount::plus),
@@ -129,7 +131,7 @@ impl Repair {
         };
         if before != after || had != has {
             let modified_by = record.link("modified_by").map(|person| person.id.clone());
-            changes.push(Change::Replace(Box::new(Replace {
+            changes.push(Change::Replace(Box::new(ReplaceRecord {
                 at: stored.at(),
                 parent: record.address().parent,
                 modified: record.meta().modified,
@@ -160,7 +162,10 @@ impl Repair {
     /// # Errors
     ///
     /// [`ErrorKind::Unexpected`](crate::error::ErrorKind::Unexpected) for fields that cannot be read.
-    pub fn holders(stored: &Stored, matching: &dyn PersonMatching) -> Result<Vec<(i64, Vec<Key>)>> {
+    pub fn holders(
+        stored: &StoredRecord,
+        matching: &dyn PersonMatching,
+    ) -> Result<Vec<(i64, Vec<LookupKey>)>> {
         if stored.record.kind() != Kind::Attendance {
             return Ok(Vec::new());
         }
@@ -182,7 +187,7 @@ impl Repair {
 
     /// The amounts that were rounded.
     #[must_use]
-    pub fn rounded(&self) -> &[Rounded] {
+    pub fn rounded(&self) -> &[RoundedAmount] {
         &self.rounded
     }
 }
@@ -198,8 +203,8 @@ fn folded(person: &Object) -> Vec<String> {
 fn totals(
     (kind, id): (Kind, &Id),
     members: Kind,
-    parts: BTreeMap<String, Sum>,
-    sum: Sum,
+    parts: BTreeMap<String, Totals>,
+    sum: Totals,
 ) -> impl Iterator<Item = Change> {
     let of = (kind, id.clone());
     let all = Change::SetSum {
@@ -218,14 +223,14 @@ fn totals(
 }
 
 /// A walk through the fields of a record.
-struct Walk<'a> {
+struct AmountRounder<'a> {
     kind: Kind,
     id: &'a Id,
-    rounded: &'a mut Vec<Rounded>,
+    rounded: &'a mut Vec<RoundedAmount>,
 }
 
-impl Walk<'_> {
-    fn object(&mut self, schema: &ObjectSchema, object: &mut Object, at: &Property) {
+impl AmountRounder<'_> {
+    fn object(&mut self, schema: &ObjectSchema, object: &mut Object, at: &PropertyPath) {
         for field in schema.fields.iter().filter(|field| !field.is_computed()) {
             if let Some(value) = object.get_mut(field.name) {
                 self.value(&field.ty, field.rules, value, &at.clone().then(field.name));
@@ -233,24 +238,26 @@ impl Walk<'_> {
         }
     }
 
-    fn value(&mut self, ty: &Type, rules: &[Rule], value: &mut Json, at: &Property) {
+    fn value(&mut self, ty: &ValueType, rules: &[FieldRule], value: &mut Json, at: &PropertyPath) {
         match (ty, value) {
-            (Type::Object(schema), Json::Object(object)) => self.object(schema, object, at),
-            (Type::Array(item) | Type::OneOrMany(item), Json::Array(items)) => {
+            (ValueType::Object(schema), Json::Object(object)) => self.object(schema, object, at),
+            (ValueType::Array(item) | ValueType::OneOrMany(item), Json::Array(items)) => {
                 for (place, value) in items.iter_mut().enumerate() {
                     self.value(item, rules, value, &at.clone().element(place));
                 }
             }
-            (Type::OneOrMany(item), value) => self.value(item, rules, value, at),
-            (Type::Flag, value @ Json::Bool(_)) => {
+            (ValueType::OneOrMany(item), value) => self.value(item, rules, value, at),
+            (ValueType::Flag, value @ Json::Bool(_)) => {
                 *value = Json::from(if *value == Json::Bool(true) {
                     "true"
                 } else {
                     "false"
                 });
             }
-            (Type::Amount, value @ Json::Number(_)) => self.amount(value, at),
-            (Type::String, value @ Json::String(_)) if rules.contains(&Rule::CurrencyCode) => {
+            (ValueType::Amount, value @ Json::Number(_)) => self.amount(value, at),
+            (ValueType::String, value @ Json::String(_))
+                if rules.contains(&FieldRule::CurrencyCode) =>
+            {
                 if let Some(code) = value.as_str().and_then(currency) {
                     *value = Json::from(code);
                 }
@@ -261,7 +268,7 @@ impl Walk<'_> {
 
     /// An amount keeps what money may have: six digits behind the point, sixteen before it, and
     /// nothing below zero (TYP-03).
-    fn amount(&mut self, value: &mut Json, at: &Property) {
+    fn amount(&mut self, value: &mut Json, at: &PropertyPath) {
         let Some(was) = value.as_number().map(Number::as_str) else {
             return;
         };
@@ -269,7 +276,7 @@ impl Walk<'_> {
         let now = known.map_or(Amount::ZERO, Amount::as_money);
         if known != Some(now) {
             let (kind, id, was) = (self.kind, self.id.clone(), was.to_owned());
-            self.rounded.push(Rounded {
+            self.rounded.push(RoundedAmount {
                 kind,
                 id,
                 property: at.clone(),

@@ -1,42 +1,46 @@
 //! Scheduling a message, and cancelling it (SCH-01 to SCH-08). Neither is a change of the message
 //! itself (TYP-16).
 
-use super::{Asked, Case};
+use super::{RuleResult, StoreRuleContext};
 use crate::{
-    error::{Code, Error, Problem},
-    helper::Scheduling,
-    link::Address,
-    outbox::ToSend,
-    record::Computed,
-    schema::Source,
-    store::{Change, Key, Stored},
+    error::{Error, ErrorCode, Problem},
+    helper::ScheduleChange,
+    link::RecordAddress,
+    outbox::OutboxPayload,
+    record::ComputedValue,
+    schema::ComputedSource,
+    store::{Change, LookupKey, StoredRecord},
     value::Timestamp,
 };
 
-impl Case<'_> {
+impl StoreRuleContext<'_> {
     /// Sets or clears the dates of a message.
     pub(super) fn schedule_message(
         &mut self,
-        message: &Address,
-        dates: Scheduling,
-    ) -> Asked<Stored> {
+        message: &RecordAddress,
+        dates: ScheduleChange,
+    ) -> RuleResult<StoredRecord> {
         let message = self
             .ledger
-            .record(&Key::from(message))?
+            .record(&LookupKey::from(message))?
             .ok_or_else(Error::not_found)?;
         match dates {
-            Scheduling::Set { start, stop } => Ok(self.set_schedule(message, Some(start), stop)),
-            Scheduling::Cancel
+            ScheduleChange::Set { start, stop } => {
+                Ok(self.set_schedule(message, Some(start), stop))
+            }
+            ScheduleChange::Cancel
                 if message
                     .record
-                    .computed_value(Source::ScheduledStart)
+                    .computed_value(ComputedSource::ScheduledStart)
                     .is_some() =>
             {
                 Ok(self.set_schedule(message, None, None))
             }
-            Scheduling::Cancel => {
-                let problem =
-                    Problem::general(Code::MessageNotScheduled, "The message is not scheduled.");
+            ScheduleChange::Cancel => {
+                let problem = Problem::general(
+                    ErrorCode::MessageNotScheduled,
+                    "The message is not scheduled.",
+                );
                 Err(Error::invalid(problem).into())
             }
         }
@@ -44,13 +48,13 @@ impl Case<'_> {
 
     pub(super) fn set_schedule(
         &mut self,
-        message: Stored,
+        message: StoredRecord,
         start: Option<Timestamp>,
         stop: Option<Timestamp>,
-    ) -> Stored {
+    ) -> StoredRecord {
         self.recall(&message);
         if let Some(start) = start {
-            self.send(ToSend::Message {
+            self.send(OutboxPayload::Message {
                 message: message.record.meta().id.clone(),
                 start,
                 stop,
@@ -60,10 +64,10 @@ impl Case<'_> {
     }
 
     /// Nothing is sent any more by the schedule that a message has.
-    pub(super) fn recall(&mut self, message: &Stored) {
+    pub(super) fn recall(&mut self, message: &StoredRecord) {
         if message
             .record
-            .computed_value(Source::ScheduledStart)
+            .computed_value(ComputedSource::ScheduledStart)
             .is_some()
         {
             self.ledger
@@ -74,10 +78,10 @@ impl Case<'_> {
     /// The dates alone, of a schedule that somebody else has kept.
     pub(super) fn set_dates(
         &mut self,
-        mut message: Stored,
+        mut message: StoredRecord,
         start: Option<Timestamp>,
         stop: Option<Timestamp>,
-    ) -> Stored {
+    ) -> StoredRecord {
         self.ledger.note(&message);
         self.ledger.change(Change::SetSchedule {
             at: message.at(),
@@ -85,12 +89,12 @@ impl Case<'_> {
             stop,
         });
         for (source, date) in [
-            (Source::ScheduledStart, start),
-            (Source::ScheduledStop, stop),
+            (ComputedSource::ScheduledStart, start),
+            (ComputedSource::ScheduledStop, stop),
         ] {
             message
                 .record
-                .set_computed(source, date.map(Computed::Timestamp));
+                .set_computed(source, date.map(ComputedValue::Timestamp));
         }
         message
     }

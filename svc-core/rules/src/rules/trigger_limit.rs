@@ -7,27 +7,27 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::{Asked, Case, lists::list};
+use super::{RuleResult, StoreRuleContext, lists::list};
 use crate::{
-    helper::{RawPlan, TriggerName, normal_email},
-    outbox::ToSend,
-    store::{Change, Kept},
+    helper::{RawHelperRequest, TriggerName, normal_email},
+    outbox::OutboxPayload,
+    store::{Change, StoredResponse},
     value::{ClosedEnum, Id, digest},
 };
 
-impl Case<'_> {
+impl StoreRuleContext<'_> {
     /// Notes a server response to send to a person, unless one was noted under any of the keys
     /// within 24 hours.
     ///
-    /// The notes are stored as responses of calls with `Idempotency-Key` are: for 24 hours, and no
+    /// The notes are stored as responses of calls with `IdempotencyStore-Key` are: for 24 hours, and no
     /// longer than the person. The reply to the caller is the same in both cases, and so are the
     /// lookups.
     pub(super) fn send_once_a_day(
         &mut self,
-        response: ToSend,
+        response: OutboxPayload,
         person: &Id,
         keys: &[Arc<str>],
-    ) -> Asked<()> {
+    ) -> RuleResult<()> {
         let now = self.turn.time;
         let mut was_sent = false;
         for key in keys {
@@ -40,7 +40,8 @@ impl Case<'_> {
             return Ok(());
         }
         for key in keys {
-            let kept = Kept::new(Arc::clone(key), now, vec![person.clone()], Bytes::new());
+            let kept =
+                StoredResponse::new(Arc::clone(key), now, vec![person.clone()], Bytes::new());
             self.ledger.change(Change::Keep(Box::new(kept)));
         }
         self.send(response);
@@ -49,7 +50,11 @@ impl Case<'_> {
 }
 
 /// The keys that limit a response to a person.
-pub(super) fn limit_keys(plan: &RawPlan, trigger: TriggerName, person: &Id) -> Vec<Arc<str>> {
+pub(super) fn limit_keys(
+    plan: &RawHelperRequest,
+    trigger: TriggerName,
+    person: &Id,
+) -> Vec<Arc<str>> {
     let mut keys = contact_keys(plan, trigger);
     keys.push(key(plan, trigger, person.as_str()));
     keys
@@ -57,7 +62,7 @@ pub(super) fn limit_keys(plan: &RawPlan, trigger: TriggerName, person: &Id) -> V
 
 /// The keys that do not depend on the id of the person: one for each e-mail address and phone
 /// number that is posted.
-pub(super) fn contact_keys(plan: &RawPlan, trigger: TriggerName) -> Vec<Arc<str>> {
+pub(super) fn contact_keys(plan: &RawHelperRequest, trigger: TriggerName) -> Vec<Arc<str>> {
     let Some(person) = &plan.person else {
         return Vec::new();
     };
@@ -93,7 +98,7 @@ fn normal_phone(number: &str) -> String {
 }
 
 /// A key that no stored response has: those begin with the scope of their caller.
-fn key(plan: &RawPlan, trigger: TriggerName, whom: &str) -> Arc<str> {
+fn key(plan: &RawHelperRequest, trigger: TriggerName, whom: &str) -> Arc<str> {
     let container = plan
         .container
         .as_ref()

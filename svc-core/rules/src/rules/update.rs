@@ -2,24 +2,30 @@
 
 use std::collections::HashSet;
 
-use super::{Asked, Case, Holders, caps::grown, check, lists::in_order};
+use super::{
+    RuleResult, StoreRuleContext, TicketHolderPolicy, caps::grown, check, lists::in_order,
+};
 use crate::{
     draft::RawPatch,
     error::{Error, Problem},
     helper::distinct_emails,
     json::Object,
-    link::{Address, Ref},
+    link::{LinkValue, RecordAddress},
     model::Kind,
     record::Identifiers,
     schema::fill_nested_computed,
-    store::{Change, Key, Replace, Stored},
+    store::{Change, LookupKey, ReplaceRecord, StoredRecord},
     value::Identifier,
 };
 
-impl Case<'_> {
+impl StoreRuleContext<'_> {
     /// Changes the record at an address; `None` where there is none.
-    pub(super) fn update_at(&mut self, at: &Address, patch: &RawPatch) -> Asked<Option<Stored>> {
-        let stored = self.ledger.record(&Key::from(at))?;
+    pub(super) fn update_at(
+        &mut self,
+        at: &RecordAddress,
+        patch: &RawPatch,
+    ) -> RuleResult<Option<StoredRecord>> {
+        let stored = self.ledger.record(&LookupKey::from(at))?;
         let Some(stored) = stored.filter(|stored| at.admits_parent(stored.record.parent())) else {
             return Ok(None);
         };
@@ -42,10 +48,10 @@ impl Case<'_> {
     /// Changes a record by a merge patch, with everything that follows from its fields.
     pub(super) fn update(
         &mut self,
-        mut stored: Stored,
+        mut stored: StoredRecord,
         before: &Object,
         patch: &RawPatch,
-    ) -> Asked<Stored> {
+    ) -> RuleResult<StoredRecord> {
         let kind = stored.record.kind();
         let own = stored.record.address();
         let (links, mut problems) = self.follow_changed_links(patch)?;
@@ -79,8 +85,12 @@ impl Case<'_> {
                 )?;
                 if tickets_sent {
                     self.move_holders(&stored, before, &after);
-                    let known =
-                        self.recognise_holders(&mut after, &named, Holders::Note, &mut problems)?;
+                    let known = self.recognise_holders(
+                        &mut after,
+                        &named,
+                        TicketHolderPolicy::Note,
+                        &mut problems,
+                    )?;
                     self.hold(&stored, known);
                 }
             }
@@ -112,7 +122,10 @@ impl Case<'_> {
     }
 
     /// Where the links of a patch lead (CRU-16), and those that lead nowhere.
-    fn follow_changed_links(&mut self, patch: &RawPatch) -> Asked<(ChangedLinks, Vec<Problem>)> {
+    fn follow_changed_links(
+        &mut self,
+        patch: &RawPatch,
+    ) -> RuleResult<(ChangedLinks, Vec<Problem>)> {
         let (mut links, mut problems) = (Vec::new(), Vec::new());
         for (name, to) in &patch.links {
             let found = match to {
@@ -129,7 +142,7 @@ impl Case<'_> {
 
     fn replace(
         &mut self,
-        stored: &mut Stored,
+        stored: &mut StoredRecord,
         before: &Object,
         after: &Object,
         identifiers: Option<&[Identifier]>,
@@ -167,7 +180,7 @@ impl Case<'_> {
             stored.record.set_link(link.name, self.link_to_caller());
         }
         stored.record.set_fields(fields.clone());
-        self.ledger.change(Change::Replace(Box::new(Replace {
+        self.ledger.change(Change::Replace(Box::new(ReplaceRecord {
             at: stored.at(),
             parent: stored.record.address().parent,
             modified: stored.record.meta().modified,
@@ -183,7 +196,12 @@ impl Case<'_> {
     }
 
     /// Makes a link of a record lead elsewhere (CRU-16).
-    fn lead_elsewhere(&mut self, stored: &mut Stored, link: &'static str, to: Option<Address>) {
+    fn lead_elsewhere(
+        &mut self,
+        stored: &mut StoredRecord,
+        link: &'static str,
+        to: Option<RecordAddress>,
+    ) {
         let from = stored.record.link(link).map(|address| address.id.clone());
         let now = to.as_ref().map(|address| address.id.clone());
         if from != now {
@@ -194,12 +212,12 @@ impl Case<'_> {
                 to: now,
             });
         }
-        stored.record.set_link(link, to.map(Ref::Local));
+        stored.record.set_link(link, to.map(LinkValue::Local));
     }
 }
 
 /// Links of a patch by their names, and where they lead now.
-type ChangedLinks = Vec<(&'static str, Option<Address>)>;
+type ChangedLinks = Vec<(&'static str, Option<RecordAddress>)>;
 
 /// The list that people are found by.
 const EMAILS: &str = "email_addresses";

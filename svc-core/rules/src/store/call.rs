@@ -4,14 +4,14 @@ use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 
-use super::{Condition, Keep};
+use super::{Precondition, ResponseRecorder};
 use crate::{
     context::Context,
     draft::{RawDraft, RawPatch},
     error::Result,
-    helper::{PersonMatching, RawOutcome, RawPlan},
-    json::Caps,
-    link::{Address, ShareNames},
+    helper::{PersonMatching, RawHelperOutcome, RawHelperRequest},
+    json::ContentLimits,
+    link::{RecordAddress, ShareNames},
     model::Kind,
     record::RawRecord,
     value::{Id, Timestamp},
@@ -20,30 +20,30 @@ use crate::{
 /// A call that changes something, validated, as plain data.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct Call {
+pub struct WriteRequest {
     /// When it was received.
     pub received: Timestamp,
     /// The person that the caller's key is bound to (RES-petition-17).
     pub caller: Option<Id>,
     /// How much a record may hold.
-    pub caps: Caps,
+    pub caps: ContentLimits,
     /// What the server's own identifiers begin with (ENT-07); empty where it has none to give.
     pub namespace: Arc<str>,
     /// What it asks for.
-    pub work: Work,
+    pub work: WriteOperation,
     /// Whether its body is refused already: nothing is changed, and it is told what else is wrong
     /// (ERR-39).
     pub is_refused: bool,
     /// What has to be true of the record that it changes or deletes.
-    pub condition: Option<Condition>,
+    pub condition: Option<Precondition>,
     /// Where the call may come again: under which key its answer is kept (IDM-01).
-    pub keep: Option<Keep>,
+    pub keep: Option<ResponseRecorder>,
 }
 
-impl Call {
+impl WriteRequest {
     /// A call of the caller of this request.
     #[must_use]
-    pub fn new(cx: &Context, work: Work) -> Self {
+    pub fn new(cx: &Context, work: WriteOperation) -> Self {
         Self {
             caller: cx.caller.person().cloned(),
             caps: cx.caps,
@@ -54,11 +54,11 @@ impl Call {
 
     /// A call without a caller and without a namespace, for tests of stores.
     #[must_use]
-    pub fn received_at(received: Timestamp, work: Work) -> Self {
+    pub fn received_at(received: Timestamp, work: WriteOperation) -> Self {
         Self {
             received,
             caller: None,
-            caps: Caps::default(),
+            caps: ContentLimits::default(),
             namespace: Arc::default(),
             work,
             is_refused: false,
@@ -69,7 +69,7 @@ impl Call {
 
     /// The same call, if this is true of the record that it changes or deletes.
     #[must_use]
-    pub fn only_if(self, condition: Option<&Condition>) -> Self {
+    pub fn only_if(self, condition: Option<&Precondition>) -> Self {
         Self {
             condition: condition.cloned(),
             ..self
@@ -78,7 +78,7 @@ impl Call {
 
     /// The same call, whose answer is kept.
     #[must_use]
-    pub fn keeping(self, keep: &Keep) -> Self {
+    pub fn keeping(self, keep: &ResponseRecorder) -> Self {
         Self {
             keep: Some(keep.clone()),
             ..self
@@ -104,23 +104,23 @@ impl Call {
 
 /// What a call asks for.
 #[derive(Debug, Clone)]
-pub enum Work {
+pub enum WriteOperation {
     /// To create a record (CRU-01).
     Create(RawDraft),
     /// To change the record at an address (CRU-04).
-    Update(Address, RawPatch),
+    Update(RecordAddress, RawPatch),
     /// To delete the record at an address (CRU-05).
-    Delete(Address),
+    Delete(RecordAddress),
     /// To run a helper (HLP-01).
-    Help(Box<RawPlan>),
+    Help(Box<RawHelperRequest>),
     /// To take a record over as it was made elsewhere.
-    Load(Box<Load>),
+    Load(Box<ImportedRecord>),
 }
 
 /// One record to load: what a create or a helper call would have made of it, with its id and date.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct Load {
+pub struct ImportedRecord {
     /// Its id.
     pub id: Id,
     /// When it was created and last changed.
@@ -131,7 +131,7 @@ pub struct Load {
     pub draft: RawDraft,
 }
 
-impl Load {
+impl ImportedRecord {
     /// A record to load.
     #[must_use]
     pub fn new(id: Id, created: Timestamp, draft: RawDraft) -> Self {
@@ -145,7 +145,7 @@ impl Load {
     clippy::large_enum_variant,
     reason = "there is one of it for a call, and two records are what a helper comes to"
 )]
-pub enum Outcome {
+pub enum WriteOutcome {
     /// A record was created, or was there already (UND-38).
     Created {
         /// The record.
@@ -158,12 +158,12 @@ pub enum Outcome {
     /// Whether there was such a record to delete.
     Deleted(bool),
     /// What a helper did.
-    Helped(RawOutcome),
+    Helped(RawHelperOutcome),
     /// Nothing: the call has been here before, and this is the answer that was kept of it (IDM-01).
     Kept(Bytes),
 }
 
-impl Outcome {
+impl WriteOutcome {
     /// The records that an answer may show.
     pub(crate) fn records(&self) -> impl Iterator<Item = &RawRecord> {
         let (one, other) = match self {
@@ -180,12 +180,12 @@ impl Outcome {
 /// time.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
-pub struct Turn<'a> {
+pub struct TransactionContext<'a> {
     /// The moment of the turn, which new and changed records get: later than that of every turn of
     /// the tenant before.
     pub time: Timestamp,
     /// The ids of new records.
-    pub ids: &'a Ids,
+    pub ids: &'a IdSequence,
     /// What the store calls the two share objects in the fields that it keeps.
     pub share_names: &'a ShareNames,
     /// How it is decided whether a posted person is known already (HLP-04).
@@ -195,12 +195,12 @@ pub struct Turn<'a> {
     pub once_per_person: &'a [Kind],
 }
 
-impl<'a> Turn<'a> {
+impl<'a> TransactionContext<'a> {
     /// A turn at a moment.
     #[must_use]
     pub fn new(
         time: Timestamp,
-        ids: &'a Ids,
+        ids: &'a IdSequence,
         share_names: &'a ShareNames,
         matching: &'a dyn PersonMatching,
     ) -> Self {
@@ -224,19 +224,19 @@ impl<'a> Turn<'a> {
 /// The ids that one turn gives to new records: the same ones in the same order, however often the
 /// rulebook runs.
 #[derive(Debug)]
-pub struct Ids {
+pub struct IdSequence {
     made: Mutex<Vec<Id>>,
     make: fn() -> Id,
 }
 
-impl Default for Ids {
+impl Default for IdSequence {
     /// Random UUIDs of version 7.
     fn default() -> Self {
         Self::made_by(|| uuid::Uuid::now_v7().into())
     }
 }
 
-impl Ids {
+impl IdSequence {
     /// Ids that this function makes, each another one.
     #[must_use]
     pub fn made_by(make: fn() -> Id) -> Self {

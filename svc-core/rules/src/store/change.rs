@@ -3,10 +3,10 @@
 
 use bytes::Bytes;
 
-use super::{Kept, Sum};
+use super::{StoredResponse, Totals};
 use crate::{
     model::Kind,
-    outbox::Dispatch,
+    outbox::OutboxEntry,
     record::{Identifiers, RawRecord},
     value::{Id, Identifier, Timestamp},
 };
@@ -19,13 +19,13 @@ pub enum Change {
     /// A new record, the youngest of its kind. It is found by its id, its identifiers, its unique
     /// name and its e-mail addresses, and counts in the collection of all and in each that its
     /// links name.
-    Insert(Box<Insert>),
+    Insert(Box<InsertRecord>),
     /// Fields and identifiers of a record are replaced, and it was changed at this moment.
-    Replace(Box<Replace>),
+    Replace(Box<ReplaceRecord>),
     /// Only the fields: a change of computed members is no change of the record (TYP-16).
     SetFields {
         /// The record.
-        at: At,
+        at: ChangeTarget,
         /// Its fields, ready for the wire.
         fields: Bytes,
     },
@@ -33,7 +33,7 @@ pub enum Change {
     /// record leaves one collection and joins another.
     SetLink {
         /// The record.
-        at: At,
+        at: ChangeTarget,
         /// The link's name in the table.
         link: &'static str,
         /// Where it led.
@@ -44,7 +44,7 @@ pub enum Change {
     /// The dates of a message's schedule (SCH-01, SCH-04).
     SetSchedule {
         /// The message.
-        at: At,
+        at: ChangeTarget,
         /// When sending starts.
         start: Option<Timestamp>,
         /// When sending stops.
@@ -52,7 +52,7 @@ pub enum Change {
     },
     /// Records go: with each its identifiers, e-mail addresses, what it counts for, the totals and
     /// parts that it has, and what its tickets note.
-    Delete(Set),
+    Delete(RecordSet),
     /// A link no longer leads to the records of a set, which go next: the records that have it
     /// stay, without it.
     ClearLink {
@@ -61,7 +61,7 @@ pub enum Change {
         /// The link's name in the table, or of the hidden reference.
         link: &'static str,
         /// What it led to.
-        to: Set,
+        to: RecordSet,
     },
     /// What the counted members of a record come to.
     SetSum {
@@ -70,7 +70,7 @@ pub enum Change {
         /// The kind of the members.
         members: Kind,
         /// The sum.
-        sum: Sum,
+        sum: Totals,
     },
     /// What one ticket level or currency comes to.
     SetPart {
@@ -79,12 +79,12 @@ pub enum Change {
         /// The level's title, or the currency.
         name: String,
         /// What it comes to.
-        sum: Sum,
+        sum: Totals,
     },
     /// A ticket of an attendance names a person (RES-attendance-14). Noted once.
     Hold {
         /// The attendance.
-        at: At,
+        at: ChangeTarget,
         /// The place of the ticket; below zero where it is not known any more, which only another
         /// store says.
         place: i64,
@@ -95,7 +95,7 @@ pub enum Change {
     /// at none that is known.
     MoveHolders {
         /// The attendance.
-        at: At,
+        at: ChangeTarget,
         /// From each place that was known to the place now. Places that are not listed are not
         /// known any more.
         places: Vec<(i64, i64)>,
@@ -104,11 +104,11 @@ pub enum Change {
     /// kept that may tell of it.
     Forget(Id),
     /// The answer of a call is kept under its key, in place of one that is there (IDM-01). Older
-    /// ones than [`Kept::oldest`] may go.
-    Keep(Box<Kept>),
+    /// ones than [`StoredResponse::oldest`] may go.
+    Keep(Box<StoredResponse>),
     /// Something to send: a server response that a helper call asks for (HAF-11), or a message when
     /// its sending starts (SCH-01).
-    Outbox(Box<Dispatch>),
+    Outbox(Box<OutboxEntry>),
     /// Nothing is sent any more of a message by the schedule that it had (SCH-04).
     Recall(Id),
 }
@@ -116,17 +116,17 @@ pub enum Change {
 /// The record that a change is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct At {
+pub struct ChangeTarget {
     /// Its kind.
     pub kind: Kind,
     /// Its id.
     pub id: Id,
-    /// Its place in the store's order, as the store gave it; [`Stored::NEW`](super::Stored::NEW)
+    /// Its place in the store's order, as the store gave it; [`StoredRecord::NEW`](super::StoredRecord::NEW)
     /// for a record that the same call has made.
     pub row: i64,
 }
 
-impl At {
+impl ChangeTarget {
     /// A record at its place.
     #[must_use]
     pub fn new(kind: Kind, id: Id, row: i64) -> Self {
@@ -137,7 +137,7 @@ impl At {
 /// A new record.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct Insert {
+pub struct InsertRecord {
     /// The record: its fields are ready for the wire, its links have full addresses, hidden
     /// references among them.
     pub record: RawRecord,
@@ -149,7 +149,7 @@ pub struct Insert {
     pub emails: Vec<String>,
 }
 
-impl Insert {
+impl InsertRecord {
     /// A record that is found by its address only.
     #[must_use]
     pub fn new(record: RawRecord) -> Self {
@@ -165,9 +165,9 @@ impl Insert {
 /// A changed record.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct Replace {
+pub struct ReplaceRecord {
     /// The record.
-    pub at: At,
+    pub at: ChangeTarget,
     /// The record that it lives under, for a kind with a home.
     pub parent: Option<Id>,
     /// When it was changed.
@@ -192,14 +192,14 @@ pub struct Replace {
 
 /// Records, named by what they have in common.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Set {
+pub enum RecordSet {
     /// One record, with the e-mail addresses that a person is found by.
-    One(At, Vec<String>),
+    One(ChangeTarget, Vec<String>),
     /// The records of a kind whose link (or hidden reference) leads to a record of a set.
-    Under(Kind, &'static str, Box<Set>),
+    Under(Kind, &'static str, Box<RecordSet>),
 }
 
-impl Set {
+impl RecordSet {
     /// The kind of the records.
     #[must_use]
     pub fn kind(&self) -> Kind {

@@ -13,12 +13,12 @@ use crate::{
 /// It is judged inside the turn, on the record that the turn changes: nobody writes between the
 /// judgement and the change.
 #[derive(Clone)]
-pub struct Condition {
+pub struct Precondition {
     holds: Arc<dyn Fn(&RawRecord) -> bool + Send + Sync>,
     is_of_state: bool,
 }
 
-impl Condition {
+impl Precondition {
     /// A condition; `is_of_state` says whether it is one of what the record holds, not only of its
     /// being there.
     pub fn new(
@@ -51,7 +51,7 @@ impl Condition {
     }
 }
 
-impl fmt::Debug for Condition {
+impl fmt::Debug for Precondition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Condition")
             .field("is_of_state", &self.is_of_state)

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use crate::{model::Kind, value::Id};
 
 /// A collection: the kind of its records, and the record that it is under; `None` for that of all.
-pub type Collection = (Kind, Option<(Kind, Id)>);
+pub type CollectionId = (Kind, Option<(Kind, Id)>);
 
 /// How many records collections have won, or lost, since the store last wrote their totals.
 #[derive(Debug, Clone, Default)]
-pub struct Counts(BTreeMap<Collection, i64>);
+pub struct CountDeltas(BTreeMap<CollectionId, i64>);
 
-impl Counts {
+impl CountDeltas {
     /// Records of a kind come into the collection of all, or that under a record; with a number
     /// below 0 they leave it.
     pub fn add(&mut self, members: Kind, under: Option<(Kind, &Id)>, by: i64) {
@@ -39,13 +39,13 @@ impl Counts {
     }
 
     /// Hands over what each collection has won, to be added to its total, and begins anew.
-    pub fn take(&mut self) -> impl Iterator<Item = (Collection, i64)> + use<> {
+    pub fn take(&mut self) -> impl Iterator<Item = (CollectionId, i64)> + use<> {
         std::mem::take(&mut self.0)
             .into_iter()
             .filter(|(_, won)| *won != 0)
     }
 }
 
-fn collection(members: Kind, under: Option<(Kind, &Id)>) -> Collection {
+fn collection(members: Kind, under: Option<(Kind, &Id)>) -> CollectionId {
     (members, under.map(|(kind, id)| (kind, id.clone())))
 }

@@ -3,53 +3,55 @@
 
 use std::collections::HashMap;
 
-use super::{Answer, Answers, Found, Key, Pause, Question, Stored};
+use super::{
+    Lookup, LookupKey, LookupResult, LookupSource, RecordLocation, RuleError, StoredRecord,
+};
 use crate::{model::Kind, value::Id};
 
 /// Answers that were fetched, under every key that they turned out to belong to.
 ///
 /// ```text
-/// let mut fetched = Fetched::default();
+/// let mut fetched = LookupCache::default();
 /// let mut wanted = first_questions(&call, matching);
 /// let decision = loop {
 ///     for (question, answer) in connection.fetch(wanted).await? {      // all of them in one round trip
 ///         fetched.insert(question, answer);
 ///     }
 ///     match decide(&call, &turn, &mut fetched, &overlay) {
-///         Err(Pause::Missing(more)) => wanted = more,
+///         Err(RuleError::Missing(more)) => wanted = more,
 ///         decided => break decided?,
 ///     }
 /// };
 /// ```
 #[derive(Debug, Default)]
-pub struct Fetched {
-    answers: HashMap<Question, Answer>,
+pub struct LookupCache {
+    answers: HashMap<Lookup, LookupResult>,
     /// What a key that is not an id leads to.
-    ids: HashMap<Key, Option<Id>>,
-    records: HashMap<(Kind, Id), Option<Stored>>,
-    places: HashMap<(Kind, Id), Option<Found>>,
+    ids: HashMap<LookupKey, Option<Id>>,
+    records: HashMap<(Kind, Id), Option<StoredRecord>>,
+    places: HashMap<(Kind, Id), Option<RecordLocation>>,
 }
 
-impl Fetched {
+impl LookupCache {
     /// Takes an answer over.
-    pub fn insert(&mut self, question: Question, answer: Answer) {
+    pub fn insert(&mut self, question: Lookup, answer: LookupResult) {
         match (&question, &answer) {
-            (Question::Record(key), Answer::Record(stored)) => {
-                let found = stored.as_ref().map(Stored::found);
+            (Lookup::Record(key), LookupResult::Record(stored)) => {
+                let found = stored.as_ref().map(StoredRecord::found);
                 self.leads_to(key, found.as_ref());
                 if let (Some(kind), Some(id)) = (key.kind(), self.id_of(key)) {
                     self.records.insert((kind, id), stored.clone());
                 }
             }
-            (Question::Find(key), Answer::Found(found)) => self.leads_to(key, found.as_ref()),
+            (Lookup::Find(key), LookupResult::Found(found)) => self.leads_to(key, found.as_ref()),
             _ => {
                 self.answers.insert(question, answer);
             }
         }
     }
 
-    fn leads_to(&mut self, key: &Key, found: Option<&Found>) {
-        if let Key::Id(kind, id) = key {
+    fn leads_to(&mut self, key: &LookupKey, found: Option<&RecordLocation>) {
+        if let LookupKey::Id(kind, id) = key {
             self.places.insert((*kind, id.clone()), found.cloned());
         } else {
             self.ids
@@ -62,19 +64,19 @@ impl Fetched {
     }
 
     /// The id that a key leads to, as far as it is known.
-    fn id_of(&self, key: &Key) -> Option<Id> {
+    fn id_of(&self, key: &LookupKey) -> Option<Id> {
         match key {
-            Key::Id(_, id) => Some(id.clone()),
+            LookupKey::Id(_, id) => Some(id.clone()),
             key => self.ids.get(key).cloned().flatten(),
         }
     }
 
     /// Whether a key is known to lead to nothing.
-    fn is_nothing(&self, key: &Key) -> bool {
+    fn is_nothing(&self, key: &LookupKey) -> bool {
         matches!(self.ids.get(key), Some(None))
     }
 
-    fn same(&self, one: &Key, other: &Key) -> bool {
+    fn same(&self, one: &LookupKey, other: &LookupKey) -> bool {
         one == other
             || one.kind() == other.kind()
                 && self
@@ -82,68 +84,69 @@ impl Fetched {
                     .is_some_and(|id| Some(id) == self.id_of(other))
     }
 
-    fn covers(&self, fetched: &[Key], asked: &[Key]) -> bool {
+    fn covers(&self, fetched: &[LookupKey], asked: &[LookupKey]) -> bool {
         asked
             .iter()
             .all(|asked| self.is_nothing(asked) || fetched.iter().any(|key| self.same(key, asked)))
     }
 
     /// Whether the answer to one question holds the answer to another.
-    fn answers_too(&self, fetched: &Question, asked: &Question) -> bool {
+    fn answers_too(&self, fetched: &Lookup, asked: &Lookup) -> bool {
         match (fetched, asked) {
             (
-                Question::Members {
+                Lookup::Members {
                     kind,
                     groups,
                     people,
                 },
-                Question::Members {
+                Lookup::Members {
                     kind: of,
                     groups: some_groups,
                     people: some_people,
                 },
             ) => kind == of && self.covers(groups, some_groups) && self.covers(people, some_people),
             (
-                Question::Answered { people, questions },
-                Question::Answered {
+                Lookup::Answered { people, questions },
+                Lookup::Answered {
                     people: some_people,
                     questions: some_questions,
                 },
             ) => self.covers(people, some_people) && self.covers(questions, some_questions),
             (
-                Question::Count { kind, of },
-                Question::Count {
+                Lookup::Count { kind, of },
+                Lookup::Count {
                     kind: asked,
                     of: under,
                 },
             ) => kind == asked && self.same(of, under),
-            (Question::Sum(key), Question::Sum(asked))
-            | (Question::Parts(key), Question::Parts(asked)) => self.same(key, asked),
+            (Lookup::Sum(key), Lookup::Sum(asked)) | (Lookup::Parts(key), Lookup::Parts(asked)) => {
+                self.same(key, asked)
+            }
             _ => false,
         }
     }
 
-    fn known(&self, question: &Question) -> Option<Answer> {
+    fn known(&self, question: &Lookup) -> Option<LookupResult> {
         match question {
-            Question::Record(key) => {
+            Lookup::Record(key) => {
                 if self.is_nothing(key) {
-                    return Some(Answer::Record(None));
+                    return Some(LookupResult::Record(None));
                 }
                 let at = (key.kind()?, self.id_of(key)?);
                 match (self.records.get(&at), self.places.get(&at)) {
-                    (Some(stored), _) => Some(Answer::Record(stored.clone())),
-                    (None, Some(None)) => Some(Answer::Record(None)),
+                    (Some(stored), _) => Some(LookupResult::Record(stored.clone())),
+                    (None, Some(None)) => Some(LookupResult::Record(None)),
                     _ => None,
                 }
             }
-            Question::Find(key) => {
+            Lookup::Find(key) => {
                 if self.is_nothing(key) {
-                    return Some(Answer::Found(None));
+                    return Some(LookupResult::Found(None));
                 }
                 let at = (key.kind()?, self.id_of(key)?);
                 self.places
                     .get(&at)
-                    .map(|found| Answer::Found(found.clone()))
+                    .map(|found| LookupResult::Found(found.clone()))
             }
             question => {
                 let same = self.answers.get(question);
@@ -158,9 +161,9 @@ impl Fetched {
     }
 }
 
-impl Answers for Fetched {
-    fn answer(&mut self, question: &Question) -> Result<Answer, Pause> {
+impl LookupSource for LookupCache {
+    fn answer(&mut self, question: &Lookup) -> Result<LookupResult, RuleError> {
         self.known(question)
-            .ok_or_else(|| Pause::Missing(vec![question.clone()]))
+            .ok_or_else(|| RuleError::Missing(vec![question.clone()]))
     }
 }

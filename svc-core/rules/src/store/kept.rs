@@ -4,33 +4,33 @@ use std::{fmt, sync::Arc};
 
 use bytes::Bytes;
 
-use super::{Kept, Outcome};
+use super::{StoredResponse, WriteOutcome};
 use crate::{
     error::Result,
-    link::Ref,
+    link::LinkValue,
     model::Kind,
     record::RawRecord,
     value::{Id, Timestamp},
 };
 
 /// What makes an answer of what a call comes to.
-type Answering = Arc<dyn Fn(&Outcome) -> Result<Bytes> + Send + Sync>;
+type ResponseFn = Arc<dyn Fn(&WriteOutcome) -> Result<Bytes> + Send + Sync>;
 
 /// The key of a call that may come again, and how its answer is made of what it comes to.
 ///
 /// The answer is made in the turn of the call and stored with what the call changes: whoever sends
 /// the call again, because the first answer was lost, is given it and changes nothing.
 #[derive(Clone)]
-pub struct Keep {
+pub struct ResponseRecorder {
     key: Arc<str>,
-    answer: Answering,
+    answer: ResponseFn,
 }
 
-impl Keep {
+impl ResponseRecorder {
     /// A key, and the function that renders the response of a call.
     pub fn new(
         key: Arc<str>,
-        answer: impl Fn(&Outcome) -> Result<Bytes> + Send + Sync + 'static,
+        answer: impl Fn(&WriteOutcome) -> Result<Bytes> + Send + Sync + 'static,
     ) -> Self {
         Self {
             key,
@@ -53,13 +53,13 @@ impl Keep {
     pub fn of(
         &self,
         at: Timestamp,
-        outcome: &Outcome,
+        outcome: &WriteOutcome,
         noted: impl Iterator<Item = Id>,
-    ) -> Result<Kept> {
+    ) -> Result<StoredResponse> {
         let mut people: Vec<Id> = outcome.records().flat_map(people).chain(noted).collect();
         people.sort();
         people.dedup();
-        Ok(Kept::new(
+        Ok(StoredResponse::new(
             Arc::clone(&self.key),
             at,
             people,
@@ -68,7 +68,7 @@ impl Keep {
     }
 }
 
-impl fmt::Debug for Keep {
+impl fmt::Debug for ResponseRecorder {
     /// Without the key: it is the client's.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Keep").finish_non_exhaustive()
@@ -79,7 +79,7 @@ impl fmt::Debug for Keep {
 fn people(record: &RawRecord) -> impl Iterator<Item = Id> + '_ {
     let own = (record.kind() == Kind::Person).then(|| record.meta().id.clone());
     let named = record.links().iter().filter_map(|(_, to)| match to {
-        Ref::Local(address) if address.kind == Kind::Person => Some(address.id.clone()),
+        LinkValue::Local(address) if address.kind == Kind::Person => Some(address.id.clone()),
         _ => None,
     });
     own.into_iter().chain(named)

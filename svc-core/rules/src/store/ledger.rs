@@ -7,33 +7,34 @@ use std::{
 };
 
 use super::{
-    Answer, Answers, Change, Found, Holding, Kept, Key, Overlay, Pause, Question, Stored, Sum,
+    Change, HeldTickets, Lookup, LookupKey, LookupResult, LookupSource, PendingChanges,
+    RecordLocation, RuleError, StoredRecord, StoredResponse, Totals,
 };
 use crate::{
     error::Error,
     model::Kind,
-    record::Computed,
-    schema::{Field, Source},
+    record::ComputedValue,
+    schema::{ComputedSource, FieldSpec},
     value::Id,
 };
 
 /// The answers of one call, and what it has changed.
-pub(crate) struct Ledger<'a> {
-    answers: &'a mut dyn Answers,
-    before: &'a Overlay,
+pub(crate) struct TransactionView<'a> {
+    answers: &'a mut dyn LookupSource,
+    before: &'a PendingChanges,
     /// What this call itself has changed.
-    own: Overlay,
+    own: PendingChanges,
     /// The records that it has made or replaced.
     dated: HashSet<(Kind, Id)>,
     pub(crate) changes: Vec<Change>,
 }
 
-impl<'a> Ledger<'a> {
-    pub(crate) fn new(answers: &'a mut dyn Answers, before: &'a Overlay) -> Self {
+impl<'a> TransactionView<'a> {
+    pub(crate) fn new(answers: &'a mut dyn LookupSource, before: &'a PendingChanges) -> Self {
         Self {
             answers,
             before,
-            own: Overlay::default(),
+            own: PendingChanges::default(),
             dated: HashSet::new(),
             changes: Vec::new(),
         }
@@ -53,7 +54,7 @@ impl<'a> Ledger<'a> {
     }
 
     /// Remembers a record that is about to be changed, so that later questions see it changed.
-    pub(crate) fn note(&mut self, stored: &Stored) {
+    pub(crate) fn note(&mut self, stored: &StoredRecord) {
         let key = (stored.record.kind(), stored.record.meta().id.clone());
         let without_won = self.counting(stored.clone(), i64::saturating_sub);
         self.own.records.entry(key).or_insert(Some(without_won));
@@ -64,7 +65,7 @@ impl<'a> Ledger<'a> {
         self.dated.contains(&(kind, id.clone()))
     }
 
-    fn layers(&self) -> [&Overlay; 2] {
+    fn layers(&self) -> [&PendingChanges; 2] {
         [&self.own, self.before]
     }
 
@@ -73,73 +74,75 @@ impl<'a> Ledger<'a> {
     }
 
     /// Ends the run where the store's answer would not show what was changed before.
-    fn settled(&self) -> Result<(), Pause> {
+    fn settled(&self) -> Result<(), RuleError> {
         if self.before.unsettled {
-            Err(Pause::Unsettled)
+            Err(RuleError::Unsettled)
         } else {
             Ok(())
         }
     }
 
-    fn ask(&mut self, question: &Question) -> Result<Answer, Pause> {
+    fn ask(&mut self, question: &Lookup) -> Result<LookupResult, RuleError> {
         self.settled()?;
         self.answers.answer(question)
     }
 
     /// What this transaction has made of the record with this id.
-    fn fate(&self, kind: Kind, id: &Id) -> Fate<'_> {
+    fn fate(&self, kind: Kind, id: &Id) -> PendingState<'_> {
         let key = (kind, id.clone());
         match self
             .layers()
             .into_iter()
             .find_map(|layer| layer.records.get(&key))
         {
-            Some(Some(stored)) => Fate::Changed(stored),
-            Some(None) => Fate::Gone,
-            None => Fate::Untouched,
+            Some(Some(stored)) => PendingState::Changed(stored),
+            Some(None) => PendingState::Gone,
+            None => PendingState::Untouched,
         }
     }
 
     /// Where a key leads after what this transaction has changed.
-    fn lead(&self, key: &Key) -> Lead {
+    fn lead(&self, key: &LookupKey) -> KeyResolution {
         if self.is_plain() {
-            return Lead::AsStored;
+            return KeyResolution::AsStored;
         }
         match key {
-            Key::Id(..) => Lead::AsStored,
-            Key::Link(kind, id, name) => match self.fate(*kind, id) {
-                Fate::Changed(stored) => stored
+            LookupKey::Id(..) => KeyResolution::AsStored,
+            LookupKey::Link(kind, id, name) => match self.fate(*kind, id) {
+                PendingState::Changed(stored) => stored
                     .record
                     .link(name)
-                    .map_or(Lead::Nowhere, |to| Lead::To(Key::from(to))),
-                Fate::Gone => Lead::Nowhere,
-                Fate::Untouched => Lead::AsStored,
+                    .map_or(KeyResolution::Nowhere, |to| {
+                        KeyResolution::To(LookupKey::from(to))
+                    }),
+                PendingState::Gone => KeyResolution::Nowhere,
+                PendingState::Untouched => KeyResolution::AsStored,
             },
             _ => match self
                 .layers()
                 .into_iter()
                 .find_map(|layer| layer.keys.get(key))
             {
-                Some(Some((kind, id))) => Lead::To(Key::Id(*kind, id.clone())),
-                Some(None) => Lead::Nowhere,
-                None => Lead::AsStored,
+                Some(Some((kind, id))) => KeyResolution::To(LookupKey::Id(*kind, id.clone())),
+                Some(None) => KeyResolution::Nowhere,
+                None => KeyResolution::AsStored,
             },
         }
     }
 
     /// The key to ask the store for; `None` when what it names is gone, or is no longer named by
     /// it.
-    fn current(&self, key: &Key) -> Option<Key> {
+    fn current(&self, key: &LookupKey) -> Option<LookupKey> {
         match (key, self.lead(key)) {
             // An address that a new person has may have an older one in the store.
-            (Key::Email(_), _) | (_, Lead::AsStored) => Some(key.clone()),
-            (_, Lead::To(key)) => Some(key),
-            (_, Lead::Nowhere) => None,
+            (LookupKey::Email(_), _) | (_, KeyResolution::AsStored) => Some(key.clone()),
+            (_, KeyResolution::To(key)) => Some(key),
+            (_, KeyResolution::Nowhere) => None,
         }
     }
 
     /// The answer that is kept under a key.
-    pub(crate) fn kept(&mut self, key: &Arc<str>) -> Result<Option<Kept>, Pause> {
+    pub(crate) fn kept(&mut self, key: &Arc<str>) -> Result<Option<StoredResponse>, RuleError> {
         if let Some(kept) = self
             .layers()
             .into_iter()
@@ -147,38 +150,39 @@ impl<'a> Ledger<'a> {
         {
             return Ok(Some(kept.clone()));
         }
-        match self.ask(&Question::Kept(Arc::clone(key)))? {
-            Answer::Kept(kept) => Ok(kept),
+        match self.ask(&Lookup::Kept(Arc::clone(key)))? {
+            LookupResult::Kept(kept) => Ok(kept),
             _ => Err(unfitting()),
         }
     }
 
     /// Whether there is such a record, and where.
-    pub(crate) fn find(&mut self, key: &Key) -> Result<Option<Found>, Pause> {
+    pub(crate) fn find(&mut self, key: &LookupKey) -> Result<Option<RecordLocation>, RuleError> {
         let Some(key) = self.current(key) else {
             return Ok(None);
         };
-        if let Key::Id(kind, id) = &key {
+        if let LookupKey::Id(kind, id) = &key {
             match self.fate(*kind, id) {
-                Fate::Changed(stored) => return Ok(Some(stored.found())),
-                Fate::Gone => return Ok(None),
-                Fate::Untouched => {}
+                PendingState::Changed(stored) => return Ok(Some(stored.found())),
+                PendingState::Gone => return Ok(None),
+                PendingState::Untouched => {}
             }
         }
-        let Answer::Found(found) = self.ask(&Question::Find(key.clone()))? else {
+        let LookupResult::Found(found) = self.ask(&Lookup::Find(key.clone()))? else {
             return Err(unfitting());
         };
-        let found = found.filter(|found| !matches!(self.fate(found.kind, &found.id), Fate::Gone));
-        let Lead::To(Key::Id(kind, id)) = self.lead(&key) else {
+        let found =
+            found.filter(|found| !matches!(self.fate(found.kind, &found.id), PendingState::Gone));
+        let KeyResolution::To(LookupKey::Id(kind, id)) = self.lead(&key) else {
             return Ok(found);
         };
         // An address that somebody was given on the way: the older of both has it.
-        let given = self.changed(kind, &id).map(Stored::found);
+        let given = self.changed(kind, &id).map(StoredRecord::found);
         Ok(found.into_iter().chain(given).min_by_key(|found| found.row))
     }
 
     /// The record that a key names.
-    pub(crate) fn record(&mut self, key: &Key) -> Result<Option<Stored>, Pause> {
+    pub(crate) fn record(&mut self, key: &LookupKey) -> Result<Option<StoredRecord>, RuleError> {
         let stored = self.record_but_for_counts(key)?;
         let has_counts = self
             .layers()
@@ -193,41 +197,44 @@ impl<'a> Ledger<'a> {
         }))
     }
 
-    fn record_but_for_counts(&mut self, key: &Key) -> Result<Option<Stored>, Pause> {
+    fn record_but_for_counts(
+        &mut self,
+        key: &LookupKey,
+    ) -> Result<Option<StoredRecord>, RuleError> {
         let Some(mut current) = self.current(key) else {
             return Ok(None);
         };
-        if matches!(current, Key::Email(_)) && !self.is_plain() {
+        if matches!(current, LookupKey::Email(_)) && !self.is_plain() {
             let Some(found) = self.find(&current)? else {
                 return Ok(None);
             };
-            current = Key::Id(found.kind, found.id);
+            current = LookupKey::Id(found.kind, found.id);
         }
-        if let Key::Id(kind, id) = &current {
+        if let LookupKey::Id(kind, id) = &current {
             match self.fate(*kind, id) {
-                Fate::Changed(stored) => return Ok(Some(stored.clone())),
-                Fate::Gone => return Ok(None),
-                Fate::Untouched => {}
+                PendingState::Changed(stored) => return Ok(Some(stored.clone())),
+                PendingState::Gone => return Ok(None),
+                PendingState::Untouched => {}
             }
         }
-        let Answer::Record(stored) = self.ask(&Question::Record(current))? else {
+        let LookupResult::Record(stored) = self.ask(&Lookup::Record(current))? else {
             return Err(unfitting());
         };
         let Some(stored) = stored else {
             return Ok(None);
         };
         match self.fate(stored.record.kind(), &stored.record.meta().id) {
-            Fate::Changed(changed) => Ok(Some(changed.clone())),
-            Fate::Gone => Ok(None),
-            Fate::Untouched => Ok(Some(stored)),
+            PendingState::Changed(changed) => Ok(Some(changed.clone())),
+            PendingState::Gone => Ok(None),
+            PendingState::Untouched => Ok(Some(stored)),
         }
     }
 
     /// The record with this id, where this transaction has made or changed it.
-    fn changed(&self, kind: Kind, id: &Id) -> Option<&Stored> {
+    fn changed(&self, kind: Kind, id: &Id) -> Option<&StoredRecord> {
         match self.fate(kind, id) {
-            Fate::Changed(stored) => Some(stored),
-            Fate::Gone | Fate::Untouched => None,
+            PendingState::Changed(stored) => Some(stored),
+            PendingState::Gone | PendingState::Untouched => None,
         }
     }
 
@@ -237,14 +244,14 @@ impl<'a> Ledger<'a> {
         kind: Kind,
         group: &Id,
         person: &Id,
-    ) -> Result<Option<Stored>, Pause> {
+    ) -> Result<Option<StoredRecord>, RuleError> {
         let Some(link) = kind.schema().parent else {
             return Ok(None);
         };
         let Some(of) = kind.schema().parent_kind() else {
             return Ok(None);
         };
-        let ties = |stored: &&Stored| {
+        let ties = |stored: &&StoredRecord| {
             let leads = |link: &str, to: &Id| {
                 stored
                     .record
@@ -263,15 +270,15 @@ impl<'a> Ledger<'a> {
         }
         let made_here = |of, id: &Id| {
             self.changed(of, id)
-                .is_some_and(|stored| stored.row == Stored::NEW)
+                .is_some_and(|stored| stored.row == StoredRecord::NEW)
         };
         if made_here(of, group) || made_here(Kind::Person, person) {
             return Ok(None);
         }
-        let question = Question::Members {
+        let question = Lookup::Members {
             kind,
-            groups: vec![Key::Id(of, group.clone())],
-            people: vec![Key::Id(Kind::Person, person.clone())],
+            groups: vec![LookupKey::Id(of, group.clone())],
+            people: vec![LookupKey::Id(Kind::Person, person.clone())],
         };
         Ok(self
             .records(&question)?
@@ -283,16 +290,16 @@ impl<'a> Ledger<'a> {
     pub(crate) fn answered(
         &mut self,
         person: &Id,
-        questions: Vec<Key>,
-    ) -> Result<Vec<Stored>, Pause> {
-        let people = vec![Key::Id(Kind::Person, person.clone())];
+        questions: Vec<LookupKey>,
+    ) -> Result<Vec<StoredRecord>, RuleError> {
+        let people = vec![LookupKey::Id(Kind::Person, person.clone())];
         let is_new = self
             .changed(Kind::Person, person)
-            .is_some_and(|stored| stored.row == Stored::NEW);
+            .is_some_and(|stored| stored.row == StoredRecord::NEW);
         let mut answers = if is_new {
             Vec::new()
         } else {
-            self.records(&Question::Answered { people, questions })?
+            self.records(&Lookup::Answered { people, questions })?
         };
         answers.retain(|answer| {
             answer
@@ -311,20 +318,20 @@ impl<'a> Ledger<'a> {
     }
 
     /// The records that answer a question.
-    fn records(&mut self, question: &Question) -> Result<Vec<Stored>, Pause> {
+    fn records(&mut self, question: &Lookup) -> Result<Vec<StoredRecord>, RuleError> {
         match self.ask(question)? {
-            Answer::Records(records) => Ok(records),
+            LookupResult::Records(records) => Ok(records),
             _ => Err(unfitting()),
         }
     }
 
     /// How many records of a kind are under a record.
-    pub(crate) fn count(&mut self, kind: Kind, of: Kind, id: &Id) -> Result<u64, Pause> {
-        let question = Question::Count {
+    pub(crate) fn count(&mut self, kind: Kind, of: Kind, id: &Id) -> Result<u64, RuleError> {
+        let question = Lookup::Count {
             kind,
-            of: Key::Id(of, id.clone()),
+            of: LookupKey::Id(of, id.clone()),
         };
-        let Answer::Number(stored) = self.ask(&question)? else {
+        let LookupResult::Number(stored) = self.ask(&question)? else {
             return Err(unfitting());
         };
         Ok(stored.saturating_add_signed(self.won(kind, of, id)))
@@ -340,7 +347,7 @@ impl<'a> Ledger<'a> {
 
     /// A record whose counts of members have those that this transaction has put under it, or have
     /// them no longer.
-    fn counting(&self, mut stored: Stored, change: fn(i64, i64) -> i64) -> Stored {
+    fn counting(&self, mut stored: StoredRecord, change: fn(i64, i64) -> i64) -> StoredRecord {
         let record = &mut stored.record;
         for source in record
             .kind()
@@ -348,20 +355,20 @@ impl<'a> Ledger<'a> {
             .fields
             .fields
             .iter()
-            .filter_map(Field::source)
+            .filter_map(FieldSpec::source)
         {
-            if let Source::Count(members) = source
-                && let Some(Computed::Count(count)) = record.computed_value(source)
+            if let ComputedSource::Count(members) = source
+                && let Some(ComputedValue::Count(count)) = record.computed_value(source)
             {
                 let count = change(*count, self.won(members, record.kind(), &record.meta().id));
-                record.set_computed(source, Some(Computed::Count(count)));
+                record.set_computed(source, Some(ComputedValue::Count(count)));
             }
         }
         stored
     }
 
     /// What the counted members of a record come to.
-    pub(crate) fn sum(&mut self, of: Kind, id: &Id) -> Result<Sum, Pause> {
+    pub(crate) fn sum(&mut self, of: Kind, id: &Id) -> Result<Totals, RuleError> {
         let key = (of, id.clone());
         if let Some(sum) = self
             .layers()
@@ -370,17 +377,21 @@ impl<'a> Ledger<'a> {
         {
             return Ok(*sum);
         }
-        match self.ask(&Question::Sum(Key::Id(of, id.clone())))? {
-            Answer::Sum(sum) => Ok(sum),
+        match self.ask(&Lookup::Sum(LookupKey::Id(of, id.clone())))? {
+            LookupResult::Sum(sum) => Ok(sum),
             _ => Err(unfitting()),
         }
     }
 
     /// The same for each part.
-    pub(crate) fn parts(&mut self, of: Kind, id: &Id) -> Result<BTreeMap<String, Sum>, Pause> {
-        let mut parts: BTreeMap<String, Sum> =
-            match self.ask(&Question::Parts(Key::Id(of, id.clone())))? {
-                Answer::Parts(parts) => parts.into_iter().collect(),
+    pub(crate) fn parts(
+        &mut self,
+        of: Kind,
+        id: &Id,
+    ) -> Result<BTreeMap<String, Totals>, RuleError> {
+        let mut parts: BTreeMap<String, Totals> =
+            match self.ask(&Lookup::Parts(LookupKey::Id(of, id.clone())))? {
+                LookupResult::Parts(parts) => parts.into_iter().collect(),
                 _ => return Err(unfitting()),
             };
         let key = (of, id.clone());
@@ -393,36 +404,36 @@ impl<'a> Ledger<'a> {
     }
 
     /// The attendances in whose tickets a person was recognised.
-    pub(crate) fn holdings(&mut self, person: &Id) -> Result<Vec<Holding>, Pause> {
-        match self.ask(&Question::Holdings(person.clone()))? {
-            Answer::Holdings(holdings) => Ok(holdings),
+    pub(crate) fn holdings(&mut self, person: &Id) -> Result<Vec<HeldTickets>, RuleError> {
+        match self.ask(&Lookup::Holdings(person.clone()))? {
+            LookupResult::Holdings(holdings) => Ok(holdings),
             _ => Err(unfitting()),
         }
     }
 }
 
 /// What a transaction has made of a record.
-enum Fate<'a> {
+enum PendingState<'a> {
     /// It is as it is stored.
     Untouched,
     /// It is new, or was changed.
-    Changed(&'a Stored),
+    Changed(&'a StoredRecord),
     /// It was deleted.
     Gone,
 }
 
 /// Where a key leads after what a transaction has changed.
-enum Lead {
+enum KeyResolution {
     /// Where the store says.
     AsStored,
     /// To this record.
-    To(Key),
+    To(LookupKey),
     /// To nothing.
     Nowhere,
 }
 
-fn unfitting() -> Pause {
-    Pause::Failed(Error::unexpected(
+fn unfitting() -> RuleError {
+    RuleError::Failed(Error::unexpected(
         "a store answered another question than the one that was asked",
     ))
 }

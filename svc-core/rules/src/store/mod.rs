@@ -2,19 +2,19 @@
 //!
 //! The rules of the interface are in the rulebook and nowhere else: what a create, a change, a
 //! deletion or a helper call means is decided by [`decide`](crate::rules::decide), a synchronous
-//! function over [`Question`]s and [`Change`]s, both plain data. A [`Store`] fetches and writes. It
+//! function over [`Lookup`]s and [`Change`]s, both plain data. A [`Store`] fetches and writes. It
 //! knows no rule, and the rulebook knows no database.
 //!
 //! A call has its turn inside a transaction of the store, after every write that was committed
 //! before:
 //!
 //! ```text
-//! Call ──► decide ──► Question ──► the store answers      (again, until nothing is missing)
+//! WriteRequest ──► decide ──► Lookup ──► the store answers      (again, until nothing is missing)
 //!             └─────► Change   ──► the store applies them, commits, and gives the outcome
 //! ```
 //!
-//! A store that has its data at hand implements [`Answers`] by reading, and is never run twice; one
-//! that has to fetch keeps what it fetched in [`Fetched`], beginning with
+//! A store that has its data at hand implements [`LookupSource`] by reading, and is never run twice; one
+//! that has to fetch keeps what it fetched in [`LookupCache`], beginning with
 //! [`first_questions`](crate::rules::first_questions).
 
 mod call;
@@ -33,28 +33,32 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-pub use call::{Call, Ids, Load, Outcome, Turn, Work};
-pub use change::{At, Change, Insert, Replace, Set};
-pub use condition::Condition;
-pub use counts::{Collection, Counts};
-pub use fetched::Fetched;
-pub use kept::Keep;
-pub(crate) use ledger::Ledger;
-pub use outgoing::{Claim, Claimed, Outgoing, Settled};
-pub use overlay::Overlay;
-pub use question::{Answer, Answers, Found, Holding, Key, Pause, Question};
-pub use stored_response::Kept;
+pub use call::{
+    IdSequence, ImportedRecord, TransactionContext, WriteOperation, WriteOutcome, WriteRequest,
+};
+pub use change::{Change, ChangeTarget, InsertRecord, RecordSet, ReplaceRecord};
+pub use condition::Precondition;
+pub use counts::{CollectionId, CountDeltas};
+pub use fetched::LookupCache;
+pub use kept::ResponseRecorder;
+pub(crate) use ledger::TransactionView;
+pub use outgoing::{ClaimResolution, ClaimedEntries, Outbox, OutboxClaim};
+pub use overlay::PendingChanges;
+pub use question::{
+    HeldTickets, Lookup, LookupKey, LookupResult, LookupSource, RecordLocation, RuleError,
+};
+pub use stored_response::StoredResponse;
 
 use crate::{
     context::Context,
     error::Result,
-    filter::Filterable,
-    helper::{PersonMatching, StockMatching},
-    link::Address,
+    filter::FilterField,
+    helper::{DefaultMatching, PersonMatching},
+    link::RecordAddress,
     model::Kind,
     page::{ListRequest, RawPage},
-    record::{Computed, RawRecord},
-    schema::Source,
+    record::{ComputedValue, RawRecord},
+    schema::ComputedSource,
     value::{Amount, Timestamp},
 };
 
@@ -68,10 +72,10 @@ use crate::{
 /// - Only records of `cx.tenant` are seen or changed.
 /// - [`write`](Self::write) gives a call its turn: in one transaction it runs
 ///   [`decide`](crate::rules::decide), applies the changes, and commits before it answers. The
-///   [`Call::condition`] is judged there, too: a store that runs the rulebook has nothing to add.
+///   [`WriteRequest::condition`] is judged there, too: a store that runs the rulebook has nothing to add.
 ///   Writes of one tenant have their turns one after the other; each sees what those before it
 ///   changed.
-/// - The [`Turn::time`] of a tenant's writes increases strictly, also over restarts; it is never
+/// - The [`TransactionContext::time`] of a tenant's writes increases strictly, also over restarts; it is never
 ///   before the store's clock.
 /// - Reads see committed writes only, and see every write that was acknowledged before they began.
 ///
@@ -83,8 +87,8 @@ use crate::{
 /// use std::{sync::{Arc, atomic::{AtomicU64, Ordering}}, time::Instant};
 ///
 /// use async_trait::async_trait;
-/// use svc_core::{Context, ListRequest, Result, helper::PersonMatching, link::Address, model::Kind};
-/// use svc_core::{raw::{RawPage, RawRecord}, store::{Call, Key, Outcome, Store}};
+/// use svc_core::{Context, ListRequest, Result, helper::PersonMatching, link::RecordAddress, model::Kind};
+/// use svc_core::{raw::{RawPage, RawRecord}, store::{WriteRequest, LookupKey, WriteOutcome, Store}};
 ///
 /// struct Timed<S> { store: S, micros: AtomicU64 }
 ///
@@ -94,15 +98,15 @@ use crate::{
 ///         self.store.list(cx, kind, request).await
 ///     }
 ///
-///     async fn get(&self, cx: &Context, at: &Address) -> Result<Option<RawRecord>> {
+///     async fn get(&self, cx: &Context, at: &RecordAddress) -> Result<Option<RawRecord>> {
 ///         self.store.get(cx, at).await
 ///     }
 ///
-///     async fn find(&self, cx: &Context, key: &Key) -> Result<Option<RawRecord>> {
+///     async fn find(&self, cx: &Context, key: &LookupKey) -> Result<Option<RawRecord>> {
 ///         self.store.find(cx, key).await
 ///     }
 ///
-///     async fn write(&self, cx: &Context, call: Call) -> Result<Outcome> {
+///     async fn write(&self, cx: &Context, call: WriteRequest) -> Result<WriteOutcome> {
 ///         let began = Instant::now();
 ///         let outcome = self.store.write(cx, call).await;
 ///         self.micros.fetch_add(began.elapsed().as_micros().try_into()?, Ordering::Relaxed);
@@ -140,33 +144,33 @@ pub trait Store: Send + Sync + 'static {
     /// What the collection of all records of a kind can be filtered by, and ordered by where it is
     /// a date (FLT-01, FLT-09): only what an index leads to. [`list`](Self::list) is then asked for
     /// that; by default nothing.
-    fn filterable(&self, kind: Kind) -> Vec<Filterable> {
+    fn filterable(&self, kind: Kind) -> Vec<FilterField> {
         let _ = kind;
         Vec::new()
     }
 
     /// The record at an address; `None` where there is none (COL-03, COL-19).
-    async fn get(&self, cx: &Context, at: &Address) -> Result<Option<RawRecord>>;
+    async fn get(&self, cx: &Context, at: &RecordAddress) -> Result<Option<RawRecord>>;
 
     /// The record that a key names, for helpers that are composed of a store's operations; `None`
     /// where there is none.
-    async fn find(&self, cx: &Context, key: &Key) -> Result<Option<RawRecord>>;
+    async fn find(&self, cx: &Context, key: &LookupKey) -> Result<Option<RawRecord>>;
 
     /// Gives a call its turn and answers when what it changed is durable.
     ///
     /// # Errors
     ///
     /// What the rulebook refuses; nothing is changed then (ERR-04).
-    async fn write(&self, cx: &Context, call: Call) -> Result<Outcome>;
+    async fn write(&self, cx: &Context, call: WriteRequest) -> Result<WriteOutcome>;
 
-    /// How the store's turns decide whether a posted person is known already ([`Turn::matching`],
+    /// How the store's turns decide whether a posted person is known already ([`TransactionContext::matching`],
     /// HLP-04): what `ApiBuilder::store` publishes (HLP-05).
     fn matching(&self) -> Arc<dyn PersonMatching> {
-        Arc::new(StockMatching)
+        Arc::new(DefaultMatching)
     }
 
-    /// Whether it answers [`Question::Kept`] and applies [`Change::Keep`], so that a call with
-    /// `Idempotency-Key` is done once however often it comes (IDM-01), and what an anonymous caller
+    /// Whether it answers [`Lookup::Kept`] and applies [`Change::Keep`], so that a call with
+    /// `IdempotencyStore-LookupKey` is done once however often it comes (IDM-01), and what an anonymous caller
     /// triggers is sent once a day (HAF-14).
     fn keeps_answers(&self) -> bool {
         false
@@ -188,7 +192,7 @@ pub trait Store: Send + Sync + 'static {
 
     /// What it has to be sent, where it applies [`Change::Outbox`] and [`Change::Recall`]: without
     /// it neither triggers nor schedules are offered (HAF-11, SCH-01).
-    fn outgoing(self: Arc<Self>) -> Option<Arc<dyn Outgoing>> {
+    fn outgoing(self: Arc<Self>) -> Option<Arc<dyn Outbox>> {
         None
     }
 }
@@ -196,16 +200,16 @@ pub trait Store: Send + Sync + 'static {
 /// A record with its place in the store's order of creation.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct Stored {
+pub struct StoredRecord {
     /// Its place: a number that is larger for younger records of the kind, and that the store finds
-    /// the record by when a [`Change`] names it. [`Stored::NEW`] until the store has given it one.
+    /// the record by when a [`Change`] names it. [`StoredRecord::NEW`] until the store has given it one.
     pub row: i64,
     /// The record. Its links have full addresses; hidden references (see
     /// [`KindSchema::references`](crate::schema::KindSchema::references)) are among them.
     pub record: RawRecord,
 }
 
-impl Stored {
+impl StoredRecord {
     /// The place of a record that the same transaction makes: younger than all that have one.
     pub const NEW: i64 = i64::MAX;
 
@@ -216,8 +220,8 @@ impl Stored {
     }
 
     /// Names the record for a change.
-    pub(crate) fn at(&self) -> At {
-        At {
+    pub(crate) fn at(&self) -> ChangeTarget {
+        ChangeTarget {
             kind: self.record.kind(),
             id: self.record.meta().id.clone(),
             row: self.row,
@@ -226,9 +230,9 @@ impl Stored {
 
     /// What is known of the record without reading it.
     #[must_use]
-    pub fn found(&self) -> Found {
+    pub fn found(&self) -> RecordLocation {
         let record = &self.record;
-        Found {
+        RecordLocation {
             kind: record.kind(),
             id: record.meta().id.clone(),
             row: self.row,
@@ -240,7 +244,7 @@ impl Stored {
 /// What the attendances of an event or the donations of a page come to, in all or in one part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
-pub struct Sum {
+pub struct Totals {
     /// Attendances that count (RES-event-18).
     pub accepted: i64,
     /// What is summed: tickets sold (RES-event-19), donations of the page's currency
@@ -250,13 +254,22 @@ pub struct Sum {
     pub amount: Amount,
 }
 
-impl Sum {
+impl Totals {
     /// Sets the computed fields that show the sums over members of this kind.
     pub fn show_on(self, record: &mut RawRecord, members: Kind) {
         for (source, value) in [
-            (Source::Accepted(members), Computed::Count(self.accepted)),
-            (Source::Number(members), Computed::Count(self.number)),
-            (Source::Sum(members), Computed::Amount(self.amount)),
+            (
+                ComputedSource::Accepted(members),
+                ComputedValue::Count(self.accepted),
+            ),
+            (
+                ComputedSource::Number(members),
+                ComputedValue::Count(self.number),
+            ),
+            (
+                ComputedSource::Sum(members),
+                ComputedValue::Amount(self.amount),
+            ),
         ] {
             record.set_computed(source, Some(value));
         }

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use crate::{
     context::Tenant,
     error::Result,
-    outbox::{Backoff, Delivered, Dispatch, Listening},
+    outbox::{Backoff, DeliveryOutcome, OutboxEntry, Subscription},
     value::{Timestamp, short_digest},
 };
 
@@ -24,50 +24,50 @@ use crate::{
 /// - What a person's deletion or a message's cancelling takes away is not there any more:
 ///   [`done`](Self::done) and [`again`](Self::again) of it change nothing.
 #[async_trait]
-pub trait Outgoing: Send + Sync + 'static {
+pub trait Outbox: Send + Sync + 'static {
     /// Claims what is due at a moment, the longest due first, so many at most: nobody else is given
     /// it before `until`.
     ///
     /// # Errors
     ///
     /// Trouble of the store; nothing is claimed then, or for nobody until the claim ends.
-    async fn due(&self, now: Timestamp, until: Timestamp, most: u32) -> Result<Claimed>;
+    async fn due(&self, now: Timestamp, until: Timestamp, most: u32) -> Result<ClaimedEntries>;
 
     /// What was claimed is settled, and goes.
     ///
     /// # Errors
     ///
     /// Trouble of the store.
-    async fn done(&self, claim: &Claim) -> Result<()>;
+    async fn done(&self, claim: &OutboxClaim) -> Result<()>;
 
     /// What was claimed is due again at a moment, unless somebody else has claimed it meanwhile.
     ///
     /// # Errors
     ///
     /// Trouble of the store.
-    async fn again(&self, claim: &Claim, at: Timestamp) -> Result<()>;
+    async fn again(&self, claim: &OutboxClaim, at: Timestamp) -> Result<()>;
 
     /// Is done when something was put there since; whoever waits looks again after a while in any
     /// case.
-    fn listen(&self) -> Listening {
-        Listening::deaf()
+    fn listen(&self) -> Subscription {
+        Subscription::deaf()
     }
 }
 
 /// What was claimed.
 #[derive(Debug, Default)]
 #[non_exhaustive]
-pub struct Claimed {
+pub struct ClaimedEntries {
     /// Each with who has it.
-    pub claims: Vec<Claim>,
+    pub claims: Vec<OutboxClaim>,
     /// When something is due next, or a claim ends; `None` where nothing is there.
     pub next: Option<Timestamp>,
 }
 
-impl Claimed {
+impl ClaimedEntries {
     /// These, and when something is due next or a claim ends.
     #[must_use]
-    pub fn new(claims: Vec<Claim>, next: Option<Timestamp>) -> Self {
+    pub fn new(claims: Vec<OutboxClaim>, next: Option<Timestamp>) -> Self {
         Self { claims, next }
     }
 }
@@ -75,7 +75,7 @@ impl Claimed {
 /// Something to send that nobody else has.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct Claim {
+pub struct OutboxClaim {
     /// Whose it is.
     pub tenant: Tenant,
     /// Where the store has it.
@@ -83,13 +83,13 @@ pub struct Claim {
     /// How often it was claimed, this time included.
     pub attempts: u32,
     /// What is to be sent.
-    pub dispatch: Dispatch,
+    pub dispatch: OutboxEntry,
 }
 
 /// What becomes of a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Settled {
+pub enum ClaimResolution {
     /// It was sent.
     Done,
     /// It is due again then.
@@ -98,7 +98,7 @@ pub enum Settled {
     GivenUp(&'static str),
 }
 
-impl Claim {
+impl OutboxClaim {
     /// How long a claim lasts where an attempt may take so long: as long again, so that who has
     /// done it can say so.
     #[must_use]
@@ -108,7 +108,7 @@ impl Claim {
 
     /// Something of a tenant, at its place in the store.
     #[must_use]
-    pub fn new(tenant: Tenant, row: i64, attempts: u32, dispatch: Dispatch) -> Self {
+    pub fn new(tenant: Tenant, row: i64, attempts: u32, dispatch: OutboxEntry) -> Self {
         Self {
             tenant,
             row,
@@ -121,7 +121,7 @@ impl Claim {
     /// version.
     #[must_use]
     pub fn stored(tenant: Tenant, row: i64, attempts: i64, body: &str) -> Option<Self> {
-        let dispatch = Dispatch::from_stored(body);
+        let dispatch = OutboxEntry::from_stored(body);
         if dispatch.is_none() {
             tracing::error!(
                 tenant = tenant.as_str(),
@@ -152,19 +152,19 @@ impl Claim {
 
     /// What an attempt comes to that ended at a moment; `None` is one that failed.
     #[must_use]
-    pub fn settle(&self, delivered: Option<Delivered>, now: Timestamp) -> Settled {
+    pub fn settle(&self, delivered: Option<DeliveryOutcome>, now: Timestamp) -> ClaimResolution {
         let asked = match delivered {
-            Some(Delivered::Done) => return Settled::Done,
-            Some(Delivered::GivenUp(reason)) => return Settled::GivenUp(reason),
-            Some(Delivered::Later(pause)) => pause,
+            Some(DeliveryOutcome::Done) => return ClaimResolution::Done,
+            Some(DeliveryOutcome::GivenUp(reason)) => return ClaimResolution::GivenUp(reason),
+            Some(DeliveryOutcome::Later(pause)) => pause,
             None => Duration::ZERO,
         };
         // The same number for the same attempt: a chance that needs no chance.
         let number =
             short_digest(format!("{} {}", self.dispatch.id.as_str(), self.attempts).as_bytes());
         match Backoff::STANDARD.after(self.attempts, number) {
-            Some(pause) => Settled::Again(now.plus(pause.max(asked))),
-            None => Settled::GivenUp("it was tried as often as may be"),
+            Some(pause) => ClaimResolution::Again(now.plus(pause.max(asked))),
+            None => ClaimResolution::GivenUp("it was tried as often as may be"),
         }
     }
 }
@@ -173,7 +173,7 @@ impl Claim {
 mod tests {
     use super::*;
     use crate::{
-        outbox::ToSend,
+        outbox::OutboxPayload,
         value::{Id, short_digest},
     };
 
@@ -181,17 +181,17 @@ mod tests {
         Timestamp::from_micros(seconds * 1_000_000)
     }
 
-    fn claim(attempts: u32) -> Claim {
-        let what = ToSend::Message {
+    fn claim(attempts: u32) -> OutboxClaim {
+        let what = OutboxPayload::Message {
             message: Id::from(1),
             start: at(0),
             stop: Some(at(1_000)),
         };
-        Claim::new(
+        OutboxClaim::new(
             Tenant::new("acme"),
             1,
             attempts,
-            Dispatch::new(Id::from(7), at(0), what),
+            OutboxEntry::new(Id::from(7), at(0), what),
         )
     }
 
@@ -202,27 +202,30 @@ mod tests {
         for attempts in 1..10 {
             let number = short_digest(format!("7 {attempts}").as_bytes());
             let pause = Backoff::STANDARD.after(attempts, number).unwrap();
-            let expected = Settled::Again(at(100).plus(pause));
+            let expected = ClaimResolution::Again(at(100).plus(pause));
             assert_eq!(claim(attempts).settle(None, at(100)), expected);
             assert_eq!(
-                claim(attempts).settle(Some(Delivered::Later(Duration::ZERO)), at(100)),
+                claim(attempts).settle(Some(DeliveryOutcome::Later(Duration::ZERO)), at(100)),
                 expected
             );
         }
         let day = Duration::from_secs(24 * 60 * 60);
         assert_eq!(
-            claim(1).settle(Some(Delivered::Later(day)), at(100)),
-            Settled::Again(at(100).plus(day))
+            claim(1).settle(Some(DeliveryOutcome::Later(day)), at(100)),
+            ClaimResolution::Again(at(100).plus(day))
         );
-        let last = claim(10).settle(Some(Delivered::Later(day)), at(100));
-        assert_eq!(last, Settled::GivenUp("it was tried as often as may be"));
+        let last = claim(10).settle(Some(DeliveryOutcome::Later(day)), at(100));
         assert_eq!(
-            claim(10).settle(Some(Delivered::Done), at(100)),
-            Settled::Done
+            last,
+            ClaimResolution::GivenUp("it was tried as often as may be")
         );
         assert_eq!(
-            claim(1).settle(Some(Delivered::GivenUp("no mail")), at(100)),
-            Settled::GivenUp("no mail")
+            claim(10).settle(Some(DeliveryOutcome::Done), at(100)),
+            ClaimResolution::Done
+        );
+        assert_eq!(
+            claim(1).settle(Some(DeliveryOutcome::GivenUp("no mail")), at(100)),
+            ClaimResolution::GivenUp("no mail")
         );
     }
 
@@ -247,7 +250,7 @@ mod tests {
             Duration::from_secs(30),
             Duration::MAX,
         ] {
-            assert!(Claim::lease(patience) > patience || patience == Duration::MAX);
+            assert!(OutboxClaim::lease(patience) > patience || patience == Duration::MAX);
         }
     }
 }

@@ -5,11 +5,14 @@ use std::{
     sync::Arc,
 };
 
-use super::{Change, Counts, Insert, Kept, Key, Replace, Stored, Sum};
+use super::{
+    Change, CountDeltas, InsertRecord, LookupKey, ReplaceRecord, StoredRecord, StoredResponse,
+    Totals,
+};
 use crate::{
     model::Kind,
-    record::{Computed, RawRecord},
-    schema::Source,
+    record::{ComputedValue, RawRecord},
+    schema::ComputedSource,
     value::Id,
 };
 
@@ -18,28 +21,28 @@ use crate::{
 /// A store that applies the changes of each call at once needs none: it hands an empty one to every
 /// call, or one with nothing but the [`counts`](Self::counts) that it writes later.
 #[derive(Debug, Clone, Default)]
-pub struct Overlay {
+pub struct PendingChanges {
     /// Records as they are now, but for the members that [`counts`](Self::counts) has; `None` for
     /// one that is gone.
-    pub(super) records: HashMap<(Kind, Id), Option<Stored>>,
+    pub(super) records: HashMap<(Kind, Id), Option<StoredRecord>>,
     /// Whom names, identifiers and e-mail addresses lead to now; `None` for nobody.
-    pub(super) keys: HashMap<Key, Option<(Kind, Id)>>,
+    pub(super) keys: HashMap<LookupKey, Option<(Kind, Id)>>,
     /// How many members collections have won.
-    pub counts: Counts,
+    pub counts: CountDeltas,
     /// New memberships, by group and person.
     pub(super) members: HashMap<(Kind, Id, Id), Id>,
     /// New answers, by person.
     pub(super) answers: HashMap<Id, Vec<Id>>,
-    pub(super) sums: HashMap<(Kind, Id), Sum>,
-    pub(super) parts: HashMap<(Kind, Id), BTreeMap<String, Sum>>,
+    pub(super) sums: HashMap<(Kind, Id), Totals>,
+    pub(super) parts: HashMap<(Kind, Id), BTreeMap<String, Totals>>,
     /// Answers that are kept, by their keys.
-    pub(super) kept: HashMap<Arc<str>, Kept>,
+    pub(super) kept: HashMap<Arc<str>, StoredResponse>,
     /// Something was changed that cannot be told apart from what is stored: see
-    /// [`Pause::Unsettled`].
+    /// [`RuleError::Unsettled`].
     pub(super) unsettled: bool,
 }
 
-impl Overlay {
+impl PendingChanges {
     pub(super) fn is_empty(&self) -> bool {
         self.records.is_empty() && !self.unsettled
     }
@@ -60,10 +63,10 @@ impl Overlay {
             }
             Change::SetSchedule { at, start, stop } => self.edit(at.kind, &at.id, |record| {
                 for (source, date) in [
-                    (Source::ScheduledStart, start),
-                    (Source::ScheduledStop, stop),
+                    (ComputedSource::ScheduledStart, start),
+                    (ComputedSource::ScheduledStop, stop),
                 ] {
-                    record.set_computed(source, date.map(Computed::Timestamp));
+                    record.set_computed(source, date.map(ComputedValue::Timestamp));
                 }
             }),
             Change::SetSum { of, members, sum } => {
@@ -88,20 +91,21 @@ impl Overlay {
         }
     }
 
-    fn insert(&mut self, insert: &Insert) {
+    fn insert(&mut self, insert: &InsertRecord) {
         let record = &insert.record;
         let (kind, id) = (record.kind(), record.meta().id.clone());
         let own = Some((kind, id.clone()));
         for identifier in &insert.identifiers {
             self.keys
-                .insert(Key::Identifier(kind, identifier.clone()), own.clone());
+                .insert(LookupKey::Identifier(kind, identifier.clone()), own.clone());
         }
         if let Some(name) = &insert.name {
-            self.keys.insert(Key::Name(kind, name.clone()), own.clone());
+            self.keys
+                .insert(LookupKey::Name(kind, name.clone()), own.clone());
         }
         self.records.insert(
             (kind, id.clone()),
-            Some(Stored::new(Stored::NEW, record.clone())),
+            Some(StoredRecord::new(StoredRecord::NEW, record.clone())),
         );
         for email in &insert.emails {
             self.tie_email(email, kind, &id);
@@ -135,9 +139,9 @@ impl Overlay {
             self.records
                 .get(of)
                 .and_then(Option::as_ref)
-                .map_or(Stored::NEW, |it| it.row)
+                .map_or(StoredRecord::NEW, |it| it.row)
         };
-        let key = Key::Email(email.to_owned());
+        let key = LookupKey::Email(email.to_owned());
         let own = (kind, id.clone());
         let has_older = self
             .keys
@@ -149,19 +153,19 @@ impl Overlay {
         }
     }
 
-    fn replace(&mut self, replace: &Replace) {
+    fn replace(&mut self, replace: &ReplaceRecord) {
         let (kind, id) = (replace.at.kind, &replace.at.id);
         let own = Some((kind, id.clone()));
         for identifier in &replace.identifiers_freed {
             self.keys
-                .insert(Key::Identifier(kind, identifier.clone()), None);
+                .insert(LookupKey::Identifier(kind, identifier.clone()), None);
         }
         for identifier in &replace.identifiers_tied {
             self.keys
-                .insert(Key::Identifier(kind, identifier.clone()), own.clone());
+                .insert(LookupKey::Identifier(kind, identifier.clone()), own.clone());
         }
         if let Some(name) = &replace.name {
-            self.keys.insert(Key::Name(kind, name.clone()), own);
+            self.keys.insert(LookupKey::Name(kind, name.clone()), own);
         }
         for email in &replace.emails_tied {
             self.tie_email(email, kind, id);

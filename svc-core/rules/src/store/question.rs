@@ -2,18 +2,18 @@
 
 use std::{cmp::Ordering, fmt, sync::Arc};
 
-use super::{Kept, Stored, Sum};
+use super::{StoredRecord, StoredResponse, Totals};
 use crate::{
     error::Error,
-    filter::Point,
-    link::Address,
+    filter::IndexKey,
+    link::RecordAddress,
     model::Kind,
     value::{Id, Identifier},
 };
 
 /// Names one record of a tenant.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Key {
+pub enum LookupKey {
     /// The record with this id.
     Id(Kind, Id),
     /// The record with this unique name (UND-02, UND-03), compared exactly.
@@ -27,7 +27,7 @@ pub enum Key {
     Link(Kind, Id, &'static str),
 }
 
-impl Key {
+impl LookupKey {
     /// The kind of the record.
     #[must_use]
     pub fn kind(&self) -> Option<Kind> {
@@ -44,23 +44,23 @@ impl Key {
     }
 }
 
-impl Key {
-    /// What a [`Point`] of a filter on records of a kind leads to. An e-mail address leads to every
+impl LookupKey {
+    /// What a [`IndexKey`] of a filter on records of a kind leads to. An e-mail address leads to every
     /// person that has it.
     #[must_use]
-    pub fn of_point(kind: Kind, point: &Point) -> Self {
+    pub fn of_point(kind: Kind, point: &IndexKey) -> Self {
         match point {
-            Point::Id(id) => Self::Id(kind, id.clone()),
-            Point::Identifier(identifier) => Self::Identifier(kind, identifier.clone()),
-            Point::Email(address) => Self::Email(address.clone()),
-            Point::Name(name) => Self::Name(kind, name.clone()),
+            IndexKey::Id(id) => Self::Id(kind, id.clone()),
+            IndexKey::Identifier(identifier) => Self::Identifier(kind, identifier.clone()),
+            IndexKey::Email(address) => Self::Email(address.clone()),
+            IndexKey::Name(name) => Self::Name(kind, name.clone()),
         }
     }
 }
 
-impl From<&Address> for Key {
+impl From<&RecordAddress> for LookupKey {
     /// The record at an address, whatever its parent.
-    fn from(address: &Address) -> Self {
+    fn from(address: &RecordAddress) -> Self {
         Self::Id(address.kind, address.id.clone())
     }
 }
@@ -69,87 +69,87 @@ impl From<&Address> for Key {
 ///
 /// Questions are compared and hashed, so that a store that fetches them together asks each once.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Question {
-    /// Whether there is such a record, and where: [`Answer::Found`].
-    Find(Key),
-    /// The whole record: [`Answer::Record`].
-    Record(Key),
+pub enum Lookup {
+    /// Whether there is such a record, and where: [`LookupResult::Found`].
+    Find(LookupKey),
+    /// The whole record: [`LookupResult::Record`].
+    Record(LookupKey),
     /// The records of `kind` that tie one of these people to one of these groups (UND-38):
-    /// [`Answer::Records`].
+    /// [`LookupResult::Records`].
     Members {
         /// The kind of the membership, such as a tagging.
         kind: Kind,
         /// The groups, such as tags.
-        groups: Vec<Key>,
+        groups: Vec<LookupKey>,
         /// The people.
-        people: Vec<Key>,
+        people: Vec<LookupKey>,
     },
-    /// The answers of one of these people to one of these questions: [`Answer::Records`].
+    /// The answers of one of these people to one of these questions: [`LookupResult::Records`].
     Answered {
         /// The people.
-        people: Vec<Key>,
+        people: Vec<LookupKey>,
         /// The questions.
-        questions: Vec<Key>,
+        questions: Vec<LookupKey>,
     },
-    /// How many records of `kind` are under the record `of`: [`Answer::Number`].
+    /// How many records of `kind` are under the record `of`: [`LookupResult::Number`].
     Count {
         /// The kind of the members.
         kind: Kind,
         /// The record that they are under.
-        of: Key,
+        of: LookupKey,
     },
-    /// What the counted members of a record come to in all: [`Answer::Sum`].
-    Sum(Key),
+    /// What the counted members of a record come to in all: [`LookupResult::Sum`].
+    Sum(LookupKey),
     /// The same for each ticket level of an event or currency of a page, by name:
-    /// [`Answer::Parts`].
-    Parts(Key),
-    /// The attendances in whose tickets this person was recognised: [`Answer::Holdings`].
+    /// [`LookupResult::Parts`].
+    Parts(LookupKey),
+    /// The attendances in whose tickets this person was recognised: [`LookupResult::Holdings`].
     Holdings(Id),
-    /// The answer that is kept under a key (IDM-01): [`Answer::Kept`].
+    /// The answer that is kept under a key (IDM-01): [`LookupResult::Kept`].
     Kept(Arc<str>),
 }
 
-/// What a store answers to a [`Question`].
+/// What a store answers to a [`Lookup`].
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub enum Answer {
-    /// To [`Question::Find`].
-    Found(Option<Found>),
-    /// To [`Question::Record`].
-    Record(Option<Stored>),
-    /// To [`Question::Members`] and [`Question::Answered`].
-    Records(Vec<Stored>),
-    /// To [`Question::Count`].
+pub enum LookupResult {
+    /// To [`Lookup::Find`].
+    Found(Option<RecordLocation>),
+    /// To [`Lookup::Record`].
+    Record(Option<StoredRecord>),
+    /// To [`Lookup::Members`] and [`Lookup::Answered`].
+    Records(Vec<StoredRecord>),
+    /// To [`Lookup::Count`].
     Number(u64),
-    /// To [`Question::Sum`].
-    Sum(Sum),
-    /// To [`Question::Parts`]: each part by its name, in the order of names.
-    Parts(Vec<(String, Sum)>),
-    /// To [`Question::Holdings`]: each attendance once.
-    Holdings(Vec<Holding>),
-    /// To [`Question::Kept`].
-    Kept(Option<Kept>),
+    /// To [`Lookup::Sum`].
+    Sum(Totals),
+    /// To [`Lookup::Parts`]: each part by its name, in the order of names.
+    Parts(Vec<(String, Totals)>),
+    /// To [`Lookup::Holdings`]: each attendance once.
+    Holdings(Vec<HeldTickets>),
+    /// To [`Lookup::Kept`].
+    Kept(Option<StoredResponse>),
 }
 
 /// An attendance in whose tickets a person was recognised, and the places of the tickets,
 /// ascending; `None` stands for a place that is not known any more.
-pub type Holding = (Stored, Vec<Option<i64>>);
+pub type HeldTickets = (StoredRecord, Vec<Option<i64>>);
 
 /// Where a record is, without the record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Found {
+pub struct RecordLocation {
     /// Its kind.
     pub kind: Kind,
     /// Its id.
     pub id: Id,
-    /// Its place in the store's order of creation; see [`Stored::row`].
+    /// Its place in the store's order of creation; see [`StoredRecord::row`].
     pub row: i64,
     /// The id of the container that it was created under.
     pub parent: Option<Id>,
 }
 
-impl Found {
+impl RecordLocation {
     /// A record at its place.
     #[must_use]
     pub fn new(kind: Kind, id: Id, row: i64, parent: Option<Id>) -> Self {
@@ -170,32 +170,32 @@ impl Found {
 
     /// Its address (COL-19).
     #[must_use]
-    pub fn address(&self) -> Address {
+    pub fn address(&self) -> RecordAddress {
         let parent = self.kind.schema().home.and(self.parent.clone());
-        Address::new(self.kind, self.id.clone(), parent)
+        RecordAddress::new(self.kind, self.id.clone(), parent)
     }
 }
 
 /// Answers questions while the rulebook runs.
 ///
 /// A store that has its data at hand, inside a transaction, answers at once. One that has to fetch
-/// answers from what it has fetched and says [`Pause::Missing`] for the rest: see
-/// [`Fetched`](super::Fetched).
-pub trait Answers {
+/// answers from what it has fetched and says [`RuleError::Missing`] for the rest: see
+/// [`LookupCache`](super::LookupCache).
+pub trait LookupSource {
     /// The answer, of the variant that the question names.
     ///
     /// # Errors
     ///
-    /// [`Pause::Missing`] when it has to be fetched first; [`Pause::Failed`] with trouble of the
+    /// [`RuleError::Missing`] when it has to be fetched first; [`RuleError::Failed`] with trouble of the
     /// store.
-    fn answer(&mut self, question: &Question) -> Result<Answer, Pause>;
+    fn answer(&mut self, question: &Lookup) -> Result<LookupResult, RuleError>;
 }
 
 /// Why a run of the rulebook ended before its decision.
 #[derive(Debug)]
-pub enum Pause {
+pub enum RuleError {
     /// Questions were not answered yet. Fetch all of them, and run again: nothing was changed.
-    Missing(Vec<Question>),
+    Missing(Vec<Lookup>),
     /// What calls before this one changed in the same transaction cannot be told apart from what is
     /// stored: write those changes first, and run again.
     Unsettled,
@@ -203,13 +203,13 @@ pub enum Pause {
     Failed(Error),
 }
 
-impl From<Error> for Pause {
+impl From<Error> for RuleError {
     fn from(error: Error) -> Self {
         Self::Failed(error)
     }
 }
 
-impl fmt::Display for Pause {
+impl fmt::Display for RuleError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Missing(questions) => {

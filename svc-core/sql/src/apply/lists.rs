@@ -9,37 +9,37 @@ use std::ops::Range;
 use svc_core::{
     helper::entry_key,
     json::{Json, Object},
-    store::Key,
+    store::LookupKey,
     value::Id,
 };
 
-use super::{Sql, Writes, assign, changed, is_written};
+use super::{SqlBuilder, StatementBuilder, assign, changed, is_written};
 use crate::{
-    resolved::{Column, Mapped, Member, Stored},
+    resolved::{FieldStorage, ResolvedColumn, ResolvedField, ResolvedTable},
     row::{at, to_column},
 };
 
 /// The table of a list, and the record whose list it is.
-struct Rows<'m> {
-    of: &'m Mapped,
+struct ListTable<'m> {
+    of: &'m ResolvedTable,
     id: &'m Id,
     table: &'m str,
-    parent: &'m Column,
-    order: &'m Column,
-    members: &'m [Member],
+    parent: &'m ResolvedColumn,
+    order: &'m ResolvedColumn,
+    members: &'m [ResolvedField],
 }
 
-impl Writes<'_> {
+impl StatementBuilder<'_> {
     /// Writes a list that was as `before` has it and is as `now` says.
     pub(super) fn rows(
         &mut self,
-        of: &Mapped,
+        of: &ResolvedTable,
         id: &Id,
-        member: &Member,
+        member: &ResolvedField,
         before: Option<&Object>,
         now: Option<&Json>,
     ) {
-        let Stored::Rows {
+        let FieldStorage::Rows {
             table,
             parent,
             order,
@@ -48,7 +48,7 @@ impl Writes<'_> {
         else {
             return;
         };
-        let rows = Rows {
+        let rows = ListTable {
             of,
             id,
             table,
@@ -61,7 +61,7 @@ impl Writes<'_> {
             entries(before.and_then(|before| at(before, member))),
             entries(now),
         );
-        let changes = Changes::between(field, &was, &now);
+        let changes = ListDiff::between(field, &was, &now);
         for (place, entry) in &changes.kept {
             if let Some((was, now)) = was
                 .get(*place)
@@ -80,7 +80,7 @@ impl Writes<'_> {
         }
     }
 
-    fn change_row(&mut self, rows: &Rows<'_>, place: usize, was: &Object, now: &Object) {
+    fn change_row(&mut self, rows: &ListTable<'_>, place: usize, was: &Object, now: &Object) {
         let mut sql = self.sql();
         sql.push("UPDATE ").push(rows.table).push(" SET ");
         let has_any = assign(
@@ -93,24 +93,24 @@ impl Writes<'_> {
         }
     }
 
-    fn delete_rows(&mut self, rows: &Rows<'_>, places: &Range<usize>) {
+    fn delete_rows(&mut self, rows: &ListTable<'_>, places: &Range<usize>) {
         let mut sql = self.sql();
         sql.push("DELETE FROM ").push(rows.table);
         self.at_places(&mut sql, rows, places.clone());
         self.statements.push(sql.finish());
     }
 
-    fn insert_row(&mut self, rows: &Rows<'_>, entry: &Object) {
+    fn insert_row(&mut self, rows: &ListTable<'_>, entry: &Object) {
         let dialect = self.mapping.dialect;
         let columns = rows
             .members
             .iter()
             .filter_map(|member| match &member.stored {
-                Stored::Column { column, values } => Some((
+                FieldStorage::Column { column, values } => Some((
                     column,
                     to_column(dialect, column, values, at(entry, member)),
                 )),
-                Stored::Rows { .. } => None,
+                FieldStorage::Rows { .. } => None,
             });
         let columns: Vec<_> = columns
             .filter(|(column, value)| is_written(column, value.as_deref()))
@@ -133,7 +133,7 @@ impl Writes<'_> {
     }
 
     /// ` WHERE` of the rows at these places of the record's list.
-    fn at_places(&self, sql: &mut Sql, rows: &Rows<'_>, places: Range<usize>) {
+    fn at_places(&self, sql: &mut SqlBuilder, rows: &ListTable<'_>, places: Range<usize>) {
         let (table, parent, order) = (rows.table, &rows.parent.name, &rows.order.name);
         sql.push(&format!(
             " WHERE {order} IN (SELECT r.{order} FROM {table} r WHERE r.{parent} = "
@@ -148,9 +148,9 @@ impl Writes<'_> {
         self.record_of(sql, rows);
     }
 
-    fn record_of(&self, sql: &mut Sql, rows: &Rows<'_>) {
+    fn record_of(&self, sql: &mut SqlBuilder, rows: &ListTable<'_>) {
         self.mapping
-            .key_of(sql, rows.of, &Key::Id(rows.of.kind, rows.id.clone()));
+            .key_of(sql, rows.of, &LookupKey::Id(rows.of.kind, rows.id.clone()));
     }
 }
 
@@ -160,7 +160,7 @@ fn entries(list: Option<&Json>) -> Vec<&Object> {
 }
 
 /// What becomes of the rows of a list.
-struct Changes {
+struct ListDiff {
     /// The places of the rows that stay, each with the place of its entry; the entries behind them
     /// are new.
     kept: Vec<(usize, usize)>,
@@ -168,7 +168,7 @@ struct Changes {
     gone: Vec<Range<usize>>,
 }
 
-impl Changes {
+impl ListDiff {
     /// New rows are the last ones of their table, so that no row stays behind an entry that is new.
     fn between(field: &str, was: &[&Object], now: &[&Object]) -> Self {
         let keys: Vec<_> = was.iter().map(|entry| entry_key(field, entry)).collect();
@@ -206,7 +206,7 @@ mod tests {
         };
         let (was, now) = (list(was), list(now));
         let (was, now): (Vec<&Object>, Vec<&Object>) = (was.iter().collect(), now.iter().collect());
-        let Changes { kept, gone } = Changes::between("email_addresses", &was, &now);
+        let ListDiff { kept, gone } = ListDiff::between("email_addresses", &was, &now);
         (
             kept,
             gone.into_iter()

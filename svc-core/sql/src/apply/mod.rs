@@ -9,32 +9,32 @@ use svc_core::{
     json::Object,
     link::ShareNames,
     model::Kind,
-    store::{At, Change, Insert, Key, Replace, Set},
+    store::{Change, ChangeTarget, InsertRecord, LookupKey, RecordSet, ReplaceRecord},
     value::{Id, Identifier, Timestamp},
 };
 
 use super::{
     dialect::Dialect,
     outgoing,
-    resolved::{Column, Mapped, Member, Resolved, Stored},
+    resolved::{FieldStorage, ResolvedColumn, ResolvedField, ResolvedMapping, ResolvedTable},
     row::{at, to_column},
     select::{IDENTIFIERS, id_value},
-    sql::{Sql, read},
+    sql::{SqlBuilder, read},
     statement::Statement,
     texts::check_texts,
 };
 
 /// What a turn writes, in order.
-pub(super) struct Writes<'a> {
-    mapping: &'a Resolved,
+pub(super) struct StatementBuilder<'a> {
+    mapping: &'a ResolvedMapping,
     tenant: &'a str,
     pub(super) statements: Vec<Statement>,
     /// The fields of records that this turn has written.
     written: HashMap<(Kind, Id), Object>,
 }
 
-impl<'a> Writes<'a> {
-    pub(super) fn new(mapping: &'a Resolved, tenant: &'a str) -> Self {
+impl<'a> StatementBuilder<'a> {
+    pub(super) fn new(mapping: &'a ResolvedMapping, tenant: &'a str) -> Self {
         Self {
             mapping,
             tenant,
@@ -43,18 +43,18 @@ impl<'a> Writes<'a> {
         }
     }
 
-    fn sql(&self) -> Sql {
-        Sql::new(self.mapping.dialect, self.tenant)
+    fn sql(&self) -> SqlBuilder {
+        SqlBuilder::new(self.mapping.dialect, self.tenant)
     }
 
     /// Adds what a change means. `known` gives the fields that a record had before.
     pub(super) fn add(
         &mut self,
         change: &Change,
-        known: impl Fn(&At) -> Option<Object>,
+        known: impl Fn(&ChangeTarget) -> Option<Object>,
     ) -> Result<()> {
         let written = &mut self.written;
-        let mut before = |at: &At| {
+        let mut before = |at: &ChangeTarget| {
             written
                 .remove(&(at.kind, at.id.clone()))
                 .or_else(|| known(at))
@@ -79,7 +79,7 @@ impl<'a> Writes<'a> {
             Change::SetLink { at, link, to, .. } => self.set_link(at, link, to.as_ref()),
             Change::Delete(set) => self.delete(set),
             Change::ClearLink { kind, link, to } => {
-                self.clear_link(&Set::Under(*kind, link, Box::new(to.clone())), link);
+                self.clear_link(&RecordSet::Under(*kind, link, Box::new(to.clone())), link);
             }
             Change::Forget(person) => {
                 let mut sql = self.sql();
@@ -106,7 +106,7 @@ impl<'a> Writes<'a> {
         Ok(())
     }
 
-    fn insert(&mut self, insert: &Insert) -> Result<()> {
+    fn insert(&mut self, insert: &InsertRecord) -> Result<()> {
         let record = &insert.record;
         let Some(table) = self.mapping.of(record.kind()) else {
             return Ok(());
@@ -114,21 +114,24 @@ impl<'a> Writes<'a> {
         let (meta, fields) = (record.meta(), record.read_fields(&ShareNames::default())?);
         let dialect = self.mapping.dialect;
         check_texts(dialect, table, &fields)?;
-        let mut columns: Vec<(&Column, Value)> = vec![
-            (&table.id, Value::Text(id_value(&table.id, &meta.id))),
-            (&table.created, Value::Text(Some(meta.created.to_string()))),
+        let mut columns: Vec<(&ResolvedColumn, InsertValue)> = vec![
+            (&table.id, InsertValue::Text(id_value(&table.id, &meta.id))),
+            (
+                &table.created,
+                InsertValue::Text(Some(meta.created.to_string())),
+            ),
         ];
         if table.modified != table.created {
             columns.push((
                 &table.modified,
-                Value::Text(Some(meta.modified.to_string())),
+                InsertValue::Text(Some(meta.modified.to_string())),
             ));
         }
         for member in &table.members {
-            if let Stored::Column { column, values } = &member.stored {
+            if let FieldStorage::Column { column, values } = &member.stored {
                 let value = to_column(dialect, column, values, at(&fields, member));
                 if is_written(column, value.as_deref()) {
-                    columns.push((column, Value::Text(value)));
+                    columns.push((column, InsertValue::Text(value)));
                 }
             }
         }
@@ -136,16 +139,16 @@ impl<'a> Writes<'a> {
             table
                 .constants
                 .iter()
-                .map(|(column, value)| (column, Value::Text(Some(value.clone())))),
+                .map(|(column, value)| (column, InsertValue::Text(Some(value.clone())))),
         );
         for link in &table.links {
             if let Some(to) = record.link(link.name) {
-                columns.push((&link.column, Value::Key(Key::from(to))));
+                columns.push((&link.column, InsertValue::Key(LookupKey::from(to))));
             }
         }
         let mut sql = self.sql();
         sql.push("INSERT INTO ").push(&table.name).push(" (");
-        if let super::resolved::Whose::Column { column, .. } = &table.whose {
+        if let super::resolved::RowTenant::Column { column, .. } = &table.whose {
             sql.push(&column.name).push(", ");
         }
         sql.push(
@@ -156,7 +159,7 @@ impl<'a> Writes<'a> {
                 .join(", "),
         )
         .push(") VALUES (");
-        if let super::resolved::Whose::Column { column, via } = &table.whose {
+        if let super::resolved::RowTenant::Column { column, via } = &table.whose {
             match via {
                 None => _ = sql.tenant(Some(column)),
                 Some(via) => {
@@ -178,8 +181,8 @@ impl<'a> Writes<'a> {
                 sql.push(", ");
             }
             match value {
-                Value::Text(text) => _ = sql.value(column, text),
-                Value::Key(key) => match key.kind().and_then(|kind| self.mapping.of(kind)) {
+                InsertValue::Text(text) => _ = sql.value(column, text),
+                InsertValue::Key(key) => match key.kind().and_then(|kind| self.mapping.of(kind)) {
                     Some(target) => self.mapping.key_of(&mut sql, target, &key),
                     None => _ = sql.push("NULL"),
                 },
@@ -195,7 +198,7 @@ impl<'a> Writes<'a> {
         Ok(())
     }
 
-    fn replace(&mut self, replace: &Replace, before: Option<&Object>) -> Result<()> {
+    fn replace(&mut self, replace: &ReplaceRecord, before: Option<&Object>) -> Result<()> {
         let Some(table) = self.mapping.of(replace.at.kind) else {
             return Ok(());
         };
@@ -228,7 +231,7 @@ impl<'a> Writes<'a> {
     /// Writes the columns and rows of a record.
     fn update(
         &mut self,
-        record: &At,
+        record: &ChangeTarget,
         fields: &Object,
         before: Option<&Object>,
         modified: Option<Timestamp>,
@@ -249,7 +252,7 @@ impl<'a> Writes<'a> {
             &mut sql,
             table,
             "t",
-            &Key::Id(record.kind, record.id.clone()),
+            &LookupKey::Id(record.kind, record.id.clone()),
         );
         if sets {
             self.statements.push(sql.finish());
@@ -259,7 +262,7 @@ impl<'a> Writes<'a> {
         }
     }
 
-    fn set_link(&mut self, record: &At, link: &str, to: Option<&Id>) {
+    fn set_link(&mut self, record: &ChangeTarget, link: &str, to: Option<&Id>) {
         let Some((table, link)) = self
             .mapping
             .of(record.kind)
@@ -276,7 +279,7 @@ impl<'a> Writes<'a> {
         match to.zip(self.mapping.of(link.kind)) {
             Some((to, target)) => {
                 self.mapping
-                    .key_of(&mut sql, target, &Key::Id(link.kind, to.clone()));
+                    .key_of(&mut sql, target, &LookupKey::Id(link.kind, to.clone()));
             }
             None => _ = sql.push("NULL"),
         }
@@ -286,21 +289,27 @@ impl<'a> Writes<'a> {
             &mut sql,
             table,
             "t",
-            &Key::Id(record.kind, record.id.clone()),
+            &LookupKey::Id(record.kind, record.id.clone()),
         );
         self.statements.push(sql.finish());
     }
 
     /// ` WHERE` of the records of a set; `false` where there are none in these tables.
-    fn of_set(&self, sql: &mut Sql, table: &Mapped, alias: &str, set: &Set) -> bool {
+    fn of_set(
+        &self,
+        sql: &mut SqlBuilder,
+        table: &ResolvedTable,
+        alias: &str,
+        set: &RecordSet,
+    ) -> bool {
         self.mapping.owned(sql, table, alias);
         match set {
-            Set::One(at, _) => {
+            RecordSet::One(at, _) => {
                 self.mapping
-                    .named(sql, table, alias, &Key::Id(at.kind, at.id.clone()));
+                    .named(sql, table, alias, &LookupKey::Id(at.kind, at.id.clone()));
                 true
             }
-            Set::Under(_, link, inner) => {
+            RecordSet::Under(_, link, inner) => {
                 let Some((link, of)) = table.link(link).zip(self.mapping.of(inner.kind())) else {
                     return false;
                 };
@@ -317,7 +326,7 @@ impl<'a> Writes<'a> {
         }
     }
 
-    fn delete(&mut self, set: &Set) {
+    fn delete(&mut self, set: &RecordSet) {
         let Some(table) = self.mapping.of(set.kind()) else {
             return;
         };
@@ -339,7 +348,7 @@ impl<'a> Writes<'a> {
         }
         self.statements.push(free.finish());
         for member in &table.members {
-            if let Stored::Rows {
+            if let FieldStorage::Rows {
                 table: rows,
                 parent,
                 ..
@@ -365,7 +374,7 @@ impl<'a> Writes<'a> {
 
     /// Empties a link. Where its column cannot be empty, the table's own foreign key says what
     /// becomes of the row.
-    fn clear_link(&mut self, set: &Set, link: &str) {
+    fn clear_link(&mut self, set: &RecordSet, link: &str) {
         let Some((table, link)) = self
             .mapping
             .of(set.kind())
@@ -388,7 +397,7 @@ impl<'a> Writes<'a> {
     }
 
     /// A record has these identifiers from now on.
-    fn tie(&mut self, table: &Mapped, id: &Id, identifiers: &[Identifier]) {
+    fn tie(&mut self, table: &ResolvedTable, id: &Id, identifiers: &[Identifier]) {
         for (place, identifier) in identifiers.iter().enumerate() {
             let mut sql = self.sql();
             let kind = table.kind.singular();
@@ -410,31 +419,34 @@ impl<'a> Writes<'a> {
 }
 
 /// Whether a new row names a column: what is missing has the default of its column.
-fn is_written(column: &Column, value: Option<&str>) -> bool {
+fn is_written(column: &ResolvedColumn, value: Option<&str>) -> bool {
     value.is_some() || column.nullable && !column.has_default
 }
 
 /// The columns of which the values are others now.
 fn changed<'m>(
     dialect: &'static dyn Dialect,
-    members: &'m [Member],
+    members: &'m [ResolvedField],
     now: &'m Object,
     before: Option<&'m Object>,
-) -> impl Iterator<Item = (&'m Column, Option<String>)> {
+) -> impl Iterator<Item = (&'m ResolvedColumn, Option<String>)> {
     members
         .iter()
         .filter_map(move |member| match &member.stored {
-            Stored::Column { column, values } => {
+            FieldStorage::Column { column, values } => {
                 let value = at(now, member);
                 let is_same = before.is_some_and(|before| at(before, member) == value);
                 (!is_same).then(|| (column, to_column(dialect, column, values, value)))
             }
-            Stored::Rows { .. } => None,
+            FieldStorage::Rows { .. } => None,
         })
 }
 
 /// What follows `SET`; `false` where that is nothing.
-fn assign<'m>(sql: &mut Sql, columns: impl Iterator<Item = (&'m Column, Option<String>)>) -> bool {
+fn assign<'m>(
+    sql: &mut SqlBuilder,
+    columns: impl Iterator<Item = (&'m ResolvedColumn, Option<String>)>,
+) -> bool {
     let mut has_any = false;
     for (column, value) in columns {
         sql.push(if has_any { ", " } else { "" })
@@ -456,8 +468,8 @@ fn assign<'m>(sql: &mut Sql, columns: impl Iterator<Item = (&'m Column, Option<S
 }
 
 /// A value of a new row.
-enum Value {
+enum InsertValue {
     Text(Option<String>),
     /// What refers to this record.
-    Key(Key),
+    Key(LookupKey),
 }

@@ -1,12 +1,12 @@
 //! What the tables have to have besides columns: indexes for what is looked up, and uniqueness of
 //! what there is once.
 
-use super::{Check, plain};
-use crate::{live::LiveTable, mapping::Table};
+use super::{MappingChecker, plain};
+use crate::{live::DatabaseTable, mapping::TableMapping};
 
-impl Check<'_> {
+impl MappingChecker<'_> {
     /// Columns that have to be filled, and that nothing fills.
-    pub(super) fn sources(&mut self, table: &Table, live: &LiveTable) {
+    pub(super) fn sources(&mut self, table: &TableMapping, live: &DatabaseTable) {
         let fixed = [
             Some(&table.id),
             Some(&table.created),
@@ -23,7 +23,7 @@ impl Check<'_> {
         self.sourceless(&table.name, live, &named);
     }
 
-    pub(super) fn sourceless(&mut self, table: &str, live: &LiveTable, named: &[&str]) {
+    pub(super) fn sourceless(&mut self, table: &str, live: &DatabaseTable, named: &[&str]) {
         for column in live
             .columns
             .iter()
@@ -51,7 +51,7 @@ impl Check<'_> {
     }
 
     /// What is looked up has an index.
-    pub(super) fn lookups(&mut self, table: &Table) {
+    pub(super) fn lookups(&mut self, table: &TableMapping) {
         let Some(live) = self.live.table(&table.name) else {
             return;
         };
@@ -90,7 +90,7 @@ impl Check<'_> {
     }
 
     /// People are found by their e-mail addresses.
-    fn addresses(&mut self, table: &Table) {
+    fn addresses(&mut self, table: &TableMapping) {
         let Some((_, rows)) = table
             .lists
             .iter()
@@ -124,7 +124,7 @@ impl Check<'_> {
 
     /// What the interface has once, the tables have once: another program may write at the same
     /// moment.
-    fn unique(&mut self, table: &Table, live: &LiveTable) {
+    fn unique(&mut self, table: &TableMapping, live: &DatabaseTable) {
         let (name, kind) = (&table.name, table.kind);
         let unique_name = kind
             .schema()

@@ -2,27 +2,27 @@
 
 use svc_core::{
     read::nearest,
-    schema::{Field, KindSchema, ObjectSchema, Type},
+    schema::{FieldSpec, KindSchema, ObjectSchema, ValueType},
 };
 
-use super::{Check, plain};
+use super::{MappingChecker, plain};
 use crate::{
-    dialect::{Class, Dialect},
-    live::LiveTable,
-    mapping::{self, Rows, Table},
-    resolved::{Member, Stored},
+    dialect::{ColumnType, Dialect},
+    live::DatabaseTable,
+    mapping::{self, ListMapping, TableMapping},
+    resolved::{FieldStorage, ResolvedField},
     sql::quoted_table,
 };
 
-impl Check<'_> {
+impl MappingChecker<'_> {
     pub(super) fn members(
         &mut self,
         table: &str,
-        live: &LiveTable,
-        fields: &[mapping::Field],
+        live: &DatabaseTable,
+        fields: &[mapping::FieldMapping],
         schema: &'static ObjectSchema,
         plural: &str,
-    ) -> Vec<Member> {
+    ) -> Vec<ResolvedField> {
         let mut members = Vec::new();
         for field in fields {
             let Some((places, path)) = self.path(&field.path, schema, plural) else {
@@ -51,10 +51,10 @@ impl Check<'_> {
                 continue;
             }
             self.listed(table, live, field, last);
-            members.push(Member {
+            members.push(ResolvedField {
                 places,
                 path,
-                stored: Stored::Column {
+                stored: FieldStorage::Column {
                     column,
                     values: field.values.clone(),
                 },
@@ -66,7 +66,7 @@ impl Check<'_> {
     /// What fields are that nobody sends: of those that have a column.
     pub(super) fn defaults(
         &mut self,
-        table: &Table,
+        table: &TableMapping,
         schema: &'static KindSchema,
     ) -> Vec<(Vec<&'static str>, String)> {
         let mut defaults = Vec::new();
@@ -92,7 +92,7 @@ impl Check<'_> {
         path: &str,
         schema: &'static ObjectSchema,
         plural: &str,
-    ) -> Option<(Vec<usize>, Vec<&'static Field>)> {
+    ) -> Option<(Vec<usize>, Vec<&'static FieldSpec>)> {
         let (mut places, mut fields, mut object) = (Vec::new(), Vec::new(), Some(schema));
         for name in path.split('.') {
             let found = object.and_then(|object| {
@@ -117,7 +117,7 @@ impl Check<'_> {
             places.push(place);
             fields.push(field);
             object = match &field.ty {
-                Type::Object(inner) => Some(*inner),
+                ValueType::Object(inner) => Some(*inner),
                 _ => None,
             };
         }
@@ -125,12 +125,18 @@ impl Check<'_> {
     }
 
     /// The values of a column that takes a few only are those of the mapping.
-    fn listed(&mut self, table: &str, live: &LiveTable, field: &mapping::Field, of: &Field) {
+    fn listed(
+        &mut self,
+        table: &str,
+        live: &DatabaseTable,
+        field: &mapping::FieldMapping,
+        of: &FieldSpec,
+    ) {
         let taken = live
             .column(&field.column)
             .and_then(|column| column.values.as_ref());
         let known: &[&str] = match of.ty {
-            Type::Enum(known) | Type::FlexEnum(known) => known,
+            ValueType::Enum(known) | ValueType::FlexEnum(known) => known,
             _ => &[],
         };
         let (path, column) = (&field.path, plain(&field.column));
@@ -171,12 +177,12 @@ impl Check<'_> {
     pub(super) fn rows(
         &mut self,
         field: &str,
-        rows: &Rows,
+        rows: &ListMapping,
         schema: &'static KindSchema,
-    ) -> Option<Member> {
+    ) -> Option<ResolvedField> {
         let (places, path) = self.path(field, schema.fields, schema.plural)?;
         let entries = path.last().and_then(|field| match &field.ty {
-            Type::Array(item) => item.object(),
+            ValueType::Array(item) => item.object(),
             _ => None,
         });
         let Some(entries) = entries else {
@@ -231,13 +237,13 @@ impl Check<'_> {
                 "the rows of a record are found by",
             );
         }
-        let stored = Stored::Rows {
+        let stored = FieldStorage::Rows {
             table: quoted_table(&rows.table),
             parent: parent?,
             order: order?,
             members,
         };
-        Some(Member {
+        Some(ResolvedField {
             places,
             path,
             stored,
@@ -246,18 +252,21 @@ impl Check<'_> {
 }
 
 /// Whether a column can hold a field.
-fn fits(ty: &Type, class: Class, dialect: &dyn Dialect) -> bool {
+fn fits(ty: &ValueType, class: ColumnType, dialect: &dyn Dialect) -> bool {
     match (ty, class) {
-        (_, Class::Json)
-        | (Type::Integer, Class::Integer(_) | Class::Decimal)
-        | (Type::Float | Type::Amount, Class::Decimal)
-        | (Type::Boolean | Type::Flag, Class::Boolean)
-        | (Type::Timestamp, Class::Moment)
-        | (Type::Date, Class::Date)
-        | (Type::String | Type::Enum(_) | Type::FlexEnum(_) | Type::Reference, Class::Text)
-        | (Type::Array(Type::String), Class::Texts) => true,
-        (Type::Boolean | Type::Flag, Class::Integer(_))
-        | (Type::Timestamp | Type::Date, Class::Text) => dialect.has_loose_types(),
+        (_, ColumnType::Json)
+        | (ValueType::Integer, ColumnType::Integer(_) | ColumnType::Decimal)
+        | (ValueType::Float | ValueType::Amount, ColumnType::Decimal)
+        | (ValueType::Boolean | ValueType::Flag, ColumnType::Boolean)
+        | (ValueType::Timestamp, ColumnType::Moment)
+        | (ValueType::Date, ColumnType::Date)
+        | (
+            ValueType::String | ValueType::Enum(_) | ValueType::FlexEnum(_) | ValueType::Reference,
+            ColumnType::Text,
+        )
+        | (ValueType::Array(ValueType::String), ColumnType::Texts) => true,
+        (ValueType::Boolean | ValueType::Flag, ColumnType::Integer(_))
+        | (ValueType::Timestamp | ValueType::Date, ColumnType::Text) => dialect.has_loose_types(),
         _ => false,
     }
 }

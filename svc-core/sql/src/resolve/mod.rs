@@ -8,10 +8,12 @@ use svc_core::{model::Kind, read::nearest, schema::LinkTarget};
 
 use super::{
     Dialect, MappingError,
-    dialect::Class,
-    live::{Live, LiveColumn, LiveTable},
-    mapping::{Mapping, Table, Whose as Named},
-    resolved::{Column, Link, Mapped, Resolved, Via, Whose},
+    dialect::ColumnType,
+    live::{DatabaseColumn, DatabaseTable, DatabaseTables},
+    mapping::{Mapping, TableMapping, TenantSource as Named},
+    resolved::{
+        ResolvedColumn, ResolvedLink, ResolvedMapping, ResolvedTable, RowTenant, TenantTable,
+    },
     sql::quoted,
 };
 
@@ -46,16 +48,16 @@ impl Mapping {
 pub(super) fn resolve(
     mapping: &Mapping,
     dialect: &'static dyn Dialect,
-    live: &Live,
-) -> Result<Resolved, MappingError> {
-    let mut check = Check {
+    live: &DatabaseTables,
+) -> Result<ResolvedMapping, MappingError> {
+    let mut check = MappingChecker {
         mapping,
         dialect,
         live,
         problems: Vec::new(),
     };
     check.own_tables();
-    let tables: Vec<Mapped> = mapping
+    let tables: Vec<ResolvedTable> = mapping
         .tables
         .iter()
         .filter_map(|table| check.table(table))
@@ -69,21 +71,21 @@ pub(super) fn resolve(
         Named::One(name) => Some(name.clone()),
         Named::Table { .. } => None,
     };
-    Ok(Resolved {
+    Ok(ResolvedMapping {
         dialect,
         only,
         tables,
     })
 }
 
-struct Check<'a> {
+struct MappingChecker<'a> {
     mapping: &'a Mapping,
     dialect: &'static dyn Dialect,
-    live: &'a Live,
+    live: &'a DatabaseTables,
     problems: Vec<String>,
 }
 
-impl<'a> Check<'a> {
+impl<'a> MappingChecker<'a> {
     fn wrong(&mut self, problem: String) {
         self.problems.push(problem);
     }
@@ -129,7 +131,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    fn live_table(&mut self, name: &str) -> Option<&'a LiveTable> {
+    fn live_table(&mut self, name: &str) -> Option<&'a DatabaseTable> {
         let found = self.live.table(name);
         if found.is_none() {
             self.wrong(format!(
@@ -143,10 +145,10 @@ impl<'a> Check<'a> {
     fn column(
         &mut self,
         table: &str,
-        live: &LiveTable,
+        live: &DatabaseTable,
         name: &str,
         sql_type: &str,
-    ) -> Option<Column> {
+    ) -> Option<ResolvedColumn> {
         let Some(found) = live.column(name) else {
             let names = live.columns.iter().map(|column| column.name.as_str());
             let meant = nearest(name, names)
@@ -161,8 +163,8 @@ impl<'a> Check<'a> {
         Some(self.column_of(found))
     }
 
-    fn column_of(&self, found: &LiveColumn) -> Column {
-        Column {
+    fn column_of(&self, found: &DatabaseColumn) -> ResolvedColumn {
+        ResolvedColumn {
             name: quoted(&found.name),
             raw: found.name.clone(),
             sql_type: found.sql_type.clone(),
@@ -176,7 +178,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    fn table(&mut self, table: &Table) -> Option<Mapped> {
+    fn table(&mut self, table: &TableMapping) -> Option<ResolvedTable> {
         let live = self.live_table(&table.name)?;
         let schema = table.kind.schema();
         let before = self.problems.len();
@@ -189,7 +191,7 @@ impl<'a> Check<'a> {
             Some(name) => self.column(&table.name, live, name, "bigserial UNIQUE"),
             None => live
                 .primary()
-                .filter(|it| matches!(it.class, Class::Integer(_)))
+                .filter(|it| matches!(it.class, ColumnType::Integer(_)))
                 .map(|it| self.column_of(it)),
         };
         if order.is_none() && table.order.is_none() {
@@ -205,7 +207,7 @@ impl<'a> Check<'a> {
         self.by_itself(table, live, order.as_ref(), "the order of records (UND-20)");
         if let Some(order) = order
             .as_ref()
-            .filter(|order| !matches!(order.class, Class::Integer(_)))
+            .filter(|order| !matches!(order.class, ColumnType::Integer(_)))
         {
             self.wrong(format!(
                 "`{}.{}` is no column of whole numbers (UND-20): name another one with `.order(...)`",
@@ -216,8 +218,8 @@ impl<'a> Check<'a> {
         let created = self.column(&table.name, live, &table.created, moment);
         let modified = self.column(&table.name, live, &table.modified, moment);
         for date in [&created, &modified].into_iter().flatten() {
-            if date.class != Class::Moment
-                && !(date.class == Class::Text && self.dialect.has_loose_types())
+            if date.class != ColumnType::Moment
+                && !(date.class == ColumnType::Text && self.dialect.has_loose_types())
             {
                 let (name, date_type) = (&date.raw, &date.sql_type);
                 self.wrong(format!(
@@ -240,7 +242,7 @@ impl<'a> Check<'a> {
             members.extend(self.rows(field, rows, schema));
         }
         members.sort_by(|one, other| one.places.cmp(&other.places));
-        let constants: Vec<(Column, String)> = table
+        let constants: Vec<(ResolvedColumn, String)> = table
             .constants
             .iter()
             .filter_map(|(name, value)| {
@@ -252,7 +254,7 @@ impl<'a> Check<'a> {
         if self.problems.len() > before {
             return None;
         }
-        Some(Mapped {
+        Some(ResolvedTable {
             kind: table.kind,
             name: super::sql::quoted_table(&table.name),
             whose: whose?,
@@ -270,7 +272,13 @@ impl<'a> Check<'a> {
     }
 
     /// A column that is never empty, and different in every row of the table, whosever it is.
-    fn by_itself(&mut self, table: &Table, live: &LiveTable, column: Option<&Column>, what: &str) {
+    fn by_itself(
+        &mut self,
+        table: &TableMapping,
+        live: &DatabaseTable,
+        column: Option<&ResolvedColumn>,
+        what: &str,
+    ) {
         let Some(column) = column else { return };
         let (table, name) = (&table.name, &*column.raw);
         let is_primary = live.primary().is_some_and(|primary| primary.name == name);
@@ -294,11 +302,11 @@ impl<'a> Check<'a> {
 
     /// The column with the ids that clients see: nobody else has one, and it is given before the
     /// row is there.
-    fn id(&mut self, table: &Table, live: &LiveTable) -> Option<Column> {
+    fn id(&mut self, table: &TableMapping, live: &DatabaseTable) -> Option<ResolvedColumn> {
         let (name, id) = (&table.name, plain(&table.id));
         let sql_type = self.dialect.id_column(name, &id);
         let column = self.column(name, live, &table.id, &sql_type)?;
-        if !matches!(column.class, Class::Uuid | Class::Text) {
+        if !matches!(column.class, ColumnType::Uuid | ColumnType::Text) {
             self.wrong(format!(
                 "the ids of {} are given before a row is made, so `{name}.{id}` has to be a uuid or a text, not {}: name \
                  another column with `.id(...)`, or run\n      ALTER TABLE {name} ADD COLUMN svc_id {sql_type};",
@@ -319,7 +327,7 @@ impl<'a> Check<'a> {
         Some(column)
     }
 
-    fn links(&mut self, table: &Table, live: &LiveTable) -> Vec<Link> {
+    fn links(&mut self, table: &TableMapping, live: &DatabaseTable) -> Vec<ResolvedLink> {
         let mut links = Vec::new();
         let schema = table.kind.schema();
         for (name, column) in &table.links {
@@ -348,7 +356,7 @@ impl<'a> Check<'a> {
                     kind.plural()
                 ));
             } else if let Some(column) = self.column(&table.name, live, column, "bigint") {
-                links.push(Link {
+                links.push(ResolvedLink {
                     name: link,
                     kind,
                     column,
@@ -376,9 +384,14 @@ impl<'a> Check<'a> {
         links
     }
 
-    fn whose(&mut self, table: &Table, live: &LiveTable, links: &[Link]) -> Option<Whose> {
+    fn whose(
+        &mut self,
+        table: &TableMapping,
+        live: &DatabaseTable,
+        links: &[ResolvedLink],
+    ) -> Option<RowTenant> {
         let named = match &self.mapping.tenants.0 {
-            Named::One(_) => return Some(Whose::Only),
+            Named::One(_) => return Some(RowTenant::Only),
             Named::Table { table, key, name } => (table, key, name),
         };
         let Some(column) = &table.tenant else {
@@ -391,7 +404,7 @@ impl<'a> Check<'a> {
                     table.name
                 ));
             }
-            return container.map(Whose::Container);
+            return container.map(RowTenant::Container);
         };
         let column = self.column(&table.name, live, column, "bigint NOT NULL")?;
         if column.nullable {
@@ -403,7 +416,7 @@ impl<'a> Check<'a> {
         }
         let (tenants, key, name) = named;
         if key == name {
-            return Some(Whose::Column { column, via: None });
+            return Some(RowTenant::Column { column, via: None });
         }
         let found = self.live_table(tenants)?;
         if !found.is_unique(&[name.as_str()]) {
@@ -416,9 +429,9 @@ impl<'a> Check<'a> {
             self.column(tenants, found, key, "bigserial")?,
             self.column(tenants, found, name, "text")?,
         );
-        Some(Whose::Column {
+        Some(RowTenant::Column {
             column,
-            via: Some(Box::new(Via {
+            via: Some(Box::new(TenantTable {
                 table: super::sql::quoted_table(tenants),
                 key,
                 name,

@@ -3,7 +3,7 @@
 use std::{error::Error as StdError, sync::Arc};
 
 use super::ApiBuilder;
-use crate::{api::classify::Classify, error::Error};
+use crate::{api::classify::ErrorMapper, error::Error};
 
 impl ApiBuilder {
     /// What errors of the vendor mean, in one place: operations, authenticator and transactions may
@@ -14,7 +14,7 @@ impl ApiBuilder {
     ///
     /// ```
     /// use std::time::Duration;
-    /// use svc_core::{Code, Error, Problem, api::{Api, Vendor}};
+    /// use svc_core::{ErrorCode, Error, Problem, api::{Api, Vendor}};
     ///
     /// # #[derive(Debug, thiserror::Error)] #[error("a database error")] struct DbError(&'static str);
     /// # impl DbError { fn code(&self) -> &str { self.0 } }
@@ -24,7 +24,7 @@ impl ApiBuilder {
     ///         "08006" | "57P03" => Error::unavailable(Duration::from_secs(2)),
     ///         // A deadlock, or two transactions that cannot both be: the call runs again.
     ///         "40001" | "40P01" => Error::rolled_back(),
-    ///         "23505" => Error::invalid(Problem::new(Code::NameInUse, "name", Code::NameInUse.meaning())),
+    ///         "23505" => Error::invalid(Problem::new(ErrorCode::NameInUse, "name", ErrorCode::NameInUse.meaning())),
     ///         _ => return None,
     ///     })
     /// });
@@ -35,7 +35,7 @@ impl ApiBuilder {
         mut self,
         meaning: impl Fn(&(dyn StdError + 'static)) -> Option<Error> + Send + Sync + 'static,
     ) -> Self {
-        self.settings.classify = Classify(Some(Arc::new(meaning)));
+        self.settings.classify = ErrorMapper(Some(Arc::new(meaning)));
         self
     }
 }

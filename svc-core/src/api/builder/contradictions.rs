@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::{ApiBuilder, Runner, narrowed};
+use super::{ApiBuilder, HelperRunner, narrowed};
 use crate::{
-    api::{Registration, Sizes, composed::Composed},
+    api::{ApiLimits, KindRegistration, composed::ComposedRunner},
     auth::Operation,
-    filter::Filterable,
-    link::{Address, Target, law},
+    filter::FilterField,
+    link::{RecordAddress, Target, law},
     model::Kind,
-    schema::Mode,
+    schema::FieldMode,
     value::Identifier,
 };
 
@@ -51,7 +51,7 @@ impl ApiBuilder {
         }
         let extensions = &self.settings.extensions;
         problems.extend(extensions.offered().flat_map(|it| it.problems(extensions)));
-        let Sizes { page, max_page, .. } = self.settings.sizes;
+        let ApiLimits { page, max_page, .. } = self.settings.sizes;
         if page == 0 || page > max_page {
             problems.push(if page == 0 {
                 "`page` is 0: use at least 1 record per page".to_owned()
@@ -61,7 +61,7 @@ impl ApiBuilder {
         }
         let offered = |target: &Target| match target {
             _ if !extensions.admit_target(target) => false,
-            Target::Collection { kind, .. } | Target::Record(Address { kind, .. }) => {
+            Target::Collection { kind, .. } | Target::Record(RecordAddress { kind, .. }) => {
                 self.kinds.contains_key(kind)
             }
             Target::Helper { helper, .. } | Target::Batch { helper, .. } => {
@@ -89,8 +89,8 @@ impl ApiBuilder {
             narrowed::contradictions(*kind, registered, &mut problems);
         }
         for (helper, runner) in &self.helpers {
-            if matches!(runner, Runner::Composed) {
-                let missing = Composed::missing(*helper, &self.kinds);
+            if matches!(runner, HelperRunner::Composed) {
+                let missing = ComposedRunner::missing(*helper, &self.kinds);
                 if !missing.is_empty() {
                     problems.push(format!(
                         "the helper `{}` cannot be composed without {}: register these operations, or run it with `.helper::<...>(...)`",
@@ -112,8 +112,8 @@ impl ApiBuilder {
 
 fn kind_contradictions(
     kind: Kind,
-    registered: &Registration,
-    all: &BTreeMap<Kind, Registration>,
+    registered: &KindRegistration,
+    all: &BTreeMap<Kind, KindRegistration>,
     problems: &mut Vec<String>,
 ) {
     let schema = kind.schema();
@@ -130,8 +130,8 @@ fn kind_contradictions(
         ));
     }
     for field in &registered.filterable {
-        if !Filterable::of(kind).any(|it| it == *field) {
-            let possible: Vec<&str> = Filterable::of(kind).map(Filterable::as_str).collect();
+        if !FilterField::of(kind).any(|it| it == *field) {
+            let possible: Vec<&str> = FilterField::of(kind).map(FilterField::as_str).collect();
             problems.push(format!(
                 "{} cannot be filtered by `{}`: leave it out; possible are {}",
                 schema.plural,
@@ -169,7 +169,7 @@ fn kind_contradictions(
         let taken = registered
             .writable
             .is_none_or(|writable| writable.contains(place));
-        if registered.create.is_some() && field.mode == Mode::Required && !taken {
+        if registered.create.is_some() && field.mode == FieldMode::Required && !taken {
             problems.push(format!(
                 "{} cannot be created: `{}` is required but not writable; add it to `.writable(...)`",
                 schema.plural, field.name

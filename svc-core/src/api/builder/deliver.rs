@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::{ApiBuilder, Runner};
+use super::{ApiBuilder, HelperRunner};
 use crate::{
     api::Api,
     helper::{FunctionName, HelperName},
     ops::Deliver,
-    store::Outgoing,
+    store::Outbox,
 };
 
 impl ApiBuilder {
@@ -25,7 +25,7 @@ impl ApiBuilder {
     }
 
     /// What a store keeps to be sent, where there is somebody who sends it.
-    fn delivered(&self) -> Option<Arc<dyn Outgoing>> {
+    fn delivered(&self) -> Option<Arc<dyn Outbox>> {
         self.settings
             .deliver
             .as_ref()
@@ -42,7 +42,7 @@ impl ApiBuilder {
         } else if let Some(helper) = scheduling {
             self.helpers
                 .entry(HelperName::Schedule)
-                .or_insert(Runner::Native(helper));
+                .or_insert(HelperRunner::Native(helper));
         }
     }
 
@@ -77,7 +77,7 @@ impl Api {
     /// What there is to be sent, and who sends it: for whoever drives it, as `svc-tower` does.
     /// `None` where nobody is registered.
     #[must_use]
-    pub fn outgoing(&self) -> Option<(Arc<dyn Outgoing>, Arc<dyn Deliver>)> {
+    pub fn outgoing(&self) -> Option<(Arc<dyn Outbox>, Arc<dyn Deliver>)> {
         let settings = &self.inner.settings;
         Some((
             settings.store.clone()?.outgoing()?,

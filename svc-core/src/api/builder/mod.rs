@@ -17,26 +17,26 @@ use std::{
 };
 
 use super::{
-    Api, Inner,
-    composed::Composed,
-    exposure::Exposure,
+    Api, ApiInner,
+    composed::ComposedRunner,
+    exposure::ResourceConfig,
     extensions::idempotency::NextSweep,
-    registry::{Adapter, AnyHelper, Registration},
+    registry::{ErasedHelper, KindRegistration, TypedAdapter},
     settings::{
-        Atomicity, Behaviour, EntryLinks, ErrorBodies, PatchMethod, Settings, Sizes, Vendor,
+        ApiLimits, ApiSettings, Atomicity, Behaviour, EntryLinks, ErrorBodies, PatchMethod, Vendor,
     },
     stored_bodies::StoredBodies,
 };
 use crate::{
-    auth::{AnonymousTenant, Authenticator, Operation},
-    context::Base,
-    hal::{DocsAddress, Documents, RelationNames},
-    helper::{FunctionName, HelperName, HelperSpec, PersonMatching, Strangers},
-    link::{Dialect, Layout, OwnRelations},
+    auth::{Authenticator, Operation, TenantResolver},
+    context::BaseUrl,
+    hal::{DocumentSettings, ExternalDocs, RelationNames},
+    helper::{AnonymousPolicy, FunctionName, HelperName, HelperSpec, PersonMatching},
+    link::{Dialect, Layout, VendorRelations},
     model::{Kind, Resource},
     operation::ResponseStyle,
     ops::Helper,
-    schema::{LinkSpec, LinkTarget, Narrowing},
+    schema::{Constraints, LinkSpec, LinkTarget},
 };
 
 /// Every contradiction of an [`ApiBuilder`], at once.
@@ -56,9 +56,9 @@ impl BuildError {
 }
 
 /// How a helper is run.
-pub(crate) enum Runner {
+pub(crate) enum HelperRunner {
     /// By the backend.
-    Native(Arc<dyn AnyHelper>),
+    Native(Arc<dyn ErasedHelper>),
     /// By the default runner, over the registered operations.
     Composed,
 }
@@ -72,7 +72,7 @@ pub(crate) enum Runner {
 /// ```
 /// # use std::sync::Arc;
 /// # use svc_core::{Context, Delete, DeleteRequest, Result, model::Signature};
-/// use svc_core::{Api, Vendor, api::Exposure};
+/// use svc_core::{Api, Vendor, api::ResourceConfig};
 ///
 /// struct Crm;
 /// # #[async_trait::async_trait]
@@ -83,7 +83,7 @@ pub(crate) enum Runner {
 ///
 /// let api = Api::builder(Vendor::new("Acme", "Acme CRM"))
 ///     .base_url("crm.example.org")
-///     .resource::<Signature, _>(&Arc::new(Crm), Exposure::delete)
+///     .resource::<Signature, _>(&Arc::new(Crm), ResourceConfig::delete)
 ///     .build();
 /// let error = api.unwrap_err();
 /// let problems = error.problems();
@@ -92,26 +92,26 @@ pub(crate) enum Runner {
 /// assert!(problems[1].contains("call `.authenticator(...)`"));
 /// ```
 pub struct ApiBuilder {
-    pub(super) settings: Settings,
-    base: Option<Base>,
+    pub(super) settings: ApiSettings,
+    base: Option<BaseUrl>,
     wrong: Vec<String>,
     dialect: Dialect,
-    kinds: BTreeMap<Kind, Registration>,
-    helpers: BTreeMap<HelperName, Runner>,
+    kinds: BTreeMap<Kind, KindRegistration>,
+    helpers: BTreeMap<HelperName, HelperRunner>,
     functions: Option<Vec<FunctionName>>,
     /// Those that a store supports, which are offered unless some are named.
     stock: Option<Vec<FunctionName>>,
     /// The schedule helper of a store, which is offered where somebody delivers.
-    scheduling: Option<Arc<dyn AnyHelper>>,
+    scheduling: Option<Arc<dyn ErasedHelper>>,
     /// Helpers that the default runner composes, whoever else would run them.
     composed: BTreeSet<HelperName>,
     /// Capabilities that are taken away when all is registered.
     without: BTreeSet<String>,
-    narrowings: Vec<(Kind, Narrowing)>,
+    narrowings: Vec<(Kind, Constraints)>,
     /// Operations of every kind that are not offered.
     withheld: &'static [Operation],
-    docs: Option<DocsAddress>,
-    own: Option<OwnRelations>,
+    docs: Option<ExternalDocs>,
+    own: Option<VendorRelations>,
 }
 
 impl fmt::Debug for ApiBuilder {
@@ -125,7 +125,7 @@ impl fmt::Debug for ApiBuilder {
 impl ApiBuilder {
     pub(super) fn new(vendor: Vendor) -> Self {
         Self {
-            settings: Settings::new(vendor),
+            settings: ApiSettings::new(vendor),
             base: None,
             wrong: Vec::new(),
             dialect: Dialect::default(),
@@ -146,7 +146,7 @@ impl ApiBuilder {
     /// The public address of the entry point, such as `https://crm.example.org/api/v1/` (HAL-01).
     #[must_use]
     pub fn base_url(mut self, url: &str) -> Self {
-        let base = Base::new(url);
+        let base = BaseUrl::new(url);
         if base.is_none() {
             self.wrong.push(format!(
                 "`{url}` is not a valid base URL: use an absolute http or https URL without a query"
@@ -181,7 +181,7 @@ impl ApiBuilder {
     /// Lets the record helpers be called without a key (AUT-06); `tenants` finds whose container is
     /// addressed.
     #[must_use]
-    pub fn anonymous_helpers(mut self, tenants: impl AnonymousTenant + 'static) -> Self {
+    pub fn anonymous_helpers(mut self, tenants: impl TenantResolver + 'static) -> Self {
         self.settings.anonymous = Some(Arc::new(tenants));
         self
     }
@@ -192,9 +192,9 @@ impl ApiBuilder {
     pub fn resource<R: Resource, S: Send + Sync + 'static>(
         mut self,
         store: &Arc<S>,
-        expose: impl FnOnce(Exposure<R, S>) -> Exposure<R, S>,
+        expose: impl FnOnce(ResourceConfig<R, S>) -> ResourceConfig<R, S>,
     ) -> Self {
-        let registered = expose(Exposure::new(store)).registered;
+        let registered = expose(ResourceConfig::new(store)).registered;
         self.offer_kind(R::KIND, registered);
         self
     }
@@ -202,7 +202,7 @@ impl ApiBuilder {
     /// Offers a helper that the store runs natively (HLP-01).
     #[must_use]
     pub fn helper<H: HelperSpec>(mut self, store: &Arc<impl Helper<H> + 'static>) -> Self {
-        self.offer_helper(H::NAME, Arc::new(Adapter::<H, _>::new(store)));
+        self.offer_helper(H::NAME, Arc::new(TypedAdapter::<H, _>::new(store)));
         self
     }
 
@@ -221,7 +221,7 @@ impl ApiBuilder {
         self
     }
 
-    fn offer_kind(&mut self, kind: Kind, registered: Registration) {
+    fn offer_kind(&mut self, kind: Kind, registered: KindRegistration) {
         if self.kinds.insert(kind, registered).is_some() {
             self.wrong.push(format!(
                 "{} are registered twice: register each kind once",
@@ -230,10 +230,10 @@ impl ApiBuilder {
         }
     }
 
-    fn offer_helper(&mut self, helper: HelperName, runner: Arc<dyn AnyHelper>) {
+    fn offer_helper(&mut self, helper: HelperName, runner: Arc<dyn ErasedHelper>) {
         if self
             .helpers
-            .insert(helper, Runner::Native(runner))
+            .insert(helper, HelperRunner::Native(runner))
             .is_some()
         {
             self.report_second_helper(helper);
@@ -281,7 +281,7 @@ impl ApiBuilder {
     /// What calls without a key may do, where [there are any](Self::anonymous_helpers) (HLP-04,
     /// HLP-07).
     #[must_use]
-    pub fn strangers(mut self, strangers: Strangers) -> Self {
+    pub fn strangers(mut self, strangers: AnonymousPolicy) -> Self {
         self.settings.strangers = strangers;
         self
     }
@@ -302,7 +302,7 @@ impl ApiBuilder {
 
     /// Sizes of pages and bodies.
     #[must_use]
-    pub fn sizes(mut self, sizes: Sizes) -> Self {
+    pub fn sizes(mut self, sizes: ApiLimits) -> Self {
         self.settings.sizes = sizes;
         self
     }
@@ -349,7 +349,7 @@ impl ApiBuilder {
     /// extensions has the same address.
     #[must_use]
     pub fn docs(mut self, start: impl Into<String>, pages: impl Into<String>) -> Self {
-        self.docs = Some(DocsAddress {
+        self.docs = Some(ExternalDocs {
             start: start.into(),
             pages: pages.into(),
         });
@@ -358,7 +358,7 @@ impl ApiBuilder {
 
     /// Relations that the interface does not have, under the vendor's namespace (ENT-27).
     #[must_use]
-    pub fn own_relations(mut self, relations: OwnRelations) -> Self {
+    pub fn own_relations(mut self, relations: VendorRelations) -> Self {
         self.own = Some(relations);
         self
     }
@@ -373,7 +373,7 @@ impl ApiBuilder {
         self.helpers.extend(
             composed
                 .into_iter()
-                .map(|helper| (helper, Runner::Composed)),
+                .map(|helper| (helper, HelperRunner::Composed)),
         );
         self.settle_deliveries();
         self.take_away();
@@ -383,7 +383,7 @@ impl ApiBuilder {
             return Err(BuildError { problems });
         }
         let functions = self.supported_functions();
-        let registered: Vec<Registration> = Kind::ALL
+        let registered: Vec<KindRegistration> = Kind::ALL
             .iter()
             .map(|kind| self.kinds.get(kind).cloned().unwrap_or_default())
             .collect();
@@ -402,7 +402,7 @@ impl ApiBuilder {
             at(kind).map(|registered| (registered.readable, registered.narrowing.as_ref()))
         };
         let namespace = self.settings.vendor.namespace.as_str().into();
-        let documents = Documents {
+        let documents = DocumentSettings {
             dialect: self.dialect,
             namespace,
             docs: self.docs,
@@ -411,7 +411,7 @@ impl ApiBuilder {
         let relations =
             RelationNames::new(documents, self.settings.layout.as_ref(), readable, is_sent);
         Ok(Api {
-            inner: Arc::new(Inner {
+            inner: Arc::new(ApiInner {
                 settings: self.settings,
                 base: self.base.unwrap_or_default(),
                 relations,

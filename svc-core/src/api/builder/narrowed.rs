@@ -3,21 +3,21 @@
 
 use super::ApiBuilder;
 use crate::{
-    api::Registration,
+    api::KindRegistration,
     field_set::FieldBits,
-    filter::Filterable,
+    filter::FilterField,
     model::Kind,
-    schema::{Field, Mode, Narrow, Narrowing, ObjectSchema, Type},
+    schema::{Constraint, Constraints, FieldMode, FieldSpec, ObjectSchema, ValueType},
 };
 
 impl ApiBuilder {
     /// Adds what the server has of a kind that is narrower than the interface: required fields,
     /// values, defaults, ranges, lengths and members that it has not, as a program learns them when
     /// it starts, such as from its tables. It is declared and enforced as what
-    /// [`Exposure`](crate::api::Exposure) says at compile time; what both say holds both, and of
+    /// [`ResourceConfig`](crate::api::ResourceConfig) says at compile time; what both say holds both, and of
     /// two defaults that of the registration.
     #[must_use]
-    pub fn narrow(mut self, kind: Kind, narrowing: Narrowing) -> Self {
+    pub fn narrow(mut self, kind: Kind, narrowing: Constraints) -> Self {
         self.narrowings.push((kind, narrowing));
         self
     }
@@ -37,7 +37,7 @@ impl ApiBuilder {
             registered
                 .narrowing
                 .take_if(|narrowing| narrowing.is_empty());
-            let narrowing = registered.narrowing.iter().flat_map(Narrowing::members);
+            let narrowing = registered.narrowing.iter().flat_map(Constraints::members);
             for (name, narrow) in narrowing {
                 let Some(place) = kind.schema().fields.place(name) else {
                     continue;
@@ -56,7 +56,7 @@ impl ApiBuilder {
                 registered.readable.unwrap_or(FieldBits::ALL),
                 kind.schema().fields,
             );
-            let is_shown = |field: &Filterable| {
+            let is_shown = |field: &FilterField| {
                 field
                     .shows()
                     .and_then(|name| fields.place(name))
@@ -68,12 +68,16 @@ impl ApiBuilder {
 }
 
 /// Every contradiction of what a kind has narrower.
-pub(super) fn contradictions(kind: Kind, registered: &Registration, problems: &mut Vec<String>) {
+pub(super) fn contradictions(
+    kind: Kind,
+    registered: &KindRegistration,
+    problems: &mut Vec<String>,
+) {
     let Some(narrowing) = &registered.narrowing else {
         return;
     };
     let schema = kind.schema().fields;
-    let mut walk = Walk { kind, problems };
+    let mut walk = ConstraintChecker { kind, problems };
     let is_taken = |name: &str| {
         let place = schema.place(name);
         place.is_some_and(|place| {
@@ -85,16 +89,16 @@ pub(super) fn contradictions(kind: Kind, registered: &Registration, problems: &m
     walk.object(schema, narrowing, "", &is_taken);
 }
 
-struct Walk<'a> {
+struct ConstraintChecker<'a> {
     kind: Kind,
     problems: &'a mut Vec<String>,
 }
 
-impl Walk<'_> {
+impl ConstraintChecker<'_> {
     fn object(
         &mut self,
         schema: &ObjectSchema,
-        narrowing: &Narrowing,
+        narrowing: &Constraints,
         path: &str,
         is_taken: &dyn Fn(&str) -> bool,
     ) {
@@ -117,8 +121,8 @@ impl Walk<'_> {
         }
     }
 
-    fn field(&mut self, field: &Field, narrow: &Narrow, at: &str, is_taken: bool) {
-        let is_required = narrow.required || field.mode == Mode::Required;
+    fn field(&mut self, field: &FieldSpec, narrow: &Constraint, at: &str, is_taken: bool) {
+        let is_required = narrow.required || field.mode == FieldMode::Required;
         if narrow.required && !is_taken {
             self.wrong(
                 at,
@@ -141,7 +145,7 @@ impl Walk<'_> {
         if let Some(longest) = narrow.longest {
             let is_text = matches!(
                 field.ty,
-                Type::String | Type::FlexEnum(_) | Type::Array(Type::String)
+                ValueType::String | ValueType::FlexEnum(_) | ValueType::Array(ValueType::String)
             );
             if !is_text {
                 self.wrong(
@@ -164,7 +168,7 @@ impl Walk<'_> {
                     narrow
                         .members
                         .member(member.name)
-                        .is_some_and(Narrow::is_absent)
+                        .is_some_and(Constraint::is_absent)
                 });
                 if has_none {
                     self.wrong(at, "has no members: leave the field out itself");
@@ -176,8 +180,8 @@ impl Walk<'_> {
         }
     }
 
-    fn values(&mut self, field: &Field, values: &[String], at: &str) {
-        let (Type::Enum(listed) | Type::FlexEnum(listed)) = field.ty else {
+    fn values(&mut self, field: &FieldSpec, values: &[String], at: &str) {
+        let (ValueType::Enum(listed) | ValueType::FlexEnum(listed)) = field.ty else {
             self.wrong(at, "has values but is no enum: `.values(...)` is for enums");
             return;
         };
@@ -187,7 +191,7 @@ impl Walk<'_> {
                 "has no values: name those that are taken, or leave the field out",
             );
         }
-        let is_closed = matches!(field.ty, Type::Enum(_));
+        let is_closed = matches!(field.ty, ValueType::Enum(_));
         for value in values
             .iter()
             .filter(|value| is_closed && !listed.contains(&value.as_str()))
@@ -199,8 +203,8 @@ impl Walk<'_> {
         }
     }
 
-    fn range(&mut self, field: &Field, narrow: &Narrow, at: &str) {
-        let is_number = matches!(field.ty, Type::Integer | Type::Amount);
+    fn range(&mut self, field: &FieldSpec, narrow: &Constraint, at: &str) {
+        let is_number = matches!(field.ty, ValueType::Integer | ValueType::Amount);
         if (narrow.least.is_some() || narrow.most.is_some()) && !is_number {
             self.wrong(
                 at,

@@ -6,12 +6,12 @@ use super::ApiBuilder;
 use crate::{
     api::{
         Behaviour,
-        registry::{Registration, helper_of},
+        registry::{KindRegistration, helper_of},
     },
     field_set::FieldBits,
     helper::{FunctionName, HelperName},
     model::Kind,
-    schema::{Field, LinkTarget, Narrowing, Source},
+    schema::{ComputedSource, Constraints, FieldSpec, LinkTarget},
     store::Store,
 };
 
@@ -28,7 +28,7 @@ pub struct KeptKind {
     /// The kinds under whose records it is listed, such as petitions for signatures.
     pub under: Vec<Kind>,
     /// What is narrower than the specification.
-    pub narrowing: Narrowing,
+    pub narrowing: Constraints,
     /// Whether a person has at most one record of this kind in a container.
     pub once_per_person: bool,
 }
@@ -42,7 +42,7 @@ impl KeptKind {
             fields: Vec::new(),
             links: Vec::new(),
             under: Vec::new(),
-            narrowing: Narrowing::default(),
+            narrowing: Constraints::default(),
             once_per_person: false,
         }
     }
@@ -98,14 +98,15 @@ impl ApiBuilder {
 }
 
 /// What is offered of a kind: its fields and links that are kept.
-fn registration(store: &Arc<dyn Store>, kept: &[KeptKind], it: &KeptKind) -> Registration {
-    let all = Registration::of_store(store, it.kind);
+fn registration(store: &Arc<dyn Store>, kept: &[KeptKind], it: &KeptKind) -> KindRegistration {
+    let all = KindRegistration::of_store(store, it.kind);
     let schema = it.kind.schema();
     let has = |kind: Kind| kept.iter().any(|it| it.kind == kind);
     let places = |is_read: bool| {
         let fields = schema.fields.fields.iter().enumerate();
-        let is_shown =
-            move |field: &Field| is_read && matches!(field.source(), Some(Source::Relation(_)));
+        let is_shown = move |field: &FieldSpec| {
+            is_read && matches!(field.source(), Some(ComputedSource::Relation(_)))
+        };
         FieldBits::at(
             fields
                 .filter(|(_, field)| it.fields.contains(&field.name) || is_shown(field))
@@ -116,7 +117,7 @@ fn registration(store: &Arc<dyn Store>, kept: &[KeptKind], it: &KeptKind) -> Reg
         matches!(link.target, LinkTarget::One { .. }) && !it.links.contains(&link.name)
     });
     let has_container = schema.parent_kind().is_none_or(has);
-    Registration {
+    KindRegistration {
         under: all
             .under
             .iter()

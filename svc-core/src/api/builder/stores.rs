@@ -6,8 +6,8 @@ use super::ApiBuilder;
 use crate::{
     api::{
         Behaviour,
-        extensions::idempotency::KeptBy,
-        registry::{Registration, helper_of},
+        extensions::idempotency::ResponseStorage,
+        registry::{KindRegistration, helper_of},
     },
     helper::{FunctionName, HelperName},
     model::Kind,
@@ -30,7 +30,7 @@ impl ApiBuilder {
         self.settings.matching = store.matching();
         self.settings.store = Some(Arc::clone(&store));
         if store.keeps_answers() {
-            self.settings.extensions.idempotency = Some(KeptBy::Store);
+            self.settings.extensions.idempotency = Some(ResponseStorage::Store);
         }
         self.stock = Some(FunctionName::all().collect());
         let enforced = [
@@ -40,7 +40,7 @@ impl ApiBuilder {
         ];
         self.settings.behaviours.extend(enforced);
         for kind in Kind::ALL {
-            self.offer_kind(*kind, Registration::of_store(&store, *kind));
+            self.offer_kind(*kind, KindRegistration::of_store(&store, *kind));
         }
         self.scheduling = Some(helper_of(&store, HelperName::Schedule));
         for helper in HelperName::ALL

@@ -12,37 +12,43 @@ use std::{
 
 use bytes::Bytes;
 
-use self::{seen::Seen, together::together};
-use super::{Registration, classify::Classify};
+use self::{seen::OperationCache, together::together};
+use super::{KindRegistration, classify::ErrorMapper};
 use crate::{
     context::Context,
     draft::{RawDraft, RawPatch},
     error::{Error, Problem, Result},
-    helper::{FunctionName, HelperName, MatchKey, PersonMatching, RawOutcome, RawPlan, Scheduling},
+    helper::{
+        FunctionName, HelperName, MatchKey, PersonMatching, RawHelperOutcome, RawHelperRequest,
+        ScheduleChange,
+    },
     json::{Object, merge_patch},
-    link::{Address, ShareNames},
+    link::{RecordAddress, ShareNames},
     model::Kind,
-    ops::{AnyTransactions, FindKey, Savepoint, ToSend},
+    ops::{ErasedTransactions, FindKey, OutboxPayload, SavepointAction},
     record::{Meta, RawRecord},
-    rules::{Asked, Ground, New, check, first_keys, grown, help},
-    store::{Found, Key, Pause, Stored},
+    rules::{CreateOptions, RuleContext, RuleResult, check, first_keys, grown, help},
+    store::{LookupKey, RecordLocation, RuleError, StoredRecord},
     value::{Id, Timestamp},
 };
 
 /// Runs plans over the registered operations.
-pub(crate) struct Composed<'a> {
-    pub(crate) registered: &'a [Registration],
+pub(crate) struct ComposedRunner<'a> {
+    pub(crate) registered: &'a [KindRegistration],
     pub(crate) matching: &'a dyn PersonMatching,
     /// What the call runs in, where there is a transaction.
-    pub(crate) transactions: Option<&'a dyn AnyTransactions>,
-    pub(crate) classify: &'a Classify,
+    pub(crate) transactions: Option<&'a dyn ErasedTransactions>,
+    pub(crate) classify: &'a ErrorMapper,
 }
 
-impl Composed<'_> {
+impl ComposedRunner<'_> {
     /// What a helper needs and is not registered, in words.
-    pub(crate) fn missing(helper: HelperName, kinds: &BTreeMap<Kind, Registration>) -> Vec<String> {
+    pub(crate) fn missing(
+        helper: HelperName,
+        kinds: &BTreeMap<Kind, KindRegistration>,
+    ) -> Vec<String> {
         let mut missing = Vec::new();
-        let mut need = |kind: Kind, operation: &str, has: fn(&Registration) -> bool| {
+        let mut need = |kind: Kind, operation: &str, has: fn(&KindRegistration) -> bool| {
             if !kinds.get(&kind).is_some_and(has) {
                 missing.push(format!("{}.{operation}", kind.plural()));
             }
@@ -68,9 +74,13 @@ impl Composed<'_> {
     }
 
     /// Whether an action function can be composed.
-    pub(crate) fn supports(function: FunctionName, kinds: &BTreeMap<Kind, Registration>) -> bool {
-        let has = |kind: Kind, has: fn(&Registration) -> bool| kinds.get(&kind).is_some_and(has);
-        let creates = |registered: &Registration| registered.create.is_some();
+    pub(crate) fn supports(
+        function: FunctionName,
+        kinds: &BTreeMap<Kind, KindRegistration>,
+    ) -> bool {
+        let has =
+            |kind: Kind, has: fn(&KindRegistration) -> bool| kinds.get(&kind).is_some_and(has);
+        let creates = |registered: &KindRegistration| registered.create.is_some();
         let both =
             |named, made| has(named, |registered| registered.find.is_some()) && has(made, creates);
         match function {
@@ -82,7 +92,11 @@ impl Composed<'_> {
     }
 
     /// Does what the plan says, step by step.
-    pub(crate) async fn run(&self, cx: &Context, plan: &RawPlan) -> Result<RawOutcome> {
+    pub(crate) async fn run(
+        &self,
+        cx: &Context,
+        plan: &RawHelperRequest,
+    ) -> Result<RawHelperOutcome> {
         self.decide(cx, first_keys(plan, self.matching), false, |ground| {
             help(ground, plan)
         })
@@ -94,11 +108,11 @@ impl Composed<'_> {
     pub(super) async fn decide<T>(
         &self,
         cx: &Context,
-        first: Vec<Key>,
+        first: Vec<LookupKey>,
         is_refused: bool,
-        rules: impl Fn(&mut Operations<'_>) -> Asked<T>,
+        rules: impl Fn(&mut ComposedContext<'_>) -> RuleResult<T>,
     ) -> Result<T> {
-        let mut seen = Seen::default();
+        let mut seen = OperationCache::default();
         self.look_up(cx, first, &mut seen).await?;
         loop {
             if cx
@@ -107,7 +121,7 @@ impl Composed<'_> {
             {
                 return Err(Error::unavailable(Duration::from_secs(1)));
             }
-            let mut ground = Operations {
+            let mut ground = ComposedContext {
                 composed: self,
                 cx,
                 seen: &seen,
@@ -118,8 +132,10 @@ impl Composed<'_> {
             };
             let outcome = rules(&mut ground);
             match (outcome, ground.stop) {
-                (_, Some(Stop::LookUp(key))) => self.look_up(cx, vec![key], &mut seen).await?,
-                (_, Some(Stop::Create(draft))) => {
+                (_, Some(NextOperation::LookUp(key))) => {
+                    self.look_up(cx, vec![key], &mut seen).await?
+                }
+                (_, Some(NextOperation::Create(draft))) => {
                     // A transaction has locked them.
                     let (kind, may_come) = (
                         draft.kind,
@@ -130,26 +146,33 @@ impl Composed<'_> {
                         seen.steps.push(done);
                     }
                 }
-                (_, Some(Stop::Update(at, patch))) => match self.update(cx, &at, *patch).await {
-                    Err(error) if error.is_conflict() => seen.forget(&at)?,
-                    done => seen.steps.push(problems_of(done)?),
-                },
+                (_, Some(NextOperation::Update(at, patch))) => {
+                    match self.update(cx, &at, *patch).await {
+                        Err(error) if error.is_conflict() => seen.forget(&at)?,
+                        done => seen.steps.push(problems_of(done)?),
+                    }
+                }
                 (Ok(outcome), None) => return Ok(outcome),
-                (Err(Pause::Failed(error)), None) => return Err(error),
+                (Err(RuleError::Failed(error)), None) => return Err(error),
                 (Err(pause), None) => return Err(Error::unexpected(pause.to_string())),
             }
         }
     }
 
-    pub(super) fn registered(&self, kind: Kind) -> Result<&Registration> {
+    pub(super) fn registered(&self, kind: Kind) -> Result<&KindRegistration> {
         self.registered
             .get(kind as usize)
             .ok_or_else(|| Error::unexpected("a kind has no registration"))
     }
 
     /// Looks keys up, many at the same time.
-    async fn look_up(&self, cx: &Context, keys: Vec<Key>, seen: &mut Seen) -> Result<()> {
-        let wanted: Vec<Key> = keys
+    async fn look_up(
+        &self,
+        cx: &Context,
+        keys: Vec<LookupKey>,
+        seen: &mut OperationCache,
+    ) -> Result<()> {
+        let wanted: Vec<LookupKey> = keys
             .into_iter()
             .filter(|key| !seen.records.contains_key(key))
             .collect();
@@ -166,24 +189,24 @@ impl Composed<'_> {
         Ok(())
     }
 
-    async fn find(&self, cx: &Context, key: &Key) -> Result<Option<RawRecord>> {
+    async fn find(&self, cx: &Context, key: &LookupKey) -> Result<Option<RawRecord>> {
         let Some(kind) = key.kind() else {
             return Ok(None);
         };
         let registered = self.registered(kind)?;
         let by = match key {
-            Key::Id(_, id) => {
+            LookupKey::Id(_, id) => {
                 let Some(get) = &registered.get else {
                     return Ok(None);
                 };
-                return get.get(cx, &Address::top(kind, id.clone())).await;
+                return get.get(cx, &RecordAddress::top(kind, id.clone())).await;
             }
-            Key::Name(_, name) => FindKey::Name(name.clone()),
-            Key::Identifier(_, identifier) => {
+            LookupKey::Name(_, name) => FindKey::Name(name.clone()),
+            LookupKey::Identifier(_, identifier) => {
                 FindKey::Match(MatchKey::Identifier(identifier.clone()))
             }
-            Key::Email(address) => FindKey::Match(MatchKey::Email(address.clone())),
-            Key::Link(..) => return Ok(None),
+            LookupKey::Email(address) => FindKey::Match(MatchKey::Email(address.clone())),
+            LookupKey::Link(..) => return Ok(None),
         };
         match &registered.find {
             Some(find) => find.find(cx, &by).await,
@@ -193,22 +216,22 @@ impl Composed<'_> {
 
     /// Creates a record so that nothing of it stays where it is refused: the rules may go on
     /// without it (ERR-29).
-    async fn create_alone(&self, cx: &Context, draft: RawDraft) -> Result<Tried> {
+    async fn create_alone(&self, cx: &Context, draft: RawDraft) -> Result<StepOutcome> {
         let Some(transactions) = self.transactions.filter(|_| fails_alone(draft.kind)) else {
             return problems_of(self.create(cx, draft).await);
         };
-        transactions.savepoint(cx, Savepoint::Set).await?;
+        transactions.savepoint(cx, SavepointAction::Set).await?;
         let done = problems_of(self.create(cx, draft).await)?;
         let end = if done.is_ok() {
-            Savepoint::Release
+            SavepointAction::Release
         } else {
-            Savepoint::Undo
+            SavepointAction::Undo
         };
         transactions.savepoint(cx, end).await?;
         Ok(done)
     }
 
-    async fn create(&self, cx: &Context, draft: RawDraft) -> Result<Step> {
+    async fn create(&self, cx: &Context, draft: RawDraft) -> Result<StepResult> {
         let Some(create) = &self.registered(draft.kind)?.create else {
             return Err(Error::not_implemented());
         };
@@ -219,7 +242,12 @@ impl Composed<'_> {
         Ok((created.record, created.is_new))
     }
 
-    async fn update(&self, cx: &Context, at: &Address, patch: RawPatch) -> Result<Step> {
+    async fn update(
+        &self,
+        cx: &Context,
+        at: &RecordAddress,
+        patch: RawPatch,
+    ) -> Result<StepResult> {
         let Some(update) = &self.registered(at.kind)?.update else {
             return Err(Error::not_implemented());
         };
@@ -233,10 +261,10 @@ impl Composed<'_> {
 }
 
 /// A record that a step made or changed, and whether it is new.
-type Step = (RawRecord, bool);
+type StepResult = (RawRecord, bool);
 
 /// A step that was done, or what is wrong with it.
-type Tried = std::result::Result<Step, Vec<Problem>>;
+type StepOutcome = std::result::Result<StepResult, Vec<Problem>>;
 
 /// Whether records of a kind come of action functions, which fail alone.
 fn fails_alone(kind: Kind) -> bool {
@@ -244,7 +272,7 @@ fn fails_alone(kind: Kind) -> bool {
 }
 
 /// What an operation refused is for the rules; other trouble ends the call.
-fn problems_of(done: Result<Step>) -> Result<Tried> {
+fn problems_of(done: Result<StepResult>) -> Result<StepOutcome> {
     match done {
         Ok(step) => Ok(Ok(step)),
         Err(error) => error.into_problems().map(Err),
@@ -252,34 +280,34 @@ fn problems_of(done: Result<Step>) -> Result<Tried> {
 }
 
 /// What has to be done before the rules can go on.
-enum Stop {
-    LookUp(Key),
+enum NextOperation {
+    LookUp(LookupKey),
     Create(Box<RawDraft>),
-    Update(Address, Box<RawPatch>),
+    Update(RecordAddress, Box<RawPatch>),
 }
 
 /// One run of the rules over what was seen: it ends where something was not seen yet.
-pub(super) struct Operations<'a> {
-    composed: &'a Composed<'a>,
+pub(super) struct ComposedContext<'a> {
+    composed: &'a ComposedRunner<'a>,
     cx: &'a Context,
-    seen: &'a Seen,
+    seen: &'a OperationCache,
     /// Whether the call is refused already, so that nothing is done and only looked up.
     is_refused: bool,
     /// Steps that this run has come by.
     steps: usize,
     /// What the steps of this run have made of records.
-    changed: HashMap<Key, RawRecord>,
-    stop: Option<Stop>,
+    changed: HashMap<LookupKey, RawRecord>,
+    stop: Option<NextOperation>,
 }
 
-impl Operations<'_> {
-    fn stop<T>(&mut self, stop: Stop) -> Asked<T> {
+impl ComposedContext<'_> {
+    fn stop<T>(&mut self, stop: NextOperation) -> RuleResult<T> {
         self.stop = Some(stop);
-        Err(Pause::Missing(Vec::new()))
+        Err(RuleError::Missing(Vec::new()))
     }
 
     /// What the next step came to, or the end of this run.
-    fn step(&mut self, stop: impl FnOnce() -> Stop) -> Asked<(Stored, bool)> {
+    fn step(&mut self, stop: impl FnOnce() -> NextOperation) -> RuleResult<(StoredRecord, bool)> {
         match self.seen.steps.get(self.steps) {
             Some(Ok((record, is_new))) => {
                 self.steps = self.steps.saturating_add(1);
@@ -302,47 +330,51 @@ impl Operations<'_> {
     }
 }
 
-fn own_key(record: &RawRecord) -> Key {
-    Key::Id(record.kind(), record.meta().id.clone())
+fn own_key(record: &RawRecord) -> LookupKey {
+    LookupKey::Id(record.kind(), record.meta().id.clone())
 }
 
-fn stored(record: RawRecord) -> Stored {
+fn stored(record: RawRecord) -> StoredRecord {
     // Operations tell no place: the older one is the one that was created before.
-    Stored::new(record.meta().created.micros(), record)
+    StoredRecord::new(record.meta().created.micros(), record)
 }
 
-impl Ground for Operations<'_> {
-    fn find_at(&mut self, address: &Address) -> Asked<Option<Found>> {
+impl RuleContext for ComposedContext<'_> {
+    fn find_at(&mut self, address: &RecordAddress) -> RuleResult<Option<RecordLocation>> {
         // The library has looked before it runs a plan.
-        let Address {
+        let RecordAddress {
             kind, id, parent, ..
         } = address.clone();
-        Ok(Some(Found::new(kind, id, 0, parent)))
+        Ok(Some(RecordLocation::new(kind, id, 0, parent)))
     }
 
-    fn find(&mut self, key: &Key) -> Asked<Option<Found>> {
+    fn find(&mut self, key: &LookupKey) -> RuleResult<Option<RecordLocation>> {
         match key {
-            Key::Id(kind, id) if !self.is_read(*kind) => {
-                Ok(Some(Found::new(*kind, id.clone(), 0, None)))
+            LookupKey::Id(kind, id) if !self.is_read(*kind) => {
+                Ok(Some(RecordLocation::new(*kind, id.clone(), 0, None)))
             }
             key => Ok(self.record(key)?.map(|stored| stored.found())),
         }
     }
 
-    fn record(&mut self, key: &Key) -> Asked<Option<Stored>> {
+    fn record(&mut self, key: &LookupKey) -> RuleResult<Option<StoredRecord>> {
         match self.seen.records.get(key) {
             Some(record) => Ok(record.as_ref().map(|record| {
                 stored(self.changed.get(&own_key(record)).unwrap_or(record).clone())
             })),
-            None => self.stop(Stop::LookUp(key.clone())),
+            None => self.stop(NextOperation::LookUp(key.clone())),
         }
     }
 
-    fn answered(&mut self, _: &Id, _: Vec<Key>) -> Asked<Vec<Stored>> {
+    fn answered(&mut self, _: &Id, _: Vec<LookupKey>) -> RuleResult<Vec<StoredRecord>> {
         Ok(Vec::new())
     }
 
-    fn create(&mut self, draft: &RawDraft, new: &New) -> Asked<(Stored, bool)> {
+    fn create(
+        &mut self,
+        draft: &RawDraft,
+        new: &CreateOptions,
+    ) -> RuleResult<(StoredRecord, bool)> {
         if self.is_refused {
             check(self.wrong_draft(draft, new)?)?;
             let meta = Meta::new(Id::from(0), self.cx.now);
@@ -358,11 +390,16 @@ impl Ground for Operations<'_> {
                 draft.links.retain(|(name, _)| *name != "person");
                 draft.links.push(("person", person.clone()));
             }
-            Stop::Create(Box::new(draft))
+            NextOperation::Create(Box::new(draft))
         })
     }
 
-    fn update(&mut self, stored: Stored, before: &Object, patch: &RawPatch) -> Asked<Stored> {
+    fn update(
+        &mut self,
+        stored: StoredRecord,
+        before: &Object,
+        patch: &RawPatch,
+    ) -> RuleResult<StoredRecord> {
         let at = stored.record.address();
         let mut after = before.clone();
         merge_patch(&mut after, &patch.fields);
@@ -383,21 +420,21 @@ impl Ground for Operations<'_> {
         }
         let mut patch = patch.clone();
         patch.if_match = Some(stored.record.meta().state());
-        let (now, _) = self.step(|| Stop::Update(at, Box::new(patch)))?;
+        let (now, _) = self.step(|| NextOperation::Update(at, Box::new(patch)))?;
         self.changed
             .insert(own_key(&now.record), now.record.clone());
         Ok(now)
     }
 
-    fn schedule(&mut self, _: &Address, _: Scheduling) -> Asked<Stored> {
+    fn schedule(&mut self, _: &RecordAddress, _: ScheduleChange) -> RuleResult<StoredRecord> {
         Err(Error::not_implemented().into())
     }
 
-    fn trigger(&mut self, _: ToSend) -> Asked<()> {
+    fn trigger(&mut self, _: OutboxPayload) -> RuleResult<()> {
         Err(Error::not_implemented().into())
     }
 
-    fn trigger_once_a_day(&mut self, _: ToSend, _: &Id, _: &[Arc<str>]) -> Asked<()> {
+    fn trigger_once_a_day(&mut self, _: OutboxPayload, _: &Id, _: &[Arc<str>]) -> RuleResult<()> {
         Err(Error::not_implemented().into())
     }
 

@@ -2,14 +2,14 @@
 
 use std::{collections::HashMap, time::Duration};
 
-use super::Tried;
+use super::StepOutcome;
 use crate::{
     draft::RawDraft,
-    error::{Code, Error, Problem, Result},
-    link::{Address, ShareNames},
+    error::{Error, ErrorCode, Problem, Result},
+    link::{RecordAddress, ShareNames},
     model::Kind,
     record::RawRecord,
-    store::Key,
+    store::LookupKey,
 };
 
 /// How often a record is looked up again because somebody else has changed it meanwhile.
@@ -17,33 +17,33 @@ const CONFLICTS: usize = 8;
 
 /// What the operations have answered so far.
 #[derive(Default)]
-pub(super) struct Seen {
+pub(super) struct OperationCache {
     /// Operations hand records over under the names of the tables.
     pub(super) names: ShareNames,
-    pub(super) records: HashMap<Key, Option<RawRecord>>,
+    pub(super) records: HashMap<LookupKey, Option<RawRecord>>,
     /// The steps that were done, in their order.
-    pub(super) steps: Vec<Tried>,
+    pub(super) steps: Vec<StepOutcome>,
     /// How often a record was changed by somebody else between its look-up and its change.
     conflicts: usize,
     /// The step before which it was looked again who has come meanwhile: once for each step.
     looked_again: Option<usize>,
 }
 
-impl Seen {
+impl OperationCache {
     /// Whether an identifier of a draft was looked up and nobody had it.
     pub(super) fn missed(&self, draft: &RawDraft) -> bool {
         let mut keys = draft
             .identifiers
             .iter()
-            .map(|identifier| Key::Identifier(draft.kind, identifier.clone()));
+            .map(|identifier| LookupKey::Identifier(draft.kind, identifier.clone()));
         keys.any(|key| matches!(self.records.get(&key), Some(None)))
     }
 
     /// Whether a record that was [missed](Self::missed) was refused because somebody else has
     /// stored one of its identifiers since, which happens where nothing locks: then whoever has it
     /// is looked up again, and the rules run on that.
-    pub(super) fn came_meanwhile(&mut self, kind: Kind, done: &Tried) -> bool {
-        let is_taken = |problem: &Problem| problem.code == Code::IdentifierInUse;
+    pub(super) fn came_meanwhile(&mut self, kind: Kind, done: &StepOutcome) -> bool {
+        let is_taken = |problem: &Problem| problem.code == ErrorCode::IdentifierInUse;
         let is_first = self.looked_again != Some(self.steps.len());
         let came = is_first
             && done
@@ -61,7 +61,7 @@ impl Seen {
 
     /// Forgets a record that somebody else has changed: it is looked up again, and the rules run on
     /// what it is now.
-    pub(super) fn forget(&mut self, at: &Address) -> Result<()> {
+    pub(super) fn forget(&mut self, at: &RecordAddress) -> Result<()> {
         self.conflicts = self.conflicts.saturating_add(1);
         let is_it = |record: &RawRecord| record.kind() == at.kind && record.meta().id == at.id;
         // What a step of this call has made of it cannot be made again.

@@ -5,10 +5,10 @@ mod narrow;
 
 use std::{marker::PhantomData, sync::Arc};
 
-use super::registry::{Adapter, Registration};
+use super::registry::{KindRegistration, TypedAdapter};
 use crate::{
     field_set::{FieldSet, LinkKey, WritableSet},
-    filter::Filterable,
+    filter::FilterField,
     model::{Resource, Under},
     names::Operation,
     ops::{Create, Delete, Find, Get, List, Update},
@@ -16,23 +16,23 @@ use crate::{
 
 /// The operations of a store that are offered for the kind `R`. An operation compiles only where
 /// the store implements it.
-pub struct Exposure<R, S> {
+pub struct ResourceConfig<R, S> {
     store: Arc<S>,
-    pub(super) registered: Registration,
+    pub(super) registered: KindRegistration,
     kind: PhantomData<fn() -> R>,
 }
 
-impl<R: Resource, S: Send + Sync + 'static> Exposure<R, S> {
+impl<R: Resource, S: Send + Sync + 'static> ResourceConfig<R, S> {
     pub(super) fn new(store: &Arc<S>) -> Self {
         Self {
             store: Arc::clone(store),
-            registered: Registration::default(),
+            registered: KindRegistration::default(),
             kind: PhantomData,
         }
     }
 
-    fn through<T>(&self) -> Arc<Adapter<T, S>> {
-        Arc::new(Adapter::new(&self.store))
+    fn through<T>(&self) -> Arc<TypedAdapter<T, S>> {
+        Arc::new(TypedAdapter::new(&self.store))
     }
 
     /// Offers the collection of all records (COL-01).
@@ -65,7 +65,7 @@ impl<R: Resource, S: Send + Sync + 'static> Exposure<R, S> {
     /// only what an index of the backend leads to. What does not leave the server is left out:
     /// nobody learns it by a filter.
     #[must_use]
-    pub fn filterable(mut self, fields: impl IntoIterator<Item = Filterable>) -> Self
+    pub fn filterable(mut self, fields: impl IntoIterator<Item = FilterField>) -> Self
     where
         S: List<R>,
     {
@@ -175,7 +175,7 @@ impl<R: Resource, S: Send + Sync + 'static> Exposure<R, S> {
     }
 }
 
-impl<R, S> std::fmt::Debug for Exposure<R, S> {
+impl<R, S> std::fmt::Debug for ResourceConfig<R, S> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Exposure").finish_non_exhaustive()
     }

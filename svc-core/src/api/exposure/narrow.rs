@@ -3,17 +3,17 @@
 
 use std::ops::RangeInclusive;
 
-use super::Exposure;
+use super::ResourceConfig;
 use crate::{
     field_set::{FieldPath, WritableSet},
     model::Resource,
-    schema::{Narrow, Narrowing},
+    schema::{Constraint, Constraints},
     value::Amount,
 };
 
 /// Each is declared, enforced before an operation runs, and held against what else is registered
 /// when the API is built.
-impl<R: Resource, S> Exposure<R, S> {
+impl<R: Resource, S> ResourceConfig<R, S> {
     /// Asks for these fields on each create, also for the people and actions of helpers, and lets
     /// no change empty them: else the answer is 400 with `FIELD_REQUIRED` (CAP-05). Of a field with
     /// members, these are required wherever the field is sent, but not the field itself:
@@ -65,14 +65,14 @@ impl<R: Resource, S> Exposure<R, S> {
         self.narrow_at(field, |narrow| narrow.longest = Some(characters))
     }
 
-    fn narrow_at(self, field: impl Into<FieldPath<R>>, say: impl FnOnce(&mut Narrow)) -> Self {
-        let mut narrowing = Narrowing::default();
+    fn narrow_at(self, field: impl Into<FieldPath<R>>, say: impl FnOnce(&mut Constraint)) -> Self {
+        let mut narrowing = Constraints::default();
         say(field.into().narrow(&mut narrowing));
         self.narrowed(narrowing)
     }
 
     /// What is said twice of one field holds both; of two defaults the last.
-    pub(super) fn narrowed(mut self, mut narrowing: Narrowing) -> Self {
+    pub(super) fn narrowed(mut self, mut narrowing: Constraints) -> Self {
         narrowing.merge(self.registered.narrowing.take().unwrap_or_default());
         self.registered.narrowing = Some(narrowing);
         self

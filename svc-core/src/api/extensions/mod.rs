@@ -25,17 +25,17 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use super::{Reply, admitted::Parts};
+use super::{Response, admitted::AuthorizedParts};
 use crate::{
     error::{Error, Result},
     hal::EntryLink,
     link::Target,
-    operation::{self, ExtensionName, Handler, OperationSpec, Shape},
+    operation::{self, ExtensionName, Handler, OperationSpec, TargetShape},
 };
 use batch::Batches;
-use changes::ChangeFeed;
-use conditional::IfMatch;
-use idempotency::KeptBy;
+use changes::ChangeFeedSettings;
+use conditional::IfMatchPolicy;
+use idempotency::ResponseStorage;
 use response_cache::ResponseCache;
 
 /// What an extension adds to the API that offers it.
@@ -60,12 +60,12 @@ pub(crate) trait Extension: Send + Sync {
     }
 
     /// How much longer than other requests a request for one of its operations may take.
-    fn extra_time(&self, _call: &Parts<'_>) -> Duration {
+    fn extra_time(&self, _call: &AuthorizedParts<'_>) -> Duration {
         Duration::ZERO
     }
 
     /// Answers a request for one of its operations.
-    async fn answer(&self, _call: &Parts<'_>) -> Result<Reply> {
+    async fn answer(&self, _call: &AuthorizedParts<'_>) -> Result<Response> {
         Err(Error::not_implemented())
     }
 }
@@ -73,10 +73,10 @@ pub(crate) trait Extension: Send + Sync {
 /// The settings of all extensions.
 #[derive(Default)]
 pub(crate) struct Extensions {
-    pub(super) conditional: Option<IfMatch>,
-    pub(super) idempotency: Option<KeptBy>,
+    pub(super) conditional: Option<IfMatchPolicy>,
+    pub(super) idempotency: Option<ResponseStorage>,
     pub(super) batches: Option<Batches>,
-    pub(super) changes: ChangeFeed,
+    pub(super) changes: ChangeFeedSettings,
     #[cfg(feature = "webhooks")]
     pub(super) webhooks: Option<webhooks::WebhookSettings>,
     pub(super) response_cache: Option<ResponseCache>,
@@ -116,7 +116,7 @@ impl Extensions {
 
     /// Whether a target belongs to no extension, or to one that is offered.
     pub(super) fn admit_target(&self, target: &Target) -> bool {
-        let shape = Shape::of(target);
+        let shape = TargetShape::of(target);
         operations()
             .filter(|operation| operation.shape == shape)
             .all(|operation| self.admit(operation))

@@ -17,10 +17,10 @@ use bytes::Bytes;
 
 use super::conditional::Validators;
 use crate::{
-    api::{ApiBuilder, Reply},
-    context::{Base, Context, Tenant},
+    api::{ApiBuilder, Response},
+    context::{BaseUrl, Context, Tenant},
     link::Target,
-    ops::Revision,
+    ops::RevisionSource,
 };
 
 /// Bodies that are kept at most: one that is kept takes the place that its request leads to from
@@ -39,16 +39,16 @@ const ADDRESS: usize = 1024;
 /// Answers to reads, each with the revision before it was made: of more of them the validators than
 /// the bodies.
 pub(crate) struct ResponseCache {
-    revision: Arc<dyn Revision>,
+    revision: Arc<dyn RevisionSource>,
     hasher: RandomState,
-    bodies: Kept<(Bytes, Option<Validators>)>,
+    bodies: CacheSlots<(Bytes, Option<Validators>)>,
     /// Of each place of a body the hash of the last request that led there and was answered anew.
     asked: Vec<AtomicU64>,
     /// The hashes of requests that have succeeded, each at the place of its validators: for a
     /// remote revision.
     succeeded: Vec<AtomicU64>,
-    validators: Kept<Validators>,
-    documents: Kept<(Bytes, Option<Validators>)>,
+    validators: CacheSlots<Validators>,
+    documents: CacheSlots<(Bytes, Option<Validators>)>,
 }
 
 impl ApiBuilder {
@@ -57,26 +57,26 @@ impl ApiBuilder {
     /// is told, and what is read may depend on the tenant and the address alone: not on who of the
     /// tenant's callers asks, on the time, or on what the vendor's layers attached to the request.
     #[must_use]
-    pub fn response_cache(mut self, backend: impl Revision + 'static) -> Self {
+    pub fn response_cache(mut self, backend: impl RevisionSource + 'static) -> Self {
         self.settings.extensions.response_cache = Some(ResponseCache::new(Arc::new(backend)));
         self
     }
 }
 
 /// What is kept of answers, each at the place that its request leads to.
-struct Kept<T>(Vec<Mutex<Option<Answer<T>>>>);
+struct CacheSlots<T>(Vec<Mutex<Option<CachedResponse<T>>>>);
 
 /// What is kept of an answer, with all that it depends on.
-struct Answer<T> {
+struct CachedResponse<T> {
     revision: u64,
     tenant: Tenant,
-    base: Base,
+    base: BaseUrl,
     target: Target,
     query: Option<Box<str>>,
     what: T,
 }
 
-impl<T: Clone> Kept<T> {
+impl<T: Clone> CacheSlots<T> {
     fn new(places: usize) -> Self {
         Self(
             std::iter::repeat_with(Mutex::default)
@@ -85,7 +85,7 @@ impl<T: Clone> Kept<T> {
         )
     }
 
-    fn place(&self, hash: u64) -> Option<MutexGuard<'_, Option<Answer<T>>>> {
+    fn place(&self, hash: u64) -> Option<MutexGuard<'_, Option<CachedResponse<T>>>> {
         Some(
             at(&self.0, hash)?
                 .lock()
@@ -95,7 +95,7 @@ impl<T: Clone> Kept<T> {
 
     fn get(
         &self,
-        entry: &Entry<'_>,
+        entry: &CacheSlot<'_>,
         cx: &Context,
         target: &Target,
         query: Option<&str>,
@@ -110,7 +110,13 @@ impl<T: Clone> Kept<T> {
     }
 
     /// Whether there is an answer to this request, at whatever revision.
-    fn has(&self, entry: &Entry<'_>, cx: &Context, target: &Target, query: Option<&str>) -> bool {
+    fn has(
+        &self,
+        entry: &CacheSlot<'_>,
+        cx: &Context,
+        target: &Target,
+        query: Option<&str>,
+    ) -> bool {
         let place = self.place(entry.hash);
         place.is_some_and(|place| {
             place
@@ -119,7 +125,14 @@ impl<T: Clone> Kept<T> {
         })
     }
 
-    fn keep(&self, entry: &Entry<'_>, cx: &Context, target: &Target, query: Option<&str>, what: T) {
+    fn keep(
+        &self,
+        entry: &CacheSlot<'_>,
+        cx: &Context,
+        target: &Target,
+        query: Option<&str>,
+        what: T,
+    ) {
         let Some(revision) = entry.revision else {
             return;
         };
@@ -135,7 +148,7 @@ impl<T: Clone> Kept<T> {
         let Some(mut place) = self.place(entry.hash) else {
             return;
         };
-        *place = Some(Answer {
+        *place = Some(CachedResponse {
             revision,
             tenant: cx.tenant.clone(),
             base: cx.base.clone(),
@@ -152,9 +165,15 @@ fn at<T>(places: &[T], hash: u64) -> Option<&T> {
     places.get(usize::try_from(hash.checked_rem(count)?).ok()?)
 }
 
-impl<T> Answer<T> {
+impl<T> CachedResponse<T> {
     /// Whether it is one to this request.
-    fn is_of(&self, entry: &Entry<'_>, cx: &Context, target: &Target, query: Option<&str>) -> bool {
+    fn is_of(
+        &self,
+        entry: &CacheSlot<'_>,
+        cx: &Context,
+        target: &Target,
+        query: Option<&str>,
+    ) -> bool {
         (entry.is_document() || self.tenant == cx.tenant)
             && self.base == cx.base
             && self.target == *target
@@ -163,10 +182,10 @@ impl<T> Answer<T> {
 }
 
 /// Where the answer to a request is kept, and the revision before it is made.
-pub(crate) struct Entry<'a> {
-    bodies: &'a Kept<(Bytes, Option<Validators>)>,
+pub(crate) struct CacheSlot<'a> {
+    bodies: &'a CacheSlots<(Bytes, Option<Validators>)>,
     /// None of documents: they are kept at once, with their validators.
-    of_records: Option<OfRecords<'a>>,
+    of_records: Option<RecordSlots<'a>>,
     hash: u64,
     /// `None` if it was not asked for: nothing is stored here then, except that the request has
     /// succeeded.
@@ -175,19 +194,19 @@ pub(crate) struct Entry<'a> {
 
 /// What is known of reads of records alone.
 #[derive(Clone, Copy)]
-struct OfRecords<'a> {
+struct RecordSlots<'a> {
     asked: &'a [AtomicU64],
     succeeded: &'a [AtomicU64],
-    validators: &'a Kept<Validators>,
+    validators: &'a CacheSlots<Validators>,
 }
 
 impl ResponseCache {
-    pub(crate) fn new(revision: Arc<dyn Revision>) -> Self {
+    pub(crate) fn new(revision: Arc<dyn RevisionSource>) -> Self {
         let hasher = RandomState::new();
         let (bodies, validators, documents) = (
-            Kept::new(BODIES),
-            Kept::new(VALIDATORS),
-            Kept::new(DOCUMENTS),
+            CacheSlots::new(BODIES),
+            CacheSlots::new(VALIDATORS),
+            CacheSlots::new(DOCUMENTS),
         );
         let empty = |places| {
             std::iter::repeat_with(AtomicU64::default)
@@ -213,11 +232,11 @@ impl ResponseCache {
         cx: &Context,
         target: &Target,
         query: Option<&str>,
-    ) -> Option<Entry<'_>> {
+    ) -> Option<CacheSlot<'_>> {
         let hash = self
             .hasher
             .hash_one((&cx.tenant, cx.base.as_str(), target, query));
-        let of_records = OfRecords {
+        let of_records = RecordSlots {
             asked: &self.asked,
             succeeded: &self.succeeded,
             validators: &self.validators,
@@ -230,7 +249,7 @@ impl ResponseCache {
         } else {
             Some(self.revision.revision(&cx.tenant, cx.begun).await?)
         };
-        Some(Entry {
+        Some(CacheSlot {
             bodies: &self.bodies,
             of_records: Some(of_records),
             hash,
@@ -245,9 +264,9 @@ impl ResponseCache {
         cx: &Context,
         target: &Target,
         variant: u64,
-    ) -> Entry<'_> {
+    ) -> CacheSlot<'_> {
         let hash = self.hasher.hash_one((cx.base.as_str(), target));
-        Entry {
+        CacheSlot {
             bodies: &self.documents,
             of_records: None,
             hash,
@@ -256,7 +275,7 @@ impl ResponseCache {
     }
 }
 
-impl Entry<'_> {
+impl CacheSlot<'_> {
     /// Whether it is of a document, which every tenant reads.
     fn is_document(&self) -> bool {
         self.of_records.is_none()
@@ -288,7 +307,7 @@ impl Entry<'_> {
         cx: &Context,
         target: &Target,
         query: Option<&str>,
-        reply: &Reply,
+        reply: &Response,
     ) {
         if let Some(place) = self
             .of_records
@@ -311,7 +330,7 @@ impl Entry<'_> {
     /// Whether the last request that led to this place was the same one, or there is an older
     /// answer to it.
     fn is_asked_again(&self, cx: &Context, target: &Target, query: Option<&str>) -> bool {
-        let Some(OfRecords { asked, .. }) = self.of_records else {
+        let Some(RecordSlots { asked, .. }) = self.of_records else {
             return true;
         };
         let last = at(asked, self.hash).map(|last| last.swap(self.hash, Ordering::Relaxed));

@@ -21,18 +21,18 @@ const REMEMBERED: usize = 10_000;
 /// Keys as they were at one epoch: the number of changes to keys that the store has seen.
 #[derive(Default)]
 pub struct KeyCache {
-    known: RwLock<Known>,
+    known: RwLock<CachedKeys>,
 }
 
 #[derive(Default)]
-struct Known {
+struct CachedKeys {
     epoch: i64,
     /// By prefix. Two keys with one prefix, which nobody can make on purpose, push each other out.
-    keys: HashMap<i64, (TokenHash, Held)>,
+    keys: HashMap<i64, (TokenHash, CachedKey)>,
 }
 
 /// What a check needs of a key.
-struct Held {
+struct CachedKey {
     tenant: Tenant,
     caller: Caller,
     expires: Option<Timestamp>,
@@ -74,7 +74,7 @@ impl KeyCache {
         }
         known.epoch = epoch;
         if let Some(key) = key.filter(|key| key.revoked.is_none()) {
-            let held = Held {
+            let held = CachedKey {
                 tenant: key.tenant.clone(),
                 caller: key.caller(),
                 expires: key.expires,
@@ -87,13 +87,13 @@ impl KeyCache {
 /// Epochs for a store that other processes change without its notice: one ends with each change by
 /// this process, and after a time.
 #[derive(Debug)]
-pub struct KeyEpochs {
+pub struct KeyCacheEpochs {
     lasts: Duration,
     began: Instant,
     changes: AtomicI64,
 }
 
-impl KeyEpochs {
+impl KeyCacheEpochs {
     /// Each lasts so long at most; no time at all, and there are none.
     #[must_use]
     pub fn new(lasts: Duration) -> Self {
@@ -136,12 +136,12 @@ mod tests {
     /// UND-15: an epoch ends with a change; without a time there is none.
     #[test]
     fn epochs_go_on() {
-        let epochs = KeyEpochs::new(Duration::from_secs(60 * 60));
+        let epochs = KeyCacheEpochs::new(Duration::from_secs(60 * 60));
         assert_eq!(epochs.now(), Some(0));
         epochs.end();
         assert_eq!(epochs.now(), Some(1));
-        assert_eq!(KeyEpochs::new(Duration::ZERO).now(), None);
-        let short = KeyEpochs::new(Duration::from_nanos(1));
+        assert_eq!(KeyCacheEpochs::new(Duration::ZERO).now(), None);
+        let short = KeyCacheEpochs::new(Duration::from_nanos(1));
         assert!(short.now().is_some_and(|epoch| epoch > 0));
     }
 

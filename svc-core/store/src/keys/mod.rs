@@ -11,14 +11,14 @@ use std::{collections::BTreeSet, fmt};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 use svc_core::{
-    auth::{Caller, Right, Rights, UnknownRight},
+    auth::{Caller, ParseRightError, Right, Rights},
     context::Tenant,
     error::{Error, Result},
     value::{Id, Timestamp},
 };
 
 use super::hex;
-pub use cache::{KeyCache, KeyEpochs};
+pub use cache::{KeyCache, KeyCacheEpochs};
 
 /// SHA-256 of a key's token.
 #[derive(Clone, Copy)]
@@ -67,26 +67,30 @@ impl fmt::Debug for TokenHash {
 /// A key that is about to be stored.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct IssuedKey {
+pub struct StoredKey {
     /// What is stored of it besides the hash.
     pub info: KeyInfo,
     /// What it is found by.
     pub hash: TokenHash,
 }
 
-impl IssuedKey {
+impl StoredKey {
     /// A key with a random token, `svck_` and 64 hex digits (UND-15), and what its holder is told.
     ///
     /// # Errors
     ///
     /// The system has no random numbers.
-    pub fn random(tenant: &Tenant, options: KeyOptions, now: Timestamp) -> Result<(Self, NewKey)> {
+    pub fn random(
+        tenant: &Tenant,
+        options: KeyOptions,
+        now: Timestamp,
+    ) -> Result<(Self, CreatedKey)> {
         let mut bytes = [0; 32];
         getrandom::fill(&mut bytes)?;
         let token = format!("svck_{}", hex::encode(&bytes));
         let key = Self::new(tenant, &token, options, now)?;
         let id = key.info.id.clone();
-        Ok((key, NewKey { id, token }))
+        Ok((key, CreatedKey { id, token }))
     }
 
     /// A key that was issued elsewhere, as it was stored there.
@@ -317,7 +321,7 @@ impl KeyInfo {
         self.rights = stored
             .map(rights)
             .transpose()
-            .map_err(|unknown: UnknownRight| Error::from(unknown))?;
+            .map_err(|unknown: ParseRightError| Error::from(unknown))?;
         Ok(())
     }
 }
@@ -325,14 +329,14 @@ impl KeyInfo {
 /// A key that was just issued: the only moment at which its token is known.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct NewKey {
+pub struct CreatedKey {
     /// Names the key for its revocation; not secret.
     pub id: String,
     /// The secret that goes into the key header.
     pub token: String,
 }
 
-impl fmt::Debug for NewKey {
+impl fmt::Debug for CreatedKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("NewKey")
             .field("id", &self.id)
@@ -354,7 +358,7 @@ pub enum KeyError {
     #[error(
         "a key that is chosen has at least {} characters; choose them at random, as `openssl rand -hex 20` does, or let a \
          key be made",
-        IssuedKey::SHORTEST
+        StoredKey::SHORTEST
     )]
     TokenShort,
     /// Another tenant has this token.
@@ -398,8 +402,8 @@ impl From<Error> for KeyError {
 mod tests {
     use super::*;
 
-    fn issued(options: KeyOptions) -> (IssuedKey, NewKey) {
-        IssuedKey::random(&Tenant::new("acme"), options, Timestamp::MIN).unwrap()
+    fn issued(options: KeyOptions) -> (StoredKey, CreatedKey) {
+        StoredKey::random(&Tenant::new("acme"), options, Timestamp::MIN).unwrap()
     }
 
     /// UND-15: the token is random and in no record of the key but its last four characters.
@@ -426,7 +430,7 @@ mod tests {
     #[test]
     fn chosen_tokens() {
         let key = |tenant: &str, token: &str| {
-            IssuedKey::with_token(
+            StoredKey::with_token(
                 &Tenant::new(tenant),
                 token,
                 KeyOptions::default(),

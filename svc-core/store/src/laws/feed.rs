@@ -14,26 +14,26 @@ use svc_core::{
     auth::Caller,
     context::{Context, Tenant},
     draft::{RawDraft, RawPatch},
-    link::Address,
+    link::RecordAddress,
     model::Kind,
-    ops::{Changes, ChangesPage, ChangesRequest, Feed, FeedEntry, What},
-    page::{ListRequest, Next, PageRequest},
+    ops::{ChangeFeed, ChangeKind, FeedEntry, FeedPage, FeedRequest, FeedResponse},
+    page::{ListRequest, NextPage, PageRequest},
     read::Object,
-    store::{Call, Outcome, Store, Work},
+    store::{Store, WriteOperation, WriteOutcome, WriteRequest},
     value::{Id, Timestamp},
 };
 
-use super::{Broken, History, Laws, together::at_once};
+use super::{ContractViolation, History, StoreTests, together::at_once};
 
 /// Checks the law of the feed over a hundred histories.
 ///
 /// # Errors
 ///
 /// The first time that it was seen to be broken.
-pub async fn check_feed<S: Store + Changes>(
+pub async fn check_feed<S: Store + ChangeFeed>(
     make: impl AsyncFn() -> (S, [Tenant; 2]),
-) -> Result<(), Broken> {
-    Laws::new().histories(100).check_feed(make).await
+) -> Result<(), ContractViolation> {
+    StoreTests::new().histories(100).check_feed(make).await
 }
 
 /// Checks that a poller misses nothing of what eight writers do at the same time, of whom each
@@ -43,11 +43,11 @@ pub async fn check_feed<S: Store + Changes>(
 /// # Errors
 ///
 /// The first thing that was missed, told twice, or told in another order.
-pub async fn check_feed_among_writers<S: Store + Changes + Clone>(
+pub async fn check_feed_among_writers<S: Store + ChangeFeed + Clone>(
     stores: &[S],
     tenant: &Tenant,
     calls: usize,
-) -> Result<(), Broken> {
+) -> Result<(), ContractViolation> {
     let at_work = AtomicUsize::new(WRITERS);
     let of = |number: usize| {
         stores
@@ -56,7 +56,7 @@ pub async fn check_feed_among_writers<S: Store + Changes + Clone>(
             .nth(number)
             .map(|store| History::of(store, tenant))
     };
-    let mut all: Vec<Client<'_>> = Vec::new();
+    let mut all: Vec<ClientFn<'_>> = Vec::new();
     for number in 0..WRITERS {
         let Some(history) = of(number) else {
             return Ok(());
@@ -72,7 +72,7 @@ pub async fn check_feed_among_writers<S: Store + Changes + Clone>(
     for number in 0..followers {
         let Some(history) = of(number) else { continue };
         all.push(Box::pin(async move {
-            let mut replica = Replica::default();
+            let mut replica = FeedReplica::default();
             while at_work.load(Ordering::Acquire) > 0 {
                 history.follow(&mut replica, 10).await?;
                 pause().await;
@@ -90,11 +90,11 @@ pub async fn check_feed_among_writers<S: Store + Changes + Clone>(
 /// # Errors
 ///
 /// What was forgotten too early, kept too long, or answered otherwise.
-pub async fn check_feed_expires<S: Store + Changes + Clone>(
+pub async fn check_feed_expires<S: Store + ChangeFeed + Clone>(
     store: &S,
     tenant: &Tenant,
     pass: impl Fn(Duration),
-) -> Result<(), Broken> {
+) -> Result<(), ContractViolation> {
     let history = History::of(store, tenant);
     let minutes = |count: u64| Duration::from_secs(count.saturating_mul(60));
     let first = history.written().await?;
@@ -117,7 +117,7 @@ pub async fn check_feed_expires<S: Store + Changes + Clone>(
 const WRITERS: usize = 8;
 
 /// What one client does.
-type Client<'a> = Pin<Box<dyn Future<Output = Result<(), Broken>> + Send + 'a>>;
+type ClientFn<'a> = Pin<Box<dyn Future<Output = Result<(), ContractViolation>> + Send + 'a>>;
 
 /// Lets others go on.
 pub(super) async fn pause() {
@@ -132,29 +132,31 @@ pub(super) async fn pause() {
     .await;
 }
 
-impl<S: Store + Changes + Clone> History<S> {
+impl<S: Store + ChangeFeed + Clone> History<S> {
     fn of(store: &S, tenant: &Tenant) -> Self {
         Self::new(0, store.clone(), [tenant.clone(), tenant.clone()], true)
     }
 
     /// Makes, changes and deletes people.
-    async fn writes(self, number: usize, calls: usize) -> Result<(), Broken> {
-        let (cx, mut own) = (self.cx(), Vec::<Address>::new());
+    async fn writes(self, number: usize, calls: usize) -> Result<(), ContractViolation> {
+        let (cx, mut own) = (self.cx(), Vec::<RecordAddress>::new());
         for step in 0..calls {
             let work = match (step % 4, own.last().cloned()) {
-                (2, Some(at)) => Work::Update(at, RawPatch::new(Kind::Person, Object::default())),
-                (3, Some(at)) if step % 8 == 3 => Work::Delete(at),
-                _ => Work::Create(RawDraft::empty(Kind::Person)),
+                (2, Some(at)) => {
+                    WriteOperation::Update(at, RawPatch::new(Kind::Person, Object::default()))
+                }
+                (3, Some(at)) if step % 8 == 3 => WriteOperation::Delete(at),
+                _ => WriteOperation::Create(RawDraft::empty(Kind::Person)),
             };
             let is_refused = step.wrapping_add(number) % 10 == 9;
-            let call = Call::new(&cx, work);
+            let call = WriteRequest::new(&cx, work);
             match self
                 .store
                 .write(&cx, if is_refused { call.refused() } else { call })
                 .await
             {
-                Ok(Outcome::Created { record, .. }) => own.push(record.address()),
-                Ok(Outcome::Deleted(_)) => _ = own.pop(),
+                Ok(WriteOutcome::Created { record, .. }) => own.push(record.address()),
+                Ok(WriteOutcome::Deleted(_)) => _ = own.pop(),
                 Ok(_) => {}
                 Err(_) if is_refused => {}
                 Err(error) => return Err(self.broken("feed", format!("a write failed: {error:?}"))),
@@ -165,15 +167,18 @@ impl<S: Store + Changes + Clone> History<S> {
     }
 
     /// Makes a person, and gives the cursor behind it.
-    async fn written(&self) -> Result<String, Broken> {
-        let (cx, work) = (self.cx(), Work::Create(RawDraft::empty(Kind::Person)));
-        let done = self.store.write(&cx, Call::new(&cx, work)).await;
+    async fn written(&self) -> Result<String, ContractViolation> {
+        let (cx, work) = (
+            self.cx(),
+            WriteOperation::Create(RawDraft::empty(Kind::Person)),
+        );
+        let done = self.store.write(&cx, WriteRequest::new(&cx, work)).await;
         done.map_err(|error| self.broken("feed", format!("a write failed: {error:?}")))?;
         Ok(self.page(None, 1).await?.last)
     }
 
     /// Whether so many entries are behind a cursor.
-    async fn holds(&self, after: Option<&str>, count: usize) -> Result<(), Broken> {
+    async fn holds(&self, after: Option<&str>, count: usize) -> Result<(), ContractViolation> {
         let page = self.page(after.map(str::to_owned), 100).await?;
         if page.entries.len() == count {
             return Ok(());
@@ -184,16 +189,16 @@ impl<S: Store + Changes + Clone> History<S> {
         ))
     }
 
-    async fn is_expired(&self, after: &str) -> Result<(), Broken> {
-        let request = ChangesRequest::new(Some(after.to_owned()), Kind::ALL.to_vec(), 100);
+    async fn is_expired(&self, after: &str) -> Result<(), ContractViolation> {
+        let request = FeedRequest::new(Some(after.to_owned()), Kind::ALL.to_vec(), 100);
         match self.store.changes(&self.cx(), &request).await {
-            Ok(Feed::Expired) => Ok(()),
+            Ok(FeedResponse::Expired) => Ok(()),
             other => Err(self.broken("feed", format!("a cursor that is too old: {other:?}"))),
         }
     }
 
     /// Whether a replica has the people that are listed.
-    async fn lists(&self, replica: &Replica) -> Result<(), Broken> {
+    async fn lists(&self, replica: &FeedReplica) -> Result<(), ContractViolation> {
         let (cx, mut listed) = (self.cx(), HashMap::new());
         let mut request = ListRequest::all(PageRequest::new(1, 100));
         loop {
@@ -207,9 +212,9 @@ impl<S: Store + Changes + Clone> History<S> {
             );
             request.page.number = request.page.number.saturating_add(1);
             request.page.after = match page.next {
-                Next::After(after) => Some(after),
-                Next::ByNumber if request.page.skipped() < page.total => None,
-                Next::ByNumber | Next::End => break,
+                NextPage::After(after) => Some(after),
+                NextPage::ByNumber if request.page.skipped() < page.total => None,
+                NextPage::ByNumber | NextPage::End => break,
             };
         }
         let missed: Vec<_> = listed
@@ -230,33 +235,33 @@ impl<S: Store + Changes + Clone> History<S> {
 
 /// What a client has that follows a feed.
 #[derive(Default)]
-struct Replica {
+struct FeedReplica {
     after: Option<String>,
     /// What is there, and when it was changed last.
-    live: HashMap<Address, Timestamp>,
+    live: HashMap<RecordAddress, Timestamp>,
     last: Option<Timestamp>,
 }
 
-impl Laws {
+impl StoreTests {
     /// Checks the law of the feed.
     ///
     /// # Errors
     ///
     /// The first time that it was seen to be broken.
-    pub async fn check_feed<S: Store + Changes>(
+    pub async fn check_feed<S: Store + ChangeFeed>(
         self,
         make: impl AsyncFn() -> (S, [Tenant; 2]),
-    ) -> Result<(), Broken> {
+    ) -> Result<(), ContractViolation> {
         for seed in (self.seed..).take(usize::try_from(self.histories).unwrap_or(usize::MAX)) {
             let (store, tenants) = make().await;
             let mut history = History::new(seed, store, tenants, true);
-            let (mut here, mut loaded) = (HashMap::<Tenant, Replica>::new(), HashSet::new());
+            let (mut here, mut loaded) = (HashMap::<Tenant, FeedReplica>::new(), HashSet::new());
             while history.steps < self.calls {
                 history.choose();
                 let call = history.call();
                 let outcome = history.store.write(&history.cx(), call.clone()).await;
                 history.told(&outcome);
-                if let Work::Load(load) = &call.work {
+                if let WriteOperation::Load(load) = &call.work {
                     loaded.insert(load.id.clone());
                 }
                 let replica = here.entry(history.here.tenant.clone()).or_default();
@@ -275,11 +280,11 @@ impl Laws {
     }
 }
 
-impl<S: Store + Changes> History<S> {
-    async fn page(&self, after: Option<String>, size: u32) -> Result<ChangesPage, Broken> {
-        let request = ChangesRequest::new(after, Kind::ALL.to_vec(), size);
+impl<S: Store + ChangeFeed> History<S> {
+    async fn page(&self, after: Option<String>, size: u32) -> Result<FeedPage, ContractViolation> {
+        let request = FeedRequest::new(after, Kind::ALL.to_vec(), size);
         match self.store.changes(&self.cx(), &request).await {
-            Ok(Feed::Page(page)) if page.entries.len() <= size as usize => Ok(page),
+            Ok(FeedResponse::Page(page)) if page.entries.len() <= size as usize => Ok(page),
             other => Err(self.broken(
                 "feed",
                 format!("no page for {:?}: {other:?}", request.after),
@@ -288,7 +293,7 @@ impl<S: Store + Changes> History<S> {
     }
 
     /// Follows the feed to its end.
-    async fn follow(&self, replica: &mut Replica, size: u32) -> Result<(), Broken> {
+    async fn follow(&self, replica: &mut FeedReplica, size: u32) -> Result<(), ContractViolation> {
         loop {
             let page = self.page(replica.after.clone(), size).await?;
             for FeedEntry { change: entry, .. } in page.entries {
@@ -300,15 +305,15 @@ impl<S: Store + Changes> History<S> {
                 }
                 replica.last = Some(entry.at);
                 let was_there = replica.live.contains_key(&entry.record);
-                if was_there == (entry.what == What::Created) {
+                if was_there == (entry.what == ChangeKind::Created) {
                     return Err(self.broken(
                         "feed",
                         format!("there before: {was_there}, and now: {entry:?}"),
                     ));
                 }
                 match entry.what {
-                    What::Deleted => _ = replica.live.remove(&entry.record),
-                    What::Created | What::Changed => {
+                    ChangeKind::Deleted => _ = replica.live.remove(&entry.record),
+                    ChangeKind::Created | ChangeKind::Changed => {
                         _ = replica.live.insert(entry.record, entry.at);
                     }
                 }
@@ -325,8 +330,12 @@ impl<S: Store + Changes> History<S> {
     }
 
     /// Whether a replica has what is there.
-    async fn ends_with(&self, replica: &Replica, loaded: &HashSet<Id>) -> Result<(), Broken> {
-        let mut again = Replica::default();
+    async fn ends_with(
+        &self,
+        replica: &FeedReplica,
+        loaded: &HashSet<Id>,
+    ) -> Result<(), ContractViolation> {
+        let mut again = FeedReplica::default();
         self.follow(&mut again, 100).await?;
         if again.live != replica.live {
             return Err(self.broken(
@@ -373,9 +382,9 @@ impl<S: Store + Changes> History<S> {
             Caller::anonymous(),
             Timestamp::MAX,
         );
-        let request = ChangesRequest::new(replica.after.clone(), Kind::ALL.to_vec(), 10);
+        let request = FeedRequest::new(replica.after.clone(), Kind::ALL.to_vec(), 10);
         match self.store.changes(&stranger, &request).await {
-            Ok(Feed::Unknown) => Ok(()),
+            Ok(FeedResponse::Unknown) => Ok(()),
             _ if request.after.is_none() => Ok(()),
             other => Err(self.broken("feed", format!("the cursor of another tenant: {other:?}"))),
         }

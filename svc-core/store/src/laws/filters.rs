@@ -6,16 +6,16 @@ use svc_core::{
     context::{Context, Tenant},
     draft::{RawDraft, RawPatch},
     error::Result,
-    filter::{Filter, Filterable, Operator, matches},
+    filter::{Filter, FilterField, Operator, matches},
     json::{Json, Object},
     model::Kind,
-    page::{ListRequest, Next, PageRequest},
+    page::{ListRequest, NextPage, PageRequest},
     record::RawRecord,
-    store::{Call, Load, Store, Work},
+    store::{ImportedRecord, Store, WriteOperation, WriteRequest},
     value::{Id, Identifier, Timestamp},
 };
 
-use super::{Broken, history::Dice};
+use super::{ContractViolation, history::Rng};
 
 /// Records of each kind and tenant.
 const RECORDS: usize = 60;
@@ -35,10 +35,10 @@ pub async fn check_filters<S: Store>(
     store: &S,
     tenants: [Tenant; 2],
     filters: usize,
-) -> Result<(), Broken> {
-    let mut law = Law {
+) -> Result<(), ContractViolation> {
+    let mut law = FilterTest {
         store,
-        dice: Dice::new(5),
+        dice: Rng::new(5),
         step: 0,
         text: String::new(),
     };
@@ -63,16 +63,16 @@ pub async fn check_filters<S: Store>(
     Ok(())
 }
 
-struct Law<'s, S> {
+struct FilterTest<'s, S> {
     store: &'s S,
-    dice: Dice,
+    dice: Rng,
     step: usize,
     text: String,
 }
 
-impl<S: Store> Law<'_, S> {
-    fn broken(&self, text: &str) -> Broken {
-        Broken {
+impl<S: Store> FilterTest<'_, S> {
+    fn broken(&self, text: &str) -> ContractViolation {
+        ContractViolation {
             law: "filters",
             seed: 5,
             step: self.step,
@@ -101,9 +101,12 @@ impl<S: Store> Law<'_, S> {
             let Some(id) = Id::new(&id(kind, place, number)) else {
                 continue;
             };
-            let load = Load::new(id, moment(self.dice.below(SOME)), draft);
+            let load = ImportedRecord::new(id, moment(self.dice.below(SOME)), draft);
             self.store
-                .write(cx, Call::new(cx, Work::Load(Box::new(load))))
+                .write(
+                    cx,
+                    WriteRequest::new(cx, WriteOperation::Load(Box::new(load))),
+                )
                 .await?;
         }
         let all = self.all(cx, kind).await?;
@@ -117,7 +120,10 @@ impl<S: Store> Law<'_, S> {
             fields.insert("origin_system", "changed");
             let patch = RawPatch::new(kind, fields);
             self.store
-                .write(cx, Call::new(cx, Work::Update(record, patch)))
+                .write(
+                    cx,
+                    WriteRequest::new(cx, WriteOperation::Update(record, patch)),
+                )
                 .await?;
         }
         Ok(())
@@ -133,13 +139,13 @@ impl<S: Store> Law<'_, S> {
     }
 
     /// One filter, or one order, against each record by itself.
-    async fn one(&mut self, cx: &Context, kind: Kind) -> Result<(), Broken> {
+    async fn one(&mut self, cx: &Context, kind: Kind) -> Result<(), ContractViolation> {
         let all = self
             .all(cx, kind)
             .await
             .map_err(|error| self.broken(&error.to_string()))?;
-        let fields: Vec<Filterable> = Filterable::of(kind).collect();
-        let dates: Vec<Filterable> = fields
+        let fields: Vec<FilterField> = FilterField::of(kind).collect();
+        let dates: Vec<FilterField> = fields
             .iter()
             .copied()
             .filter(|field| field.is_date())
@@ -195,8 +201,8 @@ impl<S: Store> Law<'_, S> {
             let number = request.page.number.saturating_add(1);
             let next = PageRequest::new(number, size);
             request.page = match page.next {
-                Next::After(after) => next.after(after),
-                Next::ByNumber
+                NextPage::After(after) => next.after(after),
+                NextPage::ByNumber
                     if (walked.len() as u64) < page.total && !page.records.is_empty() =>
                 {
                     next
@@ -231,7 +237,7 @@ impl<S: Store> Law<'_, S> {
     }
 
     /// A text of the grammar.
-    fn any(&mut self, fields: &[Filterable], all: &[RawRecord], depth: usize) -> String {
+    fn any(&mut self, fields: &[FilterField], all: &[RawRecord], depth: usize) -> String {
         let parts = if depth == 0 {
             1
         } else {
@@ -257,7 +263,7 @@ impl<S: Store> Law<'_, S> {
         text
     }
 
-    fn term(&mut self, fields: &[Filterable], all: &[RawRecord]) -> String {
+    fn term(&mut self, fields: &[FilterField], all: &[RawRecord]) -> String {
         let Some(field) = fields.get(self.dice.below(fields.len())).copied() else {
             return String::new();
         };
@@ -283,18 +289,18 @@ impl<S: Store> Law<'_, S> {
     }
 
     /// A value that some record has, or none.
-    fn value(&mut self, field: Filterable, all: &[RawRecord]) -> String {
+    fn value(&mut self, field: FilterField, all: &[RawRecord]) -> String {
         let known = all.get(self.dice.below(all.len()));
         match field {
-            Filterable::Identifiers => match known {
+            FilterField::Identifiers => match known {
                 Some(record) if self.dice.once_in(4) => format!("{NAMESPACE}:{}", record.meta().id),
                 _ => format!("crm:{}", self.dice.below(RECORDS.saturating_add(5))),
             },
-            Filterable::CreatedDate | Filterable::ModifiedDate => match known {
+            FilterField::CreatedDate | FilterField::ModifiedDate => match known {
                 Some(record) if self.dice.once_in(2) => record.meta().modified.to_string(),
                 _ => moment(self.dice.below(SOME.saturating_add(1))).to_string(),
             },
-            Filterable::EmailAddress => {
+            FilterField::EmailAddress => {
                 let address = address(self.dice.below(SOME.saturating_add(1)));
                 if self.dice.once_in(2) {
                     address.to_uppercase()
@@ -302,7 +308,7 @@ impl<S: Store> Law<'_, S> {
                     address
                 }
             }
-            Filterable::Name => name(self.dice.below(RECORDS.saturating_add(5))),
+            FilterField::Name => name(self.dice.below(RECORDS.saturating_add(5))),
         }
     }
 }

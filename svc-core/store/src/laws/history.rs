@@ -4,15 +4,15 @@
 use svc_core::{
     auth::Operation,
     draft::{RawDraft, RawPatch},
-    error::Property,
+    error::PropertyPath,
     helper::{
-        Functions, HelperName, Merge, Named, QuestionRef, RawPlan, ResponseInput, Scheduling,
-        Strangers, Trigger, Triggers,
+        ActionFunctions, AnonymousPolicy, AnswerInput, GroupRef, HelperName, MergePolicy,
+        QuestionRef, RawHelperRequest, ScheduleChange, Trigger, Triggers,
     },
-    link::Address,
+    link::RecordAddress,
     model::Kind,
     read::{Json, Object},
-    store::{Call, Keep, Key, Load, Work},
+    store::{ImportedRecord, LookupKey, ResponseRecorder, WriteOperation, WriteRequest},
     value::{Id, Identifier, Timestamp},
 };
 
@@ -20,9 +20,9 @@ use super::shown::in_short;
 
 /// Random numbers: `SplitMix64`.
 #[derive(Debug, Clone)]
-pub(super) struct Dice(u64);
+pub(super) struct Rng(u64);
 
-impl Dice {
+impl Rng {
     pub(super) fn new(seed: u64) -> Self {
         Self(seed)
     }
@@ -54,17 +54,17 @@ impl Dice {
 /// What a history has come to know: addresses in the order in which they were told, and where it
 /// stands.
 #[derive(Debug, Default, Clone)]
-pub(super) struct Known {
-    pub(super) records: Vec<Address>,
+pub(super) struct KnownRecords {
+    pub(super) records: Vec<RecordAddress>,
     pub(super) steps: usize,
 }
 
 /// Makes the next call.
-pub(super) struct Caller<'a> {
-    pub(super) dice: &'a mut Dice,
-    pub(super) known: &'a Known,
+pub(super) struct RequestGenerator<'a> {
+    pub(super) dice: &'a mut Rng,
+    pub(super) known: &'a KnownRecords,
     /// What the other tenant has: for this one it is not there.
-    pub(super) foreign: &'a Known,
+    pub(super) foreign: &'a KnownRecords,
     /// What is created.
     pub(super) kinds: &'static [Kind],
 }
@@ -96,9 +96,9 @@ const TICKETED: &str = r#"{"type":"ticketed","capacity":3,"ticket_levels":[{"tit
 const HELD: &str = r#"{"tickets":[{"title":"A","person":{"given_name":"Ada","email_addresses":[{"address":"ada@example.org"}]}},{"title":"B","person":{"given_name":"Kim","identifiers":["person:1"]}}]}"#;
 const SWAPPED: &str = r#"{"tickets":[{"title":"B","person":{"given_name":"Kim","identifiers":["person:1"]}},{"title":"A","person":{"given_name":"Ada","email_addresses":[{"address":"ada@example.org"}]}}]}"#;
 
-impl Caller<'_> {
+impl RequestGenerator<'_> {
     /// What the next call is.
-    pub(super) fn call(&mut self) -> Call {
+    pub(super) fn call(&mut self) -> WriteRequest {
         let opening = self.opening();
         let is_refused = opening.is_none() && self.dice.once_in(16);
         let work = opening.unwrap_or_else(|| self.work());
@@ -107,14 +107,15 @@ impl Caller<'_> {
         } else {
             None
         };
-        let may_repeat =
-            self.dice.once_in(6) && !is_refused && matches!(work, Work::Create(_) | Work::Help(_));
+        let may_repeat = self.dice.once_in(6)
+            && !is_refused
+            && matches!(work, WriteOperation::Create(_) | WriteOperation::Help(_));
         let key = self.dice.below(4);
-        let mut call = Call::received_at(self.moment(), work);
+        let mut call = WriteRequest::received_at(self.moment(), work);
         call.caller = caller;
         call.is_refused = is_refused;
         call.keep = may_repeat.then(|| {
-            Keep::new(format!("key {key}").into(), |outcome| {
+            ResponseRecorder::new(format!("key {key}").into(), |outcome| {
                 Ok(in_short(outcome).into())
             })
         });
@@ -123,27 +124,27 @@ impl Caller<'_> {
 
     /// A history about events begins with tickets that change places, of which one loses its
     /// holder.
-    fn opening(&mut self) -> Option<Work> {
+    fn opening(&mut self) -> Option<WriteOperation> {
         let (kind, fields) = match self.known.steps {
             _ if self.kinds == Kind::ALL => return None,
             1 => (Kind::Event, TICKETED),
             2 => (Kind::Person, PEOPLE[0]),
             3 => (Kind::Attendance, HELD),
             4 => (Kind::Attendance, SWAPPED),
-            5 => return Some(Work::Delete(self.any(Kind::Person))),
+            5 => return Some(WriteOperation::Delete(self.any(Kind::Person))),
             _ => return None,
         };
         let known = self.of_kind(kind).first().copied().cloned();
         if let Some(at) = known {
             let patch = RawPatch::new(kind, object(fields));
-            return Some(Work::Update(at, patch));
+            return Some(WriteOperation::Update(at, patch));
         }
         let mut draft = self.draft(kind, 3);
         draft.fields = object(fields);
-        Some(Work::Create(draft))
+        Some(WriteOperation::Create(draft))
     }
 
-    fn work(&mut self) -> Work {
+    fn work(&mut self) -> WriteOperation {
         match self.dice.below(16) {
             0..=3 => self.create(),
             4..=5 => self.update(),
@@ -163,7 +164,7 @@ impl Caller<'_> {
         )
     }
 
-    fn of_kind(&self, kind: Kind) -> Vec<&Address> {
+    fn of_kind(&self, kind: Kind) -> Vec<&RecordAddress> {
         self.known
             .records
             .iter()
@@ -172,14 +173,14 @@ impl Caller<'_> {
     }
 
     /// A record of a kind: known, gone, of another tenant, or none at all.
-    fn any(&mut self, kind: Kind) -> Address {
+    fn any(&mut self, kind: Kind) -> RecordAddress {
         let foreign = self
             .foreign
             .records
             .iter()
             .find(|address| address.kind == kind)
             .cloned();
-        let none = Address::top(kind, uuid::Uuid::from_u128(7).into());
+        let none = RecordAddress::top(kind, uuid::Uuid::from_u128(7).into());
         match self.dice.below(12) {
             0 => none,
             1 => foreign.unwrap_or(none),
@@ -195,7 +196,7 @@ impl Caller<'_> {
     }
 
     /// A record of any kind.
-    pub(super) fn anything(&mut self) -> Address {
+    pub(super) fn anything(&mut self) -> RecordAddress {
         let place = self.dice.below(self.known.records.len());
         self.known
             .records
@@ -205,7 +206,7 @@ impl Caller<'_> {
     }
 
     /// A key that a record may be found by.
-    pub(super) fn key(&mut self) -> Key {
+    pub(super) fn key(&mut self) -> LookupKey {
         let email = self
             .dice
             .one(&["ada@example.org", "bob@example.org", "new@example.org"])
@@ -218,8 +219,8 @@ impl Caller<'_> {
         };
         let identifier = self.identifiers(kind, 1).pop();
         match (self.dice.below(3), identifier) {
-            (0, _) | (_, None) => Key::Email(email.to_owned()),
-            (1, _) => Key::Name(
+            (0, _) | (_, None) => LookupKey::Email(email.to_owned()),
+            (1, _) => LookupKey::Name(
                 if self.dice.once_in(2) {
                     Kind::Tag
                 } else {
@@ -227,7 +228,7 @@ impl Caller<'_> {
                 },
                 name,
             ),
-            (_, Some(identifier)) => Key::Identifier(kind, identifier),
+            (_, Some(identifier)) => LookupKey::Identifier(kind, identifier),
         }
     }
 
@@ -344,12 +345,12 @@ impl Caller<'_> {
             .unwrap_or(kind)
     }
 
-    fn create(&mut self) -> Work {
+    fn create(&mut self) -> WriteOperation {
         let kind = self.kind();
-        Work::Create(self.draft(kind, 3))
+        WriteOperation::Create(self.draft(kind, 3))
     }
 
-    fn load(&mut self) -> Work {
+    fn load(&mut self) -> WriteOperation {
         let kind = self.kind();
         let number = self.known.steps.saturating_add(1000) as u128;
         // Now and then an id that is there already.
@@ -367,10 +368,10 @@ impl Caller<'_> {
         }
         draft.recorded_by =
             (kind == Kind::Answer && self.dice.once_in(2)).then(|| self.any(Kind::Submission));
-        Work::Load(Box::new(Load::new(id, created, draft)))
+        WriteOperation::Load(Box::new(ImportedRecord::new(id, created, draft)))
     }
 
-    fn update(&mut self) -> Work {
+    fn update(&mut self) -> WriteOperation {
         let at = self.anything();
         let kind = at.kind;
         let mut fields = if self.dice.once_in(3) {
@@ -402,14 +403,14 @@ impl Caller<'_> {
         let mut patch = RawPatch::new(kind, fields);
         patch.identifiers = identifiers;
         patch.links = links;
-        Work::Update(Address::new(at.kind, at.id, parent), patch)
+        WriteOperation::Update(RecordAddress::new(at.kind, at.id, parent), patch)
     }
 
-    fn delete(&mut self) -> Work {
-        Work::Delete(self.anything())
+    fn delete(&mut self) -> WriteOperation {
+        WriteOperation::Delete(self.anything())
     }
 
-    fn help(&mut self) -> Work {
+    fn help(&mut self) -> WriteOperation {
         let helpers: Vec<HelperName> = HelperName::ALL
             .iter()
             .copied()
@@ -424,13 +425,13 @@ impl Caller<'_> {
             .container()
             .filter(|kind| self.of_kind(*kind).is_empty())
         {
-            return Work::Create(self.draft(kind, 3));
+            return WriteOperation::Create(self.draft(kind, 3));
         }
-        let mut plan = RawPlan::empty(helper);
+        let mut plan = RawHelperRequest::empty(helper);
         plan.container = helper.container().map(|kind| self.any(kind));
         plan.atomic = self.dice.once_in(4);
         if self.dice.once_in(8) {
-            plan.merge = Merge::Keep;
+            plan.merge = MergePolicy::Keep;
         }
         if helper == HelperName::Schedule {
             let (start, stop) = (
@@ -438,11 +439,11 @@ impl Caller<'_> {
                 self.dice.once_in(2).then_some(Timestamp::MAX),
             );
             plan.schedule = Some(if self.dice.once_in(3) {
-                Scheduling::Cancel
+                ScheduleChange::Cancel
             } else {
-                Scheduling::Set { start, stop }
+                ScheduleChange::Set { start, stop }
             });
-            return Work::Help(Box::new(plan));
+            return WriteOperation::Help(Box::new(plan));
         }
         if helper.takes_person() && (helper == HelperName::PersonSignup || !self.dice.once_in(4)) {
             let mut person = self.draft(Kind::Person, 3);
@@ -465,9 +466,9 @@ impl Caller<'_> {
         plan.functions = self.functions();
         if helper.may_be_anonymous() && self.dice.once_in(3) {
             let strangers = [
-                Strangers::new(),
-                Strangers::new().fill_empty(),
-                Strangers::new().never_match(),
+                AnonymousPolicy::new(),
+                AnonymousPolicy::new().fill_empty(),
+                AnonymousPolicy::new().never_match(),
             ];
             let place = self.dice.below(strangers.len());
             if let Some(strangers) = strangers.get(place) {
@@ -476,7 +477,7 @@ impl Caller<'_> {
                 strangers.restrict(&mut plan);
             }
         }
-        Work::Help(Box::new(plan))
+        WriteOperation::Help(Box::new(plan))
     }
 
     /// Now and then an id of the server's own: a known one, or one that nobody has.
@@ -484,19 +485,19 @@ impl Caller<'_> {
         self.dice.once_in(8).then(|| self.any(kind).id)
     }
 
-    fn functions(&mut self) -> Functions {
-        let mut functions = Functions::default();
+    fn functions(&mut self) -> ActionFunctions {
+        let mut functions = ActionFunctions::default();
         for (kind, named) in [
             (Kind::Tag, &mut functions.tags),
             (Kind::List, &mut functions.lists),
         ] {
             if self.dice.once_in(3) {
-                named.push(Named::Name(
+                named.push(GroupRef::Name(
                     self.dice.one(&["n0", "n1"]).unwrap_or_default().to_owned(),
                 ));
             }
             if self.dice.once_in(4) {
-                named.push(Named::Address(if self.dice.once_in(4) {
+                named.push(GroupRef::Address(if self.dice.once_in(4) {
                     None
                 } else {
                     Some(self.any(kind).id)
@@ -518,8 +519,8 @@ impl Caller<'_> {
             } else {
                 Vec::new()
             };
-            let path = Property::member("add_questions_responses_uri").element(place);
-            let mut response = ResponseInput::new(question, responses, path);
+            let path = PropertyPath::member("add_questions_responses_uri").element(place);
+            let mut response = AnswerInput::new(question, responses, path);
             response.value = (!is_choice).then(|| "yes".to_owned());
             functions.responses.push(response);
         }

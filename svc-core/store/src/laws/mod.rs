@@ -6,7 +6,7 @@
 //!
 //! # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
 //! laws::check(async || (MemoryStore::new(), ["one", "two"].map(Tenant::new))).await?;
-//! # Ok::<(), laws::Broken>(())
+//! # Ok::<(), laws::ContractViolation>(())
 //! # })?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -51,17 +51,17 @@ use svc_core::{
     auth,
     context::{Context, Tenant},
     error::Result,
-    link::{Address, Scope},
+    link::{RecordAddress, Scope},
     model::Kind,
-    page::{ListRequest, Next, PageRequest},
+    page::{ListRequest, NextPage, PageRequest},
     record::RawRecord,
-    store::{Call, Outcome, Store, Work},
+    store::{Store, WriteOperation, WriteOutcome, WriteRequest},
     value::{Id, Timestamp},
 };
 
 use self::{
-    history::{Caller, Dice, Known, kinds},
-    shown::{Names, difference, refusal},
+    history::{KnownRecords, RequestGenerator, Rng, kinds},
+    shown::{Ordinals, difference, refusal},
 };
 use crate::memory::MemoryStore;
 pub use feed::{check_feed, check_feed_among_writers, check_feed_expires};
@@ -71,30 +71,32 @@ pub use pages::NumberedPages;
 pub use rulebook::check_rulebook;
 pub use webhooks::check_webhooks;
 
-/// Checks the laws over some hundred histories; see [`Laws`] for more of them.
+/// Checks the laws over some hundred histories; see [`StoreTests`] for more of them.
 ///
 /// # Errors
 ///
 /// The first law that was seen to be broken.
-pub async fn check<S: Store>(make: impl AsyncFn() -> (S, [Tenant; 2])) -> Result<(), Broken> {
-    Laws::new().check(make).await
+pub async fn check<S: Store>(
+    make: impl AsyncFn() -> (S, [Tenant; 2]),
+) -> Result<(), ContractViolation> {
+    StoreTests::new().check(make).await
 }
 
 /// How much is checked.
 #[derive(Debug, Clone, Copy)]
-pub struct Laws {
+pub struct StoreTests {
     histories: u64,
     calls: usize,
     seed: u64,
 }
 
-impl Default for Laws {
+impl Default for StoreTests {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Laws {
+impl StoreTests {
     /// 300 histories of 30 calls.
     #[must_use]
     pub fn new() -> Self {
@@ -119,7 +121,7 @@ impl Laws {
         self
     }
 
-    /// The seed of the first history; each of the others has the next one. A [`Broken`] law tells
+    /// The seed of the first history; each of the others has the next one. A [`ContractViolation`] law tells
     /// the seed to begin with.
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
@@ -135,7 +137,7 @@ impl Laws {
     pub async fn check<S: Store>(
         self,
         make: impl AsyncFn() -> (S, [Tenant; 2]),
-    ) -> Result<(), Broken> {
+    ) -> Result<(), ContractViolation> {
         for seed in (self.seed..).take(usize::try_from(self.histories).unwrap_or(usize::MAX)) {
             let (store, tenants) = make().await;
             let keeps = store.keeps_answers();
@@ -173,7 +175,7 @@ impl Laws {
 /// A law that a store was seen to break.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the law of {law} is broken: seed {seed}, call {step}: {text}")]
-pub struct Broken {
+pub struct ContractViolation {
     /// The law.
     pub law: &'static str,
     /// The seed of the history.
@@ -184,7 +186,7 @@ pub struct Broken {
     pub text: String,
 }
 
-impl fmt::Debug for Broken {
+impl fmt::Debug for ContractViolation {
     /// As it is read in a failed test.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
@@ -196,27 +198,27 @@ impl fmt::Debug for Broken {
 struct History<S> {
     seed: u64,
     store: S,
-    dice: Dice,
+    dice: Rng,
     steps: usize,
     /// The tenant of the last call.
-    here: Side,
-    there: Side,
+    here: TenantHistory,
+    there: TenantHistory,
     /// Whether calls come again (IDM-01).
     keeps: bool,
 }
 
 /// One tenant.
 #[derive(Clone)]
-struct Side {
+struct TenantHistory {
     tenant: Tenant,
-    known: Known,
-    names: Names,
+    known: KnownRecords,
+    names: Ordinals,
     /// The date of the last write, and that of the last change of each record.
     last: Timestamp,
     modified: HashMap<(Kind, Id), Timestamp>,
 }
 
-impl Side {
+impl TenantHistory {
     fn new(tenant: Tenant) -> Self {
         let (known, names, modified) = Default::default();
         Self {
@@ -237,19 +239,19 @@ impl Side {
 }
 
 /// What a call came to, and what it was.
-struct Told {
+struct ObservedOutcome {
     text: String,
     what: String,
-    outcome: Result<Outcome>,
+    outcome: Result<WriteOutcome>,
 }
 
 impl<S: Store> History<S> {
     fn new(seed: u64, store: S, [one, two]: [Tenant; 2], keeps: bool) -> Self {
-        let (here, there) = (Side::new(one), Side::new(two));
+        let (here, there) = (TenantHistory::new(one), TenantHistory::new(two));
         Self {
             seed,
             store,
-            dice: Dice::new(seed),
+            dice: Rng::new(seed),
             steps: 0,
             here,
             there,
@@ -257,8 +259,8 @@ impl<S: Store> History<S> {
         }
     }
 
-    fn broken(&self, law: &'static str, text: String) -> Broken {
-        Broken {
+    fn broken(&self, law: &'static str, text: String) -> ContractViolation {
+        ContractViolation {
             law,
             seed: self.seed,
             step: self.steps,
@@ -266,7 +268,13 @@ impl<S: Store> History<S> {
         }
     }
 
-    fn agree(&self, law: &'static str, told: &str, meant: &str, what: &str) -> Result<(), Broken> {
+    fn agree(
+        &self,
+        law: &'static str,
+        told: &str,
+        meant: &str,
+        what: &str,
+    ) -> Result<(), ContractViolation> {
         match difference(told, meant) {
             Some(difference) => Err(self.broken(law, format!("{what}{difference}"))),
             None => Ok(()),
@@ -289,11 +297,11 @@ impl<S: Store> History<S> {
     }
 
     /// The next call of the history.
-    fn call(&mut self) -> Call {
+    fn call(&mut self) -> WriteRequest {
         self.steps = self.steps.saturating_add(1);
         self.here.known.steps = self.steps;
         let (known, foreign) = (&self.here.known, &self.there.known);
-        let mut call = Caller {
+        let mut call = RequestGenerator {
             dice: &mut self.dice,
             known,
             foreign,
@@ -305,11 +313,11 @@ impl<S: Store> History<S> {
     }
 
     /// Does the next call.
-    async fn step(&mut self) -> Result<Told, Broken> {
+    async fn step(&mut self) -> Result<ObservedOutcome, ContractViolation> {
         let call = self.call();
         let outcome = self.store.write(&self.cx(), call.clone()).await;
         self.keeps_time(&call, &outcome)?;
-        Ok(Told {
+        Ok(ObservedOutcome {
             text: self.told(&outcome),
             what: format!("{:?}", call.work),
             outcome,
@@ -317,12 +325,12 @@ impl<S: Store> History<S> {
     }
 
     /// An outcome as text; what is in it is known from here on.
-    fn told(&mut self, outcome: &Result<Outcome>) -> String {
+    fn told(&mut self, outcome: &Result<WriteOutcome>) -> String {
         match outcome {
-            Ok(Outcome::Created { record, .. } | Outcome::Updated(Some(record))) => {
+            Ok(WriteOutcome::Created { record, .. } | WriteOutcome::Updated(Some(record))) => {
                 self.here.learn(record);
             }
-            Ok(Outcome::Helped(helped)) => {
+            Ok(WriteOutcome::Helped(helped)) => {
                 helped
                     .person
                     .iter()
@@ -335,12 +343,16 @@ impl<S: Store> History<S> {
     }
 
     /// The law of clock.
-    fn keeps_time(&mut self, call: &Call, outcome: &Result<Outcome>) -> Result<(), Broken> {
-        let is_load = matches!(call.work, Work::Load(_));
+    fn keeps_time(
+        &mut self,
+        call: &WriteRequest,
+        outcome: &Result<WriteOutcome>,
+    ) -> Result<(), ContractViolation> {
+        let is_load = matches!(call.work, WriteOperation::Load(_));
         let records: Vec<(&RawRecord, bool)> = match outcome {
-            Ok(Outcome::Created { record, is_new }) => vec![(record, *is_new)],
-            Ok(Outcome::Updated(Some(record))) => vec![(record, false)],
-            Ok(Outcome::Helped(helped)) => {
+            Ok(WriteOutcome::Created { record, is_new }) => vec![(record, *is_new)],
+            Ok(WriteOutcome::Updated(Some(record))) => vec![(record, false)],
+            Ok(WriteOutcome::Helped(helped)) => {
                 let records = helped.person.iter().chain(&helped.action);
                 records
                     .map(|record| (record, helped.was_created(record.kind())))
@@ -356,7 +368,7 @@ impl<S: Store> History<S> {
                 .modified
                 .insert((record.kind(), meta.id.clone()), meta.modified);
             let is_changed = is_new
-                || known != Some(meta.modified) && matches!(outcome, Ok(Outcome::Updated(_)));
+                || known != Some(meta.modified) && matches!(outcome, Ok(WriteOutcome::Updated(_)));
             let text = |what: &str| {
                 format!(
                     "{} {}: {what}, {:?}",
@@ -379,7 +391,7 @@ impl<S: Store> History<S> {
             if known.is_some_and(|known| meta.modified < known) {
                 return Err(self.broken("clock", text("changed before it was changed last")));
             }
-            if matches!(outcome, Ok(Outcome::Updated(_))) && known == Some(meta.modified) {
+            if matches!(outcome, Ok(WriteOutcome::Updated(_))) && known == Some(meta.modified) {
                 return Err(self.broken("clock", text("changed, and its date is the same")));
             }
             if is_changed {
@@ -396,7 +408,7 @@ impl<S: Store> History<S> {
 
     /// A page of something, and a record by some key.
     async fn look(&mut self) -> (String, String) {
-        let mut caller = Caller {
+        let mut caller = RequestGenerator {
             dice: &mut self.dice,
             known: &self.here.known,
             foreign: &self.there.known,
@@ -424,7 +436,7 @@ impl<S: Store> History<S> {
         (text, format!("read: {key:?}, {kind:?} {scope:?}"))
     }
 
-    async fn read(&mut self, at: &Address) -> String {
+    async fn read(&mut self, at: &RecordAddress) -> String {
         match self.store.get(&self.cx(), at).await {
             Ok(found) => self.here.names.found(found.as_ref()),
             Err(error) => refusal(&error),
@@ -448,9 +460,9 @@ impl<S: Store> History<S> {
             }
             asked.number = asked.number.saturating_add(1);
             asked.after = match page.next {
-                Next::After(token) => Some(token),
-                Next::ByNumber if asked.skipped() < page.total => None,
-                Next::ByNumber | Next::End => return text,
+                NextPage::After(token) => Some(token),
+                NextPage::ByNumber if asked.skipped() < page.total => None,
+                NextPage::ByNumber | NextPage::End => return text,
             };
         }
     }

@@ -8,15 +8,15 @@ use svc_core::{
     context::{Context, Tenant},
     draft::RawDraft,
     error::{Error, Result},
-    helper::{HelperName, RawPlan, Scheduling, Trigger, Triggers},
+    helper::{HelperName, RawHelperRequest, ScheduleChange, Trigger, Triggers},
     json::{Json, Object},
-    link::Address,
+    link::RecordAddress,
     model::Kind,
-    store::{Call, Claim, Load, Outgoing, Store, Work},
+    store::{ImportedRecord, Outbox, OutboxClaim, Store, WriteOperation, WriteRequest},
     value::{Id, Timestamp},
 };
 
-use super::{Broken, history::Dice};
+use super::{ContractViolation, history::Rng};
 use crate::memory::MemoryStore;
 
 /// People and messages of each tenant.
@@ -36,9 +36,9 @@ pub async fn check_outgoing<S: Store>(
     store: &Arc<S>,
     tenants: [Tenant; 2],
     steps: usize,
-) -> Result<(), Broken> {
-    let mut law = Law {
-        dice: Dice::new(11),
+) -> Result<(), ContractViolation> {
+    let mut law = OutboxTest {
+        dice: Rng::new(11),
         step: 0,
         limits: store.keeps_answers(),
         known: BTreeMap::new(),
@@ -65,7 +65,7 @@ pub async fn check_outgoing<S: Store>(
             law.send(&*told, &*meant).await?;
         } else {
             let cx = law.caller();
-            let call = Call::new(&cx, law.call());
+            let call = WriteRequest::new(&cx, law.call());
             let (told, meant) = (
                 store.write(&cx, call.clone()).await,
                 model.write(&cx, call).await,
@@ -78,13 +78,13 @@ pub async fn check_outgoing<S: Store>(
     Ok(())
 }
 
-struct Law {
-    dice: Dice,
+struct OutboxTest {
+    dice: Rng,
     step: usize,
     /// Whether the store limits what anonymous callers trigger.
     limits: bool,
     /// The claims of both stores that are neither settled nor put off.
-    known: BTreeMap<Tenant, Vec<[Claim; 2]>>,
+    known: BTreeMap<Tenant, Vec<[OutboxClaim; 2]>>,
 }
 
 fn moment(step: i64) -> Timestamp {
@@ -98,9 +98,9 @@ fn id(kind: Kind, number: usize) -> Option<Id> {
     ))
 }
 
-impl Law {
-    fn broken(&self, text: &str) -> Broken {
-        Broken {
+impl OutboxTest {
+    fn broken(&self, text: &str) -> ContractViolation {
+        ContractViolation {
             law: "outgoing",
             seed: 11,
             step: self.step,
@@ -123,7 +123,7 @@ impl Law {
     }
 
     /// People and messages that are there from the beginning.
-    fn first(&self, cx: &Context) -> Vec<Call> {
+    fn first(&self, cx: &Context) -> Vec<WriteRequest> {
         let kinds = [Kind::Person, Kind::Message].into_iter();
         let all = kinds.flat_map(|kind| {
             (0..SOME).filter_map(move |number| Some((kind, number, id(kind, number)?)))
@@ -133,16 +133,19 @@ impl Law {
             if kind == Kind::Person {
                 draft.fields = address(number);
             }
-            Call::new(cx, Work::Load(Box::new(Load::new(id, self.now(), draft))))
+            WriteRequest::new(
+                cx,
+                WriteOperation::Load(Box::new(ImportedRecord::new(id, self.now(), draft))),
+            )
         };
         all.map(load).collect()
     }
 
-    fn any(&mut self, kind: Kind) -> Option<Address> {
-        Some(Address::top(kind, id(kind, self.dice.below(SOME))?))
+    fn any(&mut self, kind: Kind) -> Option<RecordAddress> {
+        Some(RecordAddress::top(kind, id(kind, self.dice.below(SOME))?))
     }
 
-    fn call(&mut self) -> Work {
+    fn call(&mut self) -> WriteOperation {
         if self.dice.once_in(12) {
             let kind = if self.dice.once_in(2) {
                 Kind::Person
@@ -150,25 +153,25 @@ impl Law {
                 Kind::Message
             };
             if let Some(at) = self.any(kind) {
-                return Work::Delete(at);
+                return WriteOperation::Delete(at);
             }
         }
-        let mut plan = RawPlan::empty(HelperName::PersonSignup);
+        let mut plan = RawHelperRequest::empty(HelperName::PersonSignup);
         if self.dice.once_in(2) {
-            plan = RawPlan::empty(HelperName::Schedule);
+            plan = RawHelperRequest::empty(HelperName::Schedule);
             plan.container = self.any(Kind::Message);
-            let ahead = |dice: &mut Dice| i64::try_from(dice.below(20)).unwrap_or_default();
+            let ahead = |dice: &mut Rng| i64::try_from(dice.below(20)).unwrap_or_default();
             let start = self
                 .now()
                 .plus(Duration::from_secs(ahead(&mut self.dice).unsigned_abs()));
             let stop = self.dice.once_in(2).then_some(Timestamp::MAX);
             let is_over = self.dice.once_in(3);
             plan.schedule = Some(if is_over {
-                Scheduling::Cancel
+                ScheduleChange::Cancel
             } else {
-                Scheduling::Set { start, stop }
+                ScheduleChange::Set { start, stop }
             });
-            return Work::Help(Box::new(plan));
+            return WriteOperation::Help(Box::new(plan));
         }
         // Some of them are new, and some are those who are there.
         let mut person = RawDraft::empty(Kind::Person);
@@ -198,11 +201,15 @@ impl Law {
         if self.dice.once_in(5) {
             plan.functions.tags.push("none".into());
         }
-        Work::Help(Box::new(plan))
+        WriteOperation::Help(Box::new(plan))
     }
 
     /// What is due is the same; then some of it is settled, some put off, and some left.
-    async fn send(&mut self, told: &dyn Outgoing, meant: &dyn Outgoing) -> Result<(), Broken> {
+    async fn send(
+        &mut self,
+        told: &dyn Outbox,
+        meant: &dyn Outbox,
+    ) -> Result<(), ContractViolation> {
         let now = self.now();
         let until = now.plus(Duration::from_secs(LEASE.unsigned_abs()));
         let failed = |law: &Self, error: &Error| law.broken(&format!("{error:?}"));
@@ -218,7 +225,7 @@ impl Law {
             return Err(self.broken(&format!("next is {:?} and not {:?}", one.next, other.next)));
         }
         let (one, other) = (in_order(one.claims), in_order(other.claims));
-        let names = |claims: &[Claim]| claims.iter().map(shown).collect::<Vec<_>>();
+        let names = |claims: &[OutboxClaim]| claims.iter().map(shown).collect::<Vec<_>>();
         if names(&one) != names(&other) {
             return Err(self.broken(&format!("{:#?} and not {:#?}", names(&one), names(&other))));
         }
@@ -243,7 +250,7 @@ impl Law {
         }
         // Who comes late puts off nothing that somebody else has by now, and settles what is there
         // no more.
-        let late: Vec<[Claim; 2]> = self.known.values_mut().filter_map(Vec::pop).collect();
+        let late: Vec<[OutboxClaim; 2]> = self.known.values_mut().filter_map(Vec::pop).collect();
         for [told_claim, meant_claim] in late {
             let done = if self.dice.once_in(2) {
                 (told.done(&told_claim).await, meant.done(&meant_claim).await)
@@ -267,7 +274,7 @@ fn address(number: usize) -> Object {
 }
 
 /// What both stores have to agree on: ids that were drawn are not in it.
-fn shown(claim: &Claim) -> String {
+fn shown(claim: &OutboxClaim) -> String {
     let known = |id: Option<&Id>| {
         id.filter(|id| id.as_str().starts_with("0198f000"))
             .map(Id::as_str)
@@ -283,7 +290,7 @@ fn shown(claim: &Claim) -> String {
     )
 }
 
-fn in_order(mut claims: Vec<Claim>) -> Vec<Claim> {
+fn in_order(mut claims: Vec<OutboxClaim>) -> Vec<OutboxClaim> {
     claims.sort_by_cached_key(|claim| (shown(claim), claim.row));
     claims
 }

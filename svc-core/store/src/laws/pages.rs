@@ -11,11 +11,11 @@ use svc_core::{
     model::Kind,
     page::{ListRequest, PageRequest},
     raw::RawDraft,
-    store::{Call, Outcome, Store, Work},
+    store::{Store, WriteOperation, WriteOutcome, WriteRequest},
     value::Timestamp,
 };
 
-use super::{Broken, feed::pause};
+use super::{ContractViolation, feed::pause};
 
 /// Records on a page, and people of the tenant.
 const SIZE: u32 = 3;
@@ -46,7 +46,7 @@ impl<S: Store> NumberedPages<S> {
     /// # Errors
     ///
     /// A write failed.
-    pub async fn write(&self) -> Result<(), Broken> {
+    pub async fn write(&self) -> Result<(), ContractViolation> {
         let mut people = VecDeque::new();
         while !self.is_over.load(Ordering::Acquire) {
             let oldest = if people.len() < PEOPLE {
@@ -54,14 +54,16 @@ impl<S: Store> NumberedPages<S> {
             } else {
                 people.pop_front()
             };
-            let work =
-                oldest.map_or_else(|| Work::Create(RawDraft::empty(Kind::Person)), Work::Delete);
+            let work = oldest.map_or_else(
+                || WriteOperation::Create(RawDraft::empty(Kind::Person)),
+                WriteOperation::Delete,
+            );
             match self
                 .store
-                .write(&self.cx(), Call::new(&self.cx(), work))
+                .write(&self.cx(), WriteRequest::new(&self.cx(), work))
                 .await
             {
-                Ok(Outcome::Created { record, .. }) => people.push_back(record.address()),
+                Ok(WriteOutcome::Created { record, .. }) => people.push_back(record.address()),
                 Ok(_) => {}
                 Err(error) => return Err(broken(0, format!("a write failed: {error:?}"))),
             }
@@ -75,13 +77,13 @@ impl<S: Store> NumberedPages<S> {
     /// # Errors
     ///
     /// The first page that contradicts its own total.
-    pub async fn read(&self, pages: usize) -> Result<(), Broken> {
+    pub async fn read(&self, pages: usize) -> Result<(), ContractViolation> {
         let read = self.read_all(pages).await;
         self.is_over.store(true, Ordering::Release);
         read
     }
 
-    async fn read_all(&self, pages: usize) -> Result<(), Broken> {
+    async fn read_all(&self, pages: usize) -> Result<(), ContractViolation> {
         for (step, number) in (1..=4).cycle().take(pages).enumerate() {
             let request = ListRequest::all(PageRequest::new(number, SIZE));
             let page = self.store.list(&self.cx(), Kind::Person, &request).await;
@@ -107,8 +109,8 @@ impl<S: Store> NumberedPages<S> {
     }
 }
 
-fn broken(step: usize, text: String) -> Broken {
-    Broken {
+fn broken(step: usize, text: String) -> ContractViolation {
+    ContractViolation {
         law: "pages",
         seed: 0,
         step: step.saturating_add(1),

@@ -3,27 +3,30 @@
 use svc_core::{
     context::Tenant,
     error::Result,
-    helper::StockMatching,
+    helper::DefaultMatching,
     link::ShareNames,
     rules::{Decision, decide, first_questions},
-    store::{Answer, Answers, Call, Change, Fetched, Ids, Outcome, Overlay, Pause, Question, Turn},
+    store::{
+        Change, IdSequence, Lookup, LookupCache, LookupResult, LookupSource, PendingChanges,
+        RuleError, TransactionContext, WriteOutcome, WriteRequest,
+    },
     value::Timestamp,
 };
 
-use super::{Broken, History};
+use super::{ContractViolation, History};
 use crate::memory::MemoryStore;
 
 /// Checks that the rulebook is repeatable and keeps the order of calls, over histories like those
-/// of [`Laws`](super::Laws).
+/// of [`StoreTests`](super::Laws).
 ///
 /// Repeatable: a call that is decided twice over the same answers, or over more answers than it
 /// asked for, comes to the same changes and outcome. Order: calls that are decided over one
-/// [`Overlay`] and written together come to what they come to one after the other.
+/// [`PendingChanges`] and written together come to what they come to one after the other.
 ///
 /// # Errors
 ///
 /// The first law that was seen to be broken.
-pub async fn check_rulebook(histories: u64) -> Result<(), Broken> {
+pub async fn check_rulebook(histories: u64) -> Result<(), ContractViolation> {
     for seed in 0..histories {
         let tenants = || ["one", "two"].map(Tenant::new);
         let mut apart = History::new(seed, MemoryStore::new(), tenants(), true);
@@ -33,9 +36,9 @@ pub async fn check_rulebook(histories: u64) -> Result<(), Broken> {
             together.choose();
             let number = apart.dice.below(5).saturating_add(1);
             together.dice.below(5);
-            let meant_calls: Vec<Call> = (0..number).map(|_| apart.call()).collect();
-            let calls: Vec<Call> = (0..number).map(|_| together.call()).collect();
-            let outcomes = Batch::of(&together).run(&calls)?;
+            let meant_calls: Vec<WriteRequest> = (0..number).map(|_| apart.call()).collect();
+            let calls: Vec<WriteRequest> = (0..number).map(|_| together.call()).collect();
+            let outcomes = DecisionBatch::of(&together).run(&calls)?;
             for (place, (call, outcome)) in meant_calls.into_iter().zip(outcomes).enumerate() {
                 let work = format!("{:?}", call.work);
                 let meant = super::Store::write(&apart.store, &apart.cx(), call).await;
@@ -52,25 +55,28 @@ pub async fn check_rulebook(histories: u64) -> Result<(), Broken> {
 }
 
 /// Calls that are decided over one overlay.
-struct Batch<'a> {
+struct DecisionBatch<'a> {
     history: &'a History<MemoryStore>,
     time: Timestamp,
-    overlay: Overlay,
+    overlay: PendingChanges,
     changes: Vec<Change>,
 }
 
-impl<'a> Batch<'a> {
+impl<'a> DecisionBatch<'a> {
     fn of(history: &'a History<MemoryStore>) -> Self {
         let time = history.store.next_turn(&history.here.tenant);
         Self {
             history,
             time,
-            overlay: Overlay::default(),
+            overlay: PendingChanges::default(),
             changes: Vec::new(),
         }
     }
 
-    fn run(mut self, calls: &[Call]) -> Result<Vec<Result<Outcome>>, Broken> {
+    fn run(
+        mut self,
+        calls: &[WriteRequest],
+    ) -> Result<Vec<Result<WriteOutcome>>, ContractViolation> {
         let mut outcomes = Vec::new();
         for call in calls {
             outcomes.push(self.decide(call)?);
@@ -79,7 +85,7 @@ impl<'a> Batch<'a> {
         Ok(outcomes)
     }
 
-    fn write(&mut self) -> Result<(), Broken> {
+    fn write(&mut self) -> Result<(), ContractViolation> {
         let written =
             self.history
                 .store
@@ -89,7 +95,7 @@ impl<'a> Batch<'a> {
                 .broken("order", format!("changes cannot be written: {error:?}"))
         })?;
         self.changes.clear();
-        self.overlay = Overlay::default();
+        self.overlay = PendingChanges::default();
         self.time = self
             .history
             .store
@@ -98,21 +104,21 @@ impl<'a> Batch<'a> {
         Ok(())
     }
 
-    fn decide(&mut self, call: &Call) -> Result<Result<Outcome>, Broken> {
-        let (ids, share_names) = (Ids::default(), ShareNames::default());
-        let (mut fetched, mut all) = (Fetched::default(), AtHand(self.history));
-        let mut wanted = first_questions(call, &StockMatching);
+    fn decide(&mut self, call: &WriteRequest) -> Result<Result<WriteOutcome>, ContractViolation> {
+        let (ids, share_names) = (IdSequence::default(), ShareNames::default());
+        let (mut fetched, mut all) = (LookupCache::default(), MapLookups(self.history));
+        let mut wanted = first_questions(call, &DefaultMatching);
         // A helper takes one round, rarely two: this is a lot.
         for _ in 0..100 {
-            let turn = Turn::new(self.time, &ids, &share_names, &StockMatching);
+            let turn = TransactionContext::new(self.time, &ids, &share_names, &DefaultMatching);
             self.fetch(&mut fetched, &wanted);
             let decided = decide(call, &turn, &mut fetched, &self.overlay);
             match decided {
-                Err(Pause::Missing(more)) => wanted = more,
-                Err(Pause::Unsettled) => {
+                Err(RuleError::Missing(more)) => wanted = more,
+                Err(RuleError::Unsettled) => {
                     self.write()?;
-                    fetched = Fetched::default();
-                    wanted = first_questions(call, &StockMatching);
+                    fetched = LookupCache::default();
+                    wanted = first_questions(call, &DefaultMatching);
                 }
                 decided => {
                     let again = decide(call, &turn, &mut fetched, &self.overlay);
@@ -137,7 +143,7 @@ impl<'a> Batch<'a> {
                             self.changes.extend(changes);
                             Ok(outcome)
                         }
-                        Err(Pause::Failed(error)) => Err(error),
+                        Err(RuleError::Failed(error)) => Err(error),
                         Err(other) => {
                             return Err(self.history.broken("repeatable", other.to_string()));
                         }
@@ -151,7 +157,7 @@ impl<'a> Batch<'a> {
         ))
     }
 
-    fn fetch(&self, fetched: &mut Fetched, wanted: &[Question]) {
+    fn fetch(&self, fetched: &mut LookupCache, wanted: &[Lookup]) {
         for (question, answer) in self.history.store.fetch(&self.history.here.tenant, wanted) {
             fetched.insert(question, answer);
         }
@@ -159,10 +165,10 @@ impl<'a> Batch<'a> {
 }
 
 /// Everything that there is, asked one by one.
-struct AtHand<'a>(&'a History<MemoryStore>);
+struct MapLookups<'a>(&'a History<MemoryStore>);
 
-impl Answers for AtHand<'_> {
-    fn answer(&mut self, question: &Question) -> Result<Answer, Pause> {
+impl LookupSource for MapLookups<'_> {
+    fn answer(&mut self, question: &Lookup) -> Result<LookupResult, RuleError> {
         let answer = self
             .0
             .store
@@ -170,12 +176,12 @@ impl Answers for AtHand<'_> {
             .pop();
         answer
             .map(|(_, answer)| answer)
-            .ok_or_else(|| Pause::Missing(vec![question.clone()]))
+            .ok_or_else(|| RuleError::Missing(vec![question.clone()]))
     }
 }
 
 /// Changes and outcome with everything in them.
-fn text(decided: &Result<Decision, Pause>) -> String {
+fn text(decided: &Result<Decision, RuleError>) -> String {
     let changes = decided.iter().flat_map(|decision| &decision.changes);
     let fields = changes.filter_map(|change| match change {
         // Records do not show them: they are personal data.

@@ -6,21 +6,21 @@ use std::{collections::HashMap, fmt::Write as _};
 use svc_core::{
     error::{Error, ErrorKind},
     helper::EntryStatus,
-    link::{Address, ShareNames},
+    link::{RecordAddress, ShareNames},
     record::RawRecord,
-    schema::Source,
-    store::Outcome,
+    schema::ComputedSource,
+    store::WriteOutcome,
     value::{Id, Timestamp},
 };
 
 /// The numbers of what one store has told so far of one tenant.
 #[derive(Debug, Default, Clone)]
-pub(super) struct Names {
+pub(super) struct Ordinals {
     ids: HashMap<Id, usize>,
     dates: HashMap<Timestamp, usize>,
 }
 
-impl Names {
+impl Ordinals {
     fn id(&mut self, id: &Id) -> usize {
         let next = self.ids.len();
         *self.ids.entry(id.clone()).or_insert(next)
@@ -31,7 +31,7 @@ impl Names {
         *self.dates.entry(date).or_insert(next)
     }
 
-    fn address(&mut self, at: &Address) -> String {
+    fn address(&mut self, at: &RecordAddress) -> String {
         let parent = at
             .parent
             .as_ref()
@@ -79,9 +79,9 @@ impl Names {
             .fields
             .fields
             .iter()
-            .filter_map(svc_core::schema::Field::source)
+            .filter_map(svc_core::schema::FieldSpec::source)
         {
-            if source != Source::Clock
+            if source != ComputedSource::Clock
                 && let Some(value) = record.computed_value(source)
             {
                 _ = write!(text, " {value:?}");
@@ -94,15 +94,17 @@ impl Names {
         record.map_or_else(|| "nothing".to_owned(), |record| self.record(record))
     }
 
-    pub(super) fn outcome(&mut self, outcome: &Result<Outcome, Error>) -> String {
+    pub(super) fn outcome(&mut self, outcome: &Result<WriteOutcome, Error>) -> String {
         match outcome {
-            Ok(Outcome::Created { record, is_new }) => {
+            Ok(WriteOutcome::Created { record, is_new }) => {
                 format!("created ({is_new}) {}", self.record(record))
             }
-            Ok(Outcome::Updated(record)) => format!("updated {}", self.found(record.as_ref())),
-            Ok(Outcome::Deleted(is_gone)) => format!("deleted {is_gone}"),
-            Ok(Outcome::Kept(answer)) => format!("as before: {}", String::from_utf8_lossy(answer)),
-            Ok(Outcome::Helped(helped)) => {
+            Ok(WriteOutcome::Updated(record)) => format!("updated {}", self.found(record.as_ref())),
+            Ok(WriteOutcome::Deleted(is_gone)) => format!("deleted {is_gone}"),
+            Ok(WriteOutcome::Kept(answer)) => {
+                format!("as before: {}", String::from_utf8_lossy(answer))
+            }
+            Ok(WriteOutcome::Helped(helped)) => {
                 let mut text = String::from("helped");
                 for entry in &helped.entries {
                     let status = match &entry.status {
@@ -145,10 +147,10 @@ pub(super) fn refusal(error: &Error) -> String {
 }
 
 /// An answer without ids, which each store makes itself.
-pub(super) fn in_short(outcome: &Outcome) -> String {
+pub(super) fn in_short(outcome: &WriteOutcome) -> String {
     match outcome {
-        Outcome::Created { is_new, .. } => format!("created ({is_new})"),
-        Outcome::Helped(helped) => format!("helped {:?}", helped.entries),
+        WriteOutcome::Created { is_new, .. } => format!("created ({is_new})"),
+        WriteOutcome::Helped(helped) => format!("helped {:?}", helped.entries),
         _ => "other".to_owned(),
     }
 }

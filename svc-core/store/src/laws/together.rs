@@ -5,10 +5,10 @@ use std::{future::poll_fn, pin::Pin, task::Poll};
 
 use svc_core::{
     error::Result,
-    store::{Call, Outcome, Store},
+    store::{Store, WriteOutcome, WriteRequest},
 };
 
-use super::{Broken, History, shown::difference};
+use super::{ContractViolation, History, shown::difference};
 use crate::memory::MemoryStore;
 
 /// Every order of three calls, that in which they were sent first.
@@ -25,7 +25,7 @@ const ORDERS: [[usize; 3]; 6] = [
 pub(super) async fn step<S: Store>(
     tested: &mut History<S>,
     model: &mut History<MemoryStore>,
-) -> Result<(), Broken> {
+) -> Result<(), ContractViolation> {
     tested.choose();
     model.choose();
     let (calls, expected) = (three(tested), three(model));
@@ -49,7 +49,7 @@ pub(super) async fn step<S: Store>(
             store: model.store.fork(),
             ..model.clone()
         };
-        let mut outcomes: [Option<Result<Outcome>>; 3] = [None, None, None];
+        let mut outcomes: [Option<Result<WriteOutcome>>; 3] = [None, None, None];
         for place in order {
             if let (Some(call), Some(outcome)) = (expected.get(place), outcomes.get_mut(place)) {
                 *outcome = Some(other.store.write(&other.cx(), call.clone()).await);
@@ -72,7 +72,7 @@ pub(super) async fn step<S: Store>(
     Err(tested.broken("together", text))
 }
 
-fn three<S: Store>(history: &mut History<S>) -> [Call; 3] {
+fn three<S: Store>(history: &mut History<S>) -> [WriteRequest; 3] {
     [history.call(), history.call(), history.call()]
 }
 

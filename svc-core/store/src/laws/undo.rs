@@ -4,22 +4,22 @@
 use std::collections::{BTreeMap, HashMap};
 
 use svc_core::{
-    helper::{Entry, EntryStatus},
+    helper::{EntryStatus, ReportEntry},
     model::Kind,
-    store::{Outcome, Store},
+    store::{Store, WriteOutcome},
     value::{Id, Timestamp},
 };
 
-use super::{Broken, History};
+use super::{ContractViolation, History};
 
 /// What is there: each record with its kind and the moment of its last change, and everything as
 /// text.
-struct Seen {
+struct TenantSnapshot {
     text: String,
     records: HashMap<Id, (Kind, Timestamp)>,
 }
 
-async fn see<S: Store>(history: &mut History<S>) -> Result<Seen, Broken> {
+async fn see<S: Store>(history: &mut History<S>) -> Result<TenantSnapshot, ContractViolation> {
     let (text, cx, mut records) = (history.everything().await, history.cx(), HashMap::new());
     for at in &history.here.known.records {
         match history.store.get(&cx, at).await {
@@ -30,19 +30,19 @@ async fn see<S: Store>(history: &mut History<S>) -> Result<Seen, Broken> {
             Err(error) => return Err(history.broken("undo", format!("a read failed: {error:?}"))),
         }
     }
-    Ok(Seen { text, records })
+    Ok(TenantSnapshot { text, records })
 }
 
 /// One call, and what it left behind.
-pub(super) async fn step<S: Store>(history: &mut History<S>) -> Result<(), Broken> {
+pub(super) async fn step<S: Store>(history: &mut History<S>) -> Result<(), ContractViolation> {
     history.choose();
     let before = see(history).await?;
     let told = history.step().await?;
     let after = see(history).await?;
     match &told.outcome {
         Err(_) => history.agree("undo", &after.text, &before.text, &told.what),
-        Ok(Outcome::Helped(helped)) => {
-            let is_new = |entry: &&Entry| entry.status == EntryStatus::Created;
+        Ok(WriteOutcome::Helped(helped)) => {
+            let is_new = |entry: &&ReportEntry| entry.status == EntryStatus::Created;
             let said = count(helped.entries.iter().filter(is_new).map(|entry| entry.kind));
             let new = after
                 .records

@@ -4,15 +4,14 @@ use svc_core::{
     auth::Tenant,
     error::Result,
     ops::{
-        StoredWebhook,
+        StoredWebhook, WebhookStore,
         WebhookWrite::{Conflict, LimitReached, Written},
-        Webhooks,
     },
     value::{Id, Timestamp},
     webhook::MOST_WEBHOOKS,
 };
 
-use super::{Broken, together::at_once};
+use super::{ContractViolation, together::at_once};
 
 /// Checks what a store does with webhooks (HOOK-12, HOOK-14): a write counts only in place of the
 /// version before it, whoever is faster; a document is one tenant's; and what is due is found, each
@@ -21,13 +20,16 @@ use super::{Broken, together::at_once};
 /// # Errors
 ///
 /// The first thing that was otherwise.
-pub async fn check_webhooks<S: Webhooks>(store: &S, tenants: [Tenant; 2]) -> Result<(), Broken> {
+pub async fn check_webhooks<S: WebhookStore>(
+    store: &S,
+    tenants: [Tenant; 2],
+) -> Result<(), ContractViolation> {
     let failed = |error: svc_core::Error| broken(&format!("it failed: {error:?}"));
     checked(store, tenants).await.map_err(failed)?
 }
 
-fn broken(text: &str) -> Broken {
-    Broken {
+fn broken(text: &str) -> ContractViolation {
+    ContractViolation {
         law: "webhooks",
         seed: 0,
         step: 0,
@@ -44,7 +46,10 @@ fn stored(id: &Id, version: i64, next: Option<i64>, body: &'static str) -> Store
     )
 }
 
-async fn checked<S: Webhooks>(store: &S, [one, two]: [Tenant; 2]) -> Result<Result<(), Broken>> {
+async fn checked<S: WebhookStore>(
+    store: &S,
+    [one, two]: [Tenant; 2],
+) -> Result<Result<(), ContractViolation>> {
     macro_rules! hold {
         ($fact:expr, $text:literal) => {
             if !$fact {
@@ -197,7 +202,10 @@ async fn checked<S: Webhooks>(store: &S, [one, two]: [Tenant; 2]) -> Result<Resu
 }
 
 /// A tenant has at most [`MOST_WEBHOOKS`], whoever creates them at the same time.
-async fn limited<S: Webhooks>(store: &S, [one, two]: [&Tenant; 2]) -> Result<Result<(), Broken>> {
+async fn limited<S: WebhookStore>(
+    store: &S,
+    [one, two]: [&Tenant; 2],
+) -> Result<Result<(), ContractViolation>> {
     let before = store.webhooks(one).await?.len();
     let ids: Vec<Id> = (0..MOST_WEBHOOKS + 8)
         .map(|_| uuid::Uuid::now_v7().into())

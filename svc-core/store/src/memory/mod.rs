@@ -16,34 +16,36 @@ use std::{
 use async_trait::async_trait;
 use svc_core::{
     api::ApiBuilder,
-    auth::AnonymousTenant,
+    auth::TenantResolver,
     context::{Context, Tenant},
     error::{Error, Result},
-    filter::Filterable,
-    helper::{HelperName, PersonMatching, StockMatching},
-    link::{Address, ShareNames},
+    filter::FilterField,
+    helper::{DefaultMatching, HelperName, PersonMatching},
+    link::{RecordAddress, ShareNames},
     model::Kind,
-    ops::{Bells, Changes, ChangesRequest, Dispatch, Feed, Listening, Revision},
+    ops::{
+        ChangeFeed, FeedRequest, FeedResponse, Notifier, OutboxEntry, RevisionSource, Subscription,
+    },
     page::{ListRequest, RawPage},
     record::RawRecord,
     rules::{Decision, decide},
     store::{
-        Answer, Answers, Call, Change, Ids, Key, Outcome, Outgoing, Overlay, Pause, Question,
-        Store, Turn,
+        Change, IdSequence, Lookup, LookupKey, LookupResult, LookupSource, Outbox, PendingChanges,
+        RuleError, Store, TransactionContext, WriteOutcome, WriteRequest,
     },
     value::Timestamp,
 };
 
-use self::tables::Tables;
-use crate::feed::{FeedCursors, FeedQuery, Telling};
+use self::tables::TenantTables;
+use crate::feed::{FeedCursors, FeedQuery, FeedRecorder};
 
 /// Tells the time; a test sets its own.
-type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+type ClockFn = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
 /// A store in memory, for unit tests and examples: **nothing is durable**. Cheap to clone; clones
 /// share the records.
 ///
-/// It is the specification of a store: what each [`Question`] asks and each [`Change`] means is
+/// It is the specification of a store: what each [`Lookup`] asks and each [`Change`] means is
 /// what it does, maps under one lock and nothing else. Another store behaves alike when `laws` says
 /// so.
 ///
@@ -65,22 +67,22 @@ type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 /// ```
 #[derive(Clone)]
 pub struct MemoryStore {
-    shared: Arc<Shared>,
+    shared: Arc<MemoryInner>,
     matching: Arc<dyn PersonMatching>,
-    now: Clock,
+    now: ClockFn,
 }
 
-struct Shared {
-    tenants: Mutex<HashMap<Tenant, Tables>>,
+struct MemoryInner {
+    tenants: Mutex<HashMap<Tenant, TenantTables>>,
     commits: AtomicU64,
     feed_cursors: FeedCursors,
-    bells: Bells<Tenant>,
+    bells: Notifier<Tenant>,
     /// Rings when something is to be sent, whoever's it is.
-    outgoing: Bells<()>,
-    webhooks: webhooks::Kept,
+    outgoing: Notifier<()>,
+    webhooks: webhooks::WebhookMap,
 }
 
-impl Default for Shared {
+impl Default for MemoryInner {
     fn default() -> Self {
         let mut secret = [0; 32];
         for part in secret.chunks_exact_mut(16) {
@@ -90,9 +92,9 @@ impl Default for Shared {
             tenants: Mutex::default(),
             commits: AtomicU64::new(0),
             feed_cursors: FeedCursors::new(&secret),
-            bells: Bells::default(),
-            outgoing: Bells::default(),
-            webhooks: webhooks::Kept::default(),
+            bells: Notifier::default(),
+            outgoing: Notifier::default(),
+            webhooks: webhooks::WebhookMap::default(),
         }
     }
 }
@@ -109,7 +111,7 @@ impl MemoryStore {
     pub fn new() -> Self {
         Self {
             shared: Arc::default(),
-            matching: Arc::new(StockMatching),
+            matching: Arc::new(DefaultMatching),
             now: Arc::new(Timestamp::now),
         }
     }
@@ -121,7 +123,7 @@ impl MemoryStore {
         self
     }
 
-    /// Decides whether a posted person is known already (HLP-04); by default [`StockMatching`].
+    /// Decides whether a posted person is known already (HLP-04); by default [`DefaultMatching`].
     #[must_use]
     pub fn matching(mut self, matching: impl PersonMatching + 'static) -> Self {
         self.matching = Arc::new(matching);
@@ -136,7 +138,7 @@ impl MemoryStore {
 
     /// The answers to these questions, all of one moment: for tests of whatever asks them.
     #[must_use]
-    pub fn fetch(&self, tenant: &Tenant, questions: &[Question]) -> Vec<(Question, Answer)> {
+    pub fn fetch(&self, tenant: &Tenant, questions: &[Lookup]) -> Vec<(Lookup, LookupResult)> {
         self.read(tenant, |tables| {
             questions
                 .iter()
@@ -145,7 +147,7 @@ impl MemoryStore {
         })
     }
 
-    /// The moment that the tenant's next turn has (see [`Turn::time`]), unless another one comes
+    /// The moment that the tenant's next turn has (see [`TransactionContext::time`]), unless another one comes
     /// first.
     #[must_use]
     pub fn next_turn(&self, tenant: &Tenant) -> Timestamp {
@@ -171,7 +173,7 @@ impl MemoryStore {
 
     /// What is to be sent, responses (HAF-11) and messages (SCH-01), in the order of the calls.
     #[must_use]
-    pub fn outbox(&self, tenant: &Tenant) -> Vec<Dispatch> {
+    pub fn outbox(&self, tenant: &Tenant) -> Vec<OutboxEntry> {
         self.read(tenant, |tables| {
             tables
                 .outbox
@@ -186,15 +188,15 @@ impl MemoryStore {
     pub(super) fn fork(&self) -> Self {
         let tenants = Mutex::new(self.tenants().clone());
         Self {
-            shared: Arc::new(Shared {
+            shared: Arc::new(MemoryInner {
                 tenants,
-                ..Shared::default()
+                ..MemoryInner::default()
             }),
             ..self.clone()
         }
     }
 
-    fn tenants(&self) -> MutexGuard<'_, HashMap<Tenant, Tables>> {
+    fn tenants(&self) -> MutexGuard<'_, HashMap<Tenant, TenantTables>> {
         // Nothing panics while it holds the lock.
         self.shared
             .tenants
@@ -202,14 +204,14 @@ impl MemoryStore {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn read<T>(&self, tenant: &Tenant, read: impl FnOnce(&Tables) -> T) -> T {
+    fn read<T>(&self, tenant: &Tenant, read: impl FnOnce(&TenantTables) -> T) -> T {
         let tenants = self.tenants();
-        read(tenants.get(tenant).unwrap_or(&Tables::default()))
+        read(tenants.get(tenant).unwrap_or(&TenantTables::default()))
     }
 
     /// Nothing of it can fail, so all changes are applied or none.
-    fn apply(&self, tables: &mut Tables, time: Timestamp, changes: &[Change]) {
-        let mut telling = Telling::default();
+    fn apply(&self, tables: &mut TenantTables, time: Timestamp, changes: &[Change]) {
+        let mut telling = FeedRecorder::default();
         for change in changes {
             if let Some(told) = telling.tell(change) {
                 tables.tell(&told, time);
@@ -228,10 +230,10 @@ impl MemoryStore {
 }
 
 /// Everything is at hand.
-struct Direct<'a>(&'a Tables);
+struct MemoryLookups<'a>(&'a TenantTables);
 
-impl Answers for Direct<'_> {
-    fn answer(&mut self, question: &Question) -> Result<Answer, Pause> {
+impl LookupSource for MemoryLookups<'_> {
+    fn answer(&mut self, question: &Lookup) -> Result<LookupResult, RuleError> {
         Ok(self.0.answer(question))
     }
 }
@@ -252,35 +254,40 @@ impl Store for MemoryStore {
         })
     }
 
-    fn filterable(&self, kind: Kind) -> Vec<Filterable> {
-        Filterable::of(kind).collect()
+    fn filterable(&self, kind: Kind) -> Vec<FilterField> {
+        FilterField::of(kind).collect()
     }
 
-    async fn get(&self, cx: &Context, at: &Address) -> Result<Option<RawRecord>> {
-        let record = self.find(cx, &Key::from(at)).await?;
+    async fn get(&self, cx: &Context, at: &RecordAddress) -> Result<Option<RawRecord>> {
+        let record = self.find(cx, &LookupKey::from(at)).await?;
         Ok(record.filter(|record| at.admits_parent(record.parent())))
     }
 
-    async fn find(&self, cx: &Context, key: &Key) -> Result<Option<RawRecord>> {
+    async fn find(&self, cx: &Context, key: &LookupKey) -> Result<Option<RawRecord>> {
         Ok(self.read(&cx.tenant, |tables| {
             Some(tables.in_row(tables.row(key)?)?.record)
         }))
     }
 
-    async fn write(&self, cx: &Context, call: Call) -> Result<Outcome> {
+    async fn write(&self, cx: &Context, call: WriteRequest) -> Result<WriteOutcome> {
         let mut tenants = self.tenants();
         let tables = tenants.entry(cx.tenant.clone()).or_default();
         let (last, ids, names) = (
             Timestamp::from_micros(tables.clock),
-            Ids::default(),
+            IdSequence::default(),
             ShareNames::default(),
         );
-        let turn = Turn::new((self.now)().after(last), &ids, &names, &*self.matching);
-        let decided = decide(&call, &turn, &mut Direct(tables), &Overlay::default());
+        let turn = TransactionContext::new((self.now)().after(last), &ids, &names, &*self.matching);
+        let decided = decide(
+            &call,
+            &turn,
+            &mut MemoryLookups(tables),
+            &PendingChanges::default(),
+        );
         let Decision {
             changes, outcome, ..
         } = decided.map_err(|pause| match pause {
-            Pause::Failed(error) => error,
+            RuleError::Failed(error) => error,
             // Everything is at hand, and no call was before this one.
             other => Error::unexpected(other.to_string()),
         })?;
@@ -304,22 +311,22 @@ impl Store for MemoryStore {
         Ok(false)
     }
 
-    fn outgoing(self: Arc<Self>) -> Option<Arc<dyn Outgoing>> {
+    fn outgoing(self: Arc<Self>) -> Option<Arc<dyn Outbox>> {
         Some(self)
     }
 }
 
 /// Counts commits, so that answers to reads may be kept ([`ApiBuilder::response_cache`]).
 #[async_trait]
-impl Revision for MemoryStore {
+impl RevisionSource for MemoryStore {
     async fn revision(&self, _: &Tenant, _: std::time::Instant) -> Option<u64> {
         Some(self.shared.commits.load(Ordering::Acquire))
     }
 }
 
 #[async_trait]
-impl Changes for MemoryStore {
-    async fn changes(&self, cx: &Context, request: &ChangesRequest) -> Result<Feed> {
+impl ChangeFeed for MemoryStore {
+    async fn changes(&self, cx: &Context, request: &FeedRequest) -> Result<FeedResponse> {
         Ok(
             match FeedQuery::new(&cx.tenant, request, &self.shared.feed_cursors) {
                 Ok(query) => query.page(self.read(&cx.tenant, |tables| tables.told(&query))),
@@ -328,7 +335,7 @@ impl Changes for MemoryStore {
         )
     }
 
-    async fn listen(&self, cx: &Context) -> Result<Listening> {
+    async fn listen(&self, cx: &Context) -> Result<Subscription> {
         Ok(self.shared.bells.listen(cx.tenant.clone()))
     }
 }
@@ -336,8 +343,8 @@ impl Changes for MemoryStore {
 /// Whose a container is (HLP-07); where two tenants have one of this id, whose is meant cannot be
 /// told.
 #[async_trait]
-impl AnonymousTenant for MemoryStore {
-    async fn tenant_of(&self, container: &Address) -> Result<Option<Tenant>> {
+impl TenantResolver for MemoryStore {
+    async fn tenant_of(&self, container: &RecordAddress) -> Result<Option<Tenant>> {
         let is_addressed = |helper: &HelperName| helper.container() == Some(container.kind);
         if !HelperName::ALL
             .iter()
@@ -346,7 +353,7 @@ impl AnonymousTenant for MemoryStore {
         {
             return Ok(None);
         }
-        let (tenants, key) = (self.tenants(), Key::from(container));
+        let (tenants, key) = (self.tenants(), LookupKey::from(container));
         let mut owners = tenants
             .iter()
             .filter(|(_, tables)| tables.row(&key).is_some())

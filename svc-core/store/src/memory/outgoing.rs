@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 use svc_core::{
     error::Result,
-    ops::{Dispatch, Listening},
-    store::{Claim, Claimed, Outgoing},
+    ops::{OutboxEntry, Subscription},
+    store::{ClaimedEntries, Outbox, OutboxClaim},
     value::Timestamp,
 };
 
@@ -12,14 +12,14 @@ use super::MemoryStore;
 
 /// Something to send, until it is sent.
 #[derive(Debug, Clone)]
-pub(super) struct Waiting {
-    pub(super) dispatch: Dispatch,
+pub(super) struct QueuedEntry {
+    pub(super) dispatch: OutboxEntry,
     due: Timestamp,
     attempts: u32,
 }
 
-impl Waiting {
-    pub(super) fn new(dispatch: Dispatch) -> Self {
+impl QueuedEntry {
+    pub(super) fn new(dispatch: OutboxEntry) -> Self {
         Self {
             due: dispatch.due(),
             attempts: 0,
@@ -29,8 +29,8 @@ impl Waiting {
 }
 
 #[async_trait]
-impl Outgoing for MemoryStore {
-    async fn due(&self, now: Timestamp, until: Timestamp, most: u32) -> Result<Claimed> {
+impl Outbox for MemoryStore {
+    async fn due(&self, now: Timestamp, until: Timestamp, most: u32) -> Result<ClaimedEntries> {
         let mut tenants = self.tenants();
         let mut all: Vec<_> = tenants
             .iter_mut()
@@ -50,27 +50,27 @@ impl Outgoing for MemoryStore {
         {
             waiting.due = until;
             waiting.attempts = waiting.attempts.saturating_add(1);
-            claims.push(Claim::new(
+            claims.push(OutboxClaim::new(
                 tenant.clone(),
                 **row,
                 waiting.attempts,
                 waiting.dispatch.clone(),
             ));
         }
-        Ok(Claimed::new(
+        Ok(ClaimedEntries::new(
             claims,
             all.iter().map(|(.., waiting)| waiting.due).min(),
         ))
     }
 
-    async fn done(&self, claim: &Claim) -> Result<()> {
+    async fn done(&self, claim: &OutboxClaim) -> Result<()> {
         if let Some(tables) = self.tenants().get_mut(&claim.tenant) {
             tables.outbox.remove(&claim.row);
         }
         Ok(())
     }
 
-    async fn again(&self, claim: &Claim, at: Timestamp) -> Result<()> {
+    async fn again(&self, claim: &OutboxClaim, at: Timestamp) -> Result<()> {
         let mut tenants = self.tenants();
         let waiting = tenants
             .get_mut(&claim.tenant)
@@ -81,7 +81,7 @@ impl Outgoing for MemoryStore {
         Ok(())
     }
 
-    fn listen(&self) -> Listening {
+    fn listen(&self) -> Subscription {
         self.shared.outgoing.listen(())
     }
 }

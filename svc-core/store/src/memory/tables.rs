@@ -7,48 +7,51 @@ use std::{
 
 use svc_core::{
     helper::normal_email,
-    link::{Address, Ref, Scope},
+    link::{LinkValue, RecordAddress, Scope},
     model::Kind,
-    ops::{ChangedRecord, What},
-    record::{Computed, RawRecord},
-    schema::{Reference, Source},
-    store::{Answer, Change, Insert, Kept, Key, Question, Replace, Set, Stored, Sum},
+    ops::{ChangeKind, RecordChange},
+    record::{ComputedValue, RawRecord},
+    schema::{ComputedSource, ReferenceSpec},
+    store::{
+        Change, InsertRecord, Lookup, LookupKey, LookupResult, RecordSet, ReplaceRecord,
+        StoredRecord, StoredResponse, Totals,
+    },
     value::{Id, Identifier, Timestamp},
 };
 
-use super::outgoing::Waiting;
-use crate::feed::{FeedPlace, FeedQuery, FeedRead, Told};
+use super::outgoing::QueuedEntry;
+use crate::feed::{FeedChange, FeedPosition, FeedQuery, FeedRows};
 
 /// A collection: of a kind, all of it or what a link (or hidden reference) makes lead to one
 /// record.
-type Collection = (Kind, Option<(&'static str, Id)>);
+type TableCollection = (Kind, Option<(&'static str, Id)>);
 
 /// Everything of one tenant. A row is a record's place in the order of creation, over all kinds.
 #[derive(Default, Clone)]
-pub(super) struct Tables {
+pub(super) struct TenantTables {
     /// The moment of the last turn, in microseconds.
     pub(super) clock: i64,
     /// What is to be sent, in the order of the calls.
-    pub(super) outbox: BTreeMap<i64, Waiting>,
+    pub(super) outbox: BTreeMap<i64, QueuedEntry>,
     sent: i64,
     /// What was told of changes, in their order.
-    pub(super) feed: Vec<(FeedPlace, ChangedRecord)>,
+    pub(super) feed: Vec<(FeedPosition, RecordChange)>,
     youngest: i64,
     /// Each record, and what it is found by besides its id.
-    rows: HashMap<i64, (RawRecord, Vec<Key>)>,
+    rows: HashMap<i64, (RawRecord, Vec<LookupKey>)>,
     ids: HashMap<(Kind, Id), i64>,
-    keys: HashMap<Key, BTreeSet<i64>>,
-    collections: HashMap<Collection, BTreeSet<i64>>,
-    sums: HashMap<(Kind, Id), Sum>,
-    parts: HashMap<(Kind, Id), BTreeMap<String, Sum>>,
+    keys: HashMap<LookupKey, BTreeSet<i64>>,
+    collections: HashMap<TableCollection, BTreeSet<i64>>,
+    sums: HashMap<(Kind, Id), Totals>,
+    parts: HashMap<(Kind, Id), BTreeMap<String, Totals>>,
     /// The people recognised in tickets, the attendance, and the ticket's place where it is known.
     holders: BTreeSet<(Id, i64, Option<i64>)>,
     /// The answers that are kept, by their keys.
-    kept: HashMap<Arc<str>, Kept>,
+    kept: HashMap<Arc<str>, StoredResponse>,
 }
 
 /// The reference by which records of `kind` are listed under records of `of`.
-fn scope(kind: Kind, of: Kind) -> Option<&'static Reference> {
+fn scope(kind: Kind, of: Kind) -> Option<&'static ReferenceSpec> {
     kind.schema()
         .references()
         .iter()
@@ -61,42 +64,42 @@ fn keys(
     name: Option<&String>,
     identifiers: &[Identifier],
     emails: &[String],
-) -> Vec<Key> {
-    let name = name.map(|name| Key::Name(kind, name.clone()));
+) -> Vec<LookupKey> {
+    let name = name.map(|name| LookupKey::Name(kind, name.clone()));
     let identifiers = identifiers
         .iter()
-        .map(|identifier| Key::Identifier(kind, identifier.clone()));
+        .map(|identifier| LookupKey::Identifier(kind, identifier.clone()));
     name.into_iter()
         .chain(identifiers)
-        .chain(emails.iter().cloned().map(Key::Email))
+        .chain(emails.iter().cloned().map(LookupKey::Email))
         .collect()
 }
 
 // What is asked.
-impl Tables {
+impl TenantTables {
     /// The row of the record that a key names; of several, the oldest.
-    pub(super) fn row(&self, key: &Key) -> Option<i64> {
+    pub(super) fn row(&self, key: &LookupKey) -> Option<i64> {
         match key {
-            Key::Id(kind, id) => self.ids.get(&(*kind, id.clone())).copied(),
-            Key::Link(kind, id, name) => self.row(
+            LookupKey::Id(kind, id) => self.ids.get(&(*kind, id.clone())).copied(),
+            LookupKey::Link(kind, id, name) => self.row(
                 &self
                     .rows
-                    .get(&self.row(&Key::Id(*kind, id.clone()))?)?
+                    .get(&self.row(&LookupKey::Id(*kind, id.clone()))?)?
                     .0
                     .link(name)?
                     .into(),
             ),
-            Key::Email(address) => self
+            LookupKey::Email(address) => self
                 .keys
-                .get(&Key::Email(normal_email(address)))?
+                .get(&LookupKey::Email(normal_email(address)))?
                 .first()
                 .copied(),
-            Key::Name(..) | Key::Identifier(..) => self.keys.get(key)?.first().copied(),
+            LookupKey::Name(..) | LookupKey::Identifier(..) => self.keys.get(key)?.first().copied(),
         }
     }
 
     /// The record in a row, as it is now.
-    pub(super) fn in_row(&self, row: i64) -> Option<Stored> {
+    pub(super) fn in_row(&self, row: i64) -> Option<StoredRecord> {
         let mut record = self.rows.get(&row)?.0.clone();
         for source in record
             .kind()
@@ -104,17 +107,19 @@ impl Tables {
             .fields
             .fields
             .iter()
-            .filter_map(svc_core::schema::Field::source)
+            .filter_map(svc_core::schema::FieldSpec::source)
         {
-            if let Source::Count(members) = source {
+            if let ComputedSource::Count(members) = source {
                 let count = self.count(members, record.kind(), &record.meta().id);
                 record.set_computed(
                     source,
-                    Some(Computed::Count(i64::try_from(count).unwrap_or(i64::MAX))),
+                    Some(ComputedValue::Count(
+                        i64::try_from(count).unwrap_or(i64::MAX),
+                    )),
                 );
             }
         }
-        Some(Stored::new(row, record))
+        Some(StoredRecord::new(row, record))
     }
 
     /// The rows of a collection, in creation order; `None` where there is no such collection or
@@ -124,7 +129,7 @@ impl Tables {
         let under = match of {
             Scope::All => None,
             Scope::Under(address) => {
-                let container = &self.rows.get(&self.row(&Key::from(address))?)?.0;
+                let container = &self.rows.get(&self.row(&LookupKey::from(address))?)?.0;
                 let link = scope(kind, address.kind)
                     .filter(|_| address.admits_parent(container.parent()))?;
                 Some((link.name, address.id.clone()))
@@ -146,19 +151,19 @@ impl Tables {
     }
 
     /// What a question asks.
-    pub(super) fn answer(&self, question: &Question) -> Answer {
-        let named = |key: &Key| {
+    pub(super) fn answer(&self, question: &Lookup) -> LookupResult {
+        let named = |key: &LookupKey| {
             self.rows
                 .get(&self.row(key)?)
                 .map(|(it, _)| (it.kind(), it.meta().id.clone()))
         };
-        let ids = |keys: &[Key]| {
+        let ids = |keys: &[LookupKey]| {
             keys.iter()
                 .filter_map(named)
                 .map(|(_, id)| id)
                 .collect::<BTreeSet<Id>>()
         };
-        let tied = |kind: Kind, groups: &[Key], people: &[Key]| {
+        let tied = |kind: Kind, groups: &[LookupKey], people: &[LookupKey]| {
             let (groups, people) = (ids(groups), ids(people));
             let of_people = people
                 .iter()
@@ -169,36 +174,38 @@ impl Tables {
                     .parent()
                     .is_some_and(|group| groups.contains(group))
             });
-            Answer::Records(tied.collect())
+            LookupResult::Records(tied.collect())
         };
         match question {
-            Question::Find(key) => Answer::Found(
+            Lookup::Find(key) => LookupResult::Found(
                 self.row(key)
                     .and_then(|row| Some(self.in_row(row)?.found())),
             ),
-            Question::Record(key) => Answer::Record(self.row(key).and_then(|row| self.in_row(row))),
-            Question::Members {
+            Lookup::Record(key) => {
+                LookupResult::Record(self.row(key).and_then(|row| self.in_row(row)))
+            }
+            Lookup::Members {
                 kind,
                 groups,
                 people,
             } => tied(*kind, groups, people),
-            Question::Answered { people, questions } => tied(Kind::Answer, questions, people),
-            Question::Count { kind, of } => {
-                Answer::Number(named(of).map_or(0, |(of, id)| self.count(*kind, of, &id)))
+            Lookup::Answered { people, questions } => tied(Kind::Answer, questions, people),
+            Lookup::Count { kind, of } => {
+                LookupResult::Number(named(of).map_or(0, |(of, id)| self.count(*kind, of, &id)))
             }
-            Question::Sum(of) => Answer::Sum(
+            Lookup::Sum(of) => LookupResult::Sum(
                 named(of)
                     .and_then(|of| self.sums.get(&of).copied())
                     .unwrap_or_default(),
             ),
-            Question::Parts(of) => {
+            Lookup::Parts(of) => {
                 let parts = named(of)
                     .and_then(|of| self.parts.get(&of))
                     .into_iter()
                     .flatten();
-                Answer::Parts(parts.map(|(name, sum)| (name.clone(), *sum)).collect())
+                LookupResult::Parts(parts.map(|(name, sum)| (name.clone(), *sum)).collect())
             }
-            Question::Holdings(person) => {
+            Lookup::Holdings(person) => {
                 let mut holdings: BTreeMap<i64, Vec<Option<i64>>> = BTreeMap::new();
                 for (_, row, place) in self.holders.iter().filter(|(holder, ..)| holder == person) {
                     holdings.entry(*row).or_default().push(*place);
@@ -206,41 +213,47 @@ impl Tables {
                 let found = holdings
                     .into_iter()
                     .filter_map(|(row, places)| Some((self.in_row(row)?, places)));
-                Answer::Holdings(found.collect())
+                LookupResult::Holdings(found.collect())
             }
-            Question::Kept(key) => Answer::Kept(self.kept.get(key).cloned()),
+            Lookup::Kept(key) => LookupResult::Kept(self.kept.get(key).cloned()),
         }
     }
 }
 
 // What is told.
-impl Tables {
+impl TenantTables {
     /// Tells of a change that is about to be made at this moment.
-    pub(super) fn tell(&mut self, told: &Told<'_>, time: Timestamp) {
+    pub(super) fn tell(&mut self, told: &FeedChange<'_>, time: Timestamp) {
         match told {
-            Told::One(what, record) => self.note(ChangedRecord::new(*what, time, record.clone())),
-            Told::Gone(set) => {
+            FeedChange::One(what, record) => {
+                self.note(RecordChange::new(*what, time, record.clone()))
+            }
+            FeedChange::Gone(set) => {
                 for row in self.rows_of(set) {
                     if let Some((record, _)) = self.rows.get(&row) {
-                        self.note(ChangedRecord::new(What::Deleted, time, record.address()));
+                        self.note(RecordChange::new(
+                            ChangeKind::Deleted,
+                            time,
+                            record.address(),
+                        ));
                     }
                 }
             }
         }
     }
 
-    fn note(&mut self, entry: ChangedRecord) {
+    fn note(&mut self, entry: RecordChange) {
         let seq = self
             .feed
             .last()
             .map_or(0, |(place, _)| place.seq)
             .saturating_add(1);
         self.feed
-            .push((FeedPlace::new(seq, 0, entry.at.micros()), entry));
+            .push((FeedPosition::new(seq, 0, entry.at.micros()), entry));
     }
 
     /// What the feed has for a page.
-    pub(super) fn told(&self, query: &FeedQuery<'_>) -> FeedRead {
+    pub(super) fn told(&self, query: &FeedQuery<'_>) -> FeedRows {
         let FeedQuery {
             after,
             named,
@@ -251,8 +264,8 @@ impl Tables {
             .feed
             .iter()
             .skip_while(|(place, _)| (place.seq, place.row) <= (after.seq, after.row));
-        FeedRead {
-            is_kept: named == FeedPlace::START
+        FeedRows {
+            is_kept: named == FeedPosition::START
                 || self.feed.iter().any(|(place, _)| *place == named),
             last: self.feed.last().map(|(place, _)| *place),
             entries: behind.take(limit as usize).cloned().collect(),
@@ -261,7 +274,7 @@ impl Tables {
 }
 
 // What is changed.
-impl Tables {
+impl TenantTables {
     /// Applies a change. What is said of a record that is not there changes nothing.
     pub(super) fn apply(&mut self, change: &Change) {
         match change {
@@ -271,20 +284,26 @@ impl Tables {
                 self.edit(at.kind, &at.id, |record| record.set_fields(fields.clone()));
             }
             Change::SetLink { at, link, to, .. } => {
-                if let Some(row) = self.row(&Key::Id(at.kind, at.id.clone())) {
+                if let Some(row) = self.row(&LookupKey::Id(at.kind, at.id.clone())) {
                     self.set_link(row, link, to.as_ref());
                 }
             }
             Change::SetSchedule { at, start, stop } => self.edit(at.kind, &at.id, |record| {
-                record.set_computed(Source::ScheduledStart, start.map(Computed::Timestamp));
-                record.set_computed(Source::ScheduledStop, stop.map(Computed::Timestamp));
+                record.set_computed(
+                    ComputedSource::ScheduledStart,
+                    start.map(ComputedValue::Timestamp),
+                );
+                record.set_computed(
+                    ComputedSource::ScheduledStop,
+                    stop.map(ComputedValue::Timestamp),
+                );
             }),
             Change::Delete(set) => self
                 .rows_of(set)
                 .into_iter()
                 .for_each(|row| self.remove(row)),
             Change::ClearLink { kind, link, to } => {
-                for row in self.rows_of(&Set::Under(*kind, link, Box::new(to.clone()))) {
+                for row in self.rows_of(&RecordSet::Under(*kind, link, Box::new(to.clone()))) {
                     self.set_link(row, link, None);
                 }
             }
@@ -299,7 +318,7 @@ impl Tables {
                     .insert(name.clone(), *sum);
             }
             Change::Hold { at, place, person } => {
-                let row = self.row(&Key::Id(at.kind, at.id.clone()));
+                let row = self.row(&LookupKey::Id(at.kind, at.id.clone()));
                 self.holders.extend(row.map(|row| {
                     (
                         person.clone(),
@@ -309,7 +328,7 @@ impl Tables {
                 }));
             }
             Change::MoveHolders { at, places } => {
-                let row = self.row(&Key::Id(at.kind, at.id.clone()));
+                let row = self.row(&LookupKey::Id(at.kind, at.id.clone()));
                 let now = |place: Option<i64>| {
                     Some(places.iter().find(|(from, _)| Some(*from) == place)?.1)
                 };
@@ -332,7 +351,7 @@ impl Tables {
             Change::Outbox(dispatch) => {
                 self.sent = self.sent.saturating_add(1);
                 self.outbox
-                    .insert(self.sent, Waiting::new((**dispatch).clone()));
+                    .insert(self.sent, QueuedEntry::new((**dispatch).clone()));
             }
             Change::Recall(message) => {
                 self.outbox
@@ -356,7 +375,7 @@ impl Tables {
         }
     }
 
-    fn insert(&mut self, insert: &Insert) {
+    fn insert(&mut self, insert: &InsertRecord) {
         self.youngest = self.youngest.saturating_add(1);
         let (row, kind, id) = (
             self.youngest,
@@ -390,14 +409,14 @@ impl Tables {
         );
     }
 
-    fn replace(&mut self, replace: &Replace) {
+    fn replace(&mut self, replace: &ReplaceRecord) {
         let (kind, id) = (replace.at.kind, &replace.at.id);
         self.edit(kind, id, |record| {
             record.meta_mut().modified = replace.modified;
             record.meta_mut().identifiers = replace.identifiers.clone();
             record.set_fields(replace.fields.clone());
         });
-        let Some(row) = self.row(&Key::Id(kind, id.clone())) else {
+        let Some(row) = self.row(&LookupKey::Id(kind, id.clone())) else {
             return;
         };
         if kind.schema().link("modified_by").is_some() {
@@ -410,7 +429,11 @@ impl Tables {
             &replace.emails_freed,
         );
         let known = self.rows.get(&row).into_iter().flat_map(|(_, keys)| keys);
-        freed.extend(known.filter(|key| matches!(key, Key::Name(..))).cloned());
+        freed.extend(
+            known
+                .filter(|key| matches!(key, LookupKey::Name(..)))
+                .cloned(),
+        );
         self.find_by(
             row,
             &freed,
@@ -424,7 +447,7 @@ impl Tables {
     }
 
     /// A record is not found by these keys any more, but by those.
-    fn find_by(&mut self, row: i64, freed: &[Key], tied: Vec<Key>) {
+    fn find_by(&mut self, row: i64, freed: &[LookupKey], tied: Vec<LookupKey>) {
         for key in freed {
             self.keys
                 .get_mut(key)
@@ -457,7 +480,7 @@ impl Tables {
                 .and_then(|row| self.rows.get(row));
             // What comes from another store may lead to a person who comes next.
             known.map_or_else(
-                || Address::top(reference.kind, id.clone()),
+                || RecordAddress::top(reference.kind, id.clone()),
                 |(record, _)| record.address(),
             )
         });
@@ -476,16 +499,16 @@ impl Tables {
                 .or_default()
                 .insert(row);
         }
-        record.set_link(link, to.map(Ref::Local));
+        record.set_link(link, to.map(LinkValue::Local));
     }
 
-    fn rows_of(&self, set: &Set) -> Vec<i64> {
+    fn rows_of(&self, set: &RecordSet) -> Vec<i64> {
         match set {
-            Set::One(at, _) => self
-                .row(&Key::Id(at.kind, at.id.clone()))
+            RecordSet::One(at, _) => self
+                .row(&LookupKey::Id(at.kind, at.id.clone()))
                 .into_iter()
                 .collect(),
-            Set::Under(kind, link, inner) => {
+            RecordSet::Under(kind, link, inner) => {
                 let records = self
                     .rows_of(inner)
                     .into_iter()

@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use svc_core::{
     context::Tenant,
     error::Result,
-    ops::{StoredWebhook, WebhookWrite, Webhooks},
+    ops::{StoredWebhook, WebhookStore, WebhookWrite},
     value::{Id, Timestamp},
     webhook::MOST_WEBHOOKS,
 };
@@ -17,7 +17,7 @@ use svc_core::{
 use super::MemoryStore;
 
 /// Each by its id, with its tenant.
-pub(super) type Kept = Mutex<BTreeMap<Id, (Tenant, StoredWebhook)>>;
+pub(super) type WebhookMap = Mutex<BTreeMap<Id, (Tenant, StoredWebhook)>>;
 
 impl MemoryStore {
     fn kept<T>(&self, read: impl FnOnce(&mut BTreeMap<Id, (Tenant, StoredWebhook)>) -> T) -> T {
@@ -33,7 +33,7 @@ impl MemoryStore {
 }
 
 #[async_trait]
-impl Webhooks for MemoryStore {
+impl WebhookStore for MemoryStore {
     async fn webhooks(&self, tenant: &Tenant) -> Result<Vec<StoredWebhook>> {
         Ok(self.kept(|kept| {
             kept.values()

@@ -23,12 +23,12 @@ const COLLECTIONS: usize = 64;
 const BYTES: usize = 8 * 1024 * 1024;
 
 /// Names a collection: bytes that no other collection of the store has.
-pub type Collection = Box<[u8]>;
+pub type CollectionKey = Box<[u8]>;
 
 /// Names a collection of a tenant: of all records of a kind, or of those under one record, by its
 /// kind and the bytes of its id.
 #[must_use]
-pub fn collection(tenant: i64, members: Kind, owner: Option<(Kind, &[u8])>) -> Collection {
+pub fn collection(tenant: i64, members: Kind, owner: Option<(Kind, &[u8])>) -> CollectionKey {
     let code = |kind: Kind| u8::try_from(kind.code()).unwrap_or_default();
     let mut name = Vec::with_capacity(26);
     name.extend_from_slice(&tenant.to_be_bytes());
@@ -43,19 +43,19 @@ pub fn collection(tenant: i64, members: Kind, owner: Option<(Kind, &[u8])>) -> C
 /// A row that became a member of a collection, or is one no longer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Move {
+pub struct MembershipChange {
     /// The collection.
-    pub collection: Collection,
+    pub collection: CollectionKey,
     /// The row.
     pub row: i64,
     /// Whether it is a member now.
     pub is_member: bool,
 }
 
-impl Move {
+impl MembershipChange {
     /// A row that comes into a collection, or leaves it.
     #[must_use]
-    pub fn new(collection: Collection, row: i64, is_member: bool) -> Self {
+    pub fn new(collection: CollectionKey, row: i64, is_member: bool) -> Self {
         Self {
             collection,
             row,
@@ -75,7 +75,7 @@ impl Move {
 /// }).await?;
 /// ```
 pub struct OffsetIndex {
-    known: Mutex<Known>,
+    known: Mutex<IndexSlots>,
     /// How often a commit was followed.
     followed: AtomicU64,
     collections: usize,
@@ -83,18 +83,18 @@ pub struct OffsetIndex {
 }
 
 #[derive(Default)]
-struct Known {
-    slots: HashMap<Collection, Slot>,
-    /// Counts look-ups and loads: the least of `Slot::used` goes first.
+struct IndexSlots {
+    slots: HashMap<CollectionKey, IndexSlot>,
+    /// Counts look-ups and loads: the least of `IndexSlot::used` goes first.
     clock: u64,
 }
 
-struct Slot {
+struct IndexSlot {
     used: u64,
-    state: State,
+    state: SlotState,
 }
 
-enum State {
+enum SlotState {
     /// Being read since `since`; what is committed meanwhile is kept, and the callers who wait are
     /// woken when this goes.
     Loading {
@@ -105,10 +105,10 @@ enum State {
     Ready(RankBitmap),
 }
 
-enum Look {
+enum SlotLookup {
     Ready(Option<i64>),
     Wait(oneshot::Receiver<()>),
-    Load(Load),
+    Load(IndexLoad),
 }
 
 impl Default for OffsetIndex {
@@ -131,7 +131,7 @@ impl OffsetIndex {
     }
 
     /// Follows a commit: called in the order of commits, and before the commit is answered.
-    pub fn follow(&self, moves: &[Move]) {
+    pub fn follow(&self, moves: &[MembershipChange]) {
         let mut known = self.known();
         for change in moves {
             match known
@@ -139,9 +139,9 @@ impl OffsetIndex {
                 .get_mut(&change.collection)
                 .map(|slot| &mut slot.state)
             {
-                Some(State::Ready(members)) if change.is_member => members.insert(change.row),
-                Some(State::Ready(members)) => members.remove(change.row),
-                Some(State::Loading { meanwhile, .. }) => {
+                Some(SlotState::Ready(members)) if change.is_member => members.insert(change.row),
+                Some(SlotState::Ready(members)) => members.remove(change.row),
+                Some(SlotState::Loading { meanwhile, .. }) => {
                     meanwhile.push((change.row, change.is_member));
                 }
                 None => {}
@@ -170,40 +170,40 @@ impl OffsetIndex {
         self: &Arc<Self>,
         collection: &[u8],
         position: u64,
-        read: impl FnOnce(Load) -> F,
+        read: impl FnOnce(IndexLoad) -> F,
     ) -> Result<Option<i64>, E>
     where
         F: Future<Output = Result<Option<i64>, E>>,
     {
         loop {
             match self.look(collection, position) {
-                Look::Ready(row) => return Ok(row),
+                SlotLookup::Ready(row) => return Ok(row),
                 // Woken when the other caller's load ended, well or badly.
-                Look::Wait(end) => drop(end.await),
-                Look::Load(load) => return read(load).await,
+                SlotLookup::Wait(end) => drop(end.await),
+                SlotLookup::Load(load) => return read(load).await,
             }
         }
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
+    fn known(&self) -> MutexGuard<'_, IndexSlots> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn look(self: &Arc<Self>, collection: &[u8], position: u64) -> Look {
+    fn look(self: &Arc<Self>, collection: &[u8], position: u64) -> SlotLookup {
         let mut known = self.known();
         let now = known.tick();
         let Some(slot) = known.slots.get_mut(collection) else {
-            let state = State::Loading {
+            let state = SlotState::Loading {
                 since: now,
                 meanwhile: Vec::new(),
                 waiting: Vec::new(),
             };
             known
                 .slots
-                .insert(collection.into(), Slot { used: now, state });
+                .insert(collection.into(), IndexSlot { used: now, state });
             let index = Arc::clone(self);
             let members = RankBitmap::default();
-            return Look::Load(Load {
+            return SlotLookup::Load(IndexLoad {
                 index,
                 collection: collection.into(),
                 since: now,
@@ -213,11 +213,11 @@ impl OffsetIndex {
         };
         slot.used = now;
         match &mut slot.state {
-            State::Ready(members) => Look::Ready(members.nth(position)),
-            State::Loading { waiting, .. } => {
+            SlotState::Ready(members) => SlotLookup::Ready(members.nth(position)),
+            SlotState::Loading { waiting, .. } => {
                 let (wakes, end) = oneshot::channel();
                 waiting.push(wakes);
-                Look::Wait(end)
+                SlotLookup::Wait(end)
             }
         }
     }
@@ -231,7 +231,7 @@ impl fmt::Debug for OffsetIndex {
     }
 }
 
-impl Known {
+impl IndexSlots {
     fn tick(&mut self) -> u64 {
         self.clock = self.clock.saturating_add(1);
         self.clock
@@ -245,8 +245,8 @@ impl Known {
                 .slots
                 .iter()
                 .filter_map(|(name, slot)| match &slot.state {
-                    State::Ready(members) => Some((slot.used, members.bytes(), name)),
-                    State::Loading { .. } => None,
+                    SlotState::Ready(members) => Some((slot.used, members.bytes(), name)),
+                    SlotState::Loading { .. } => None,
                 })
                 .collect();
             let total = ready
@@ -265,15 +265,15 @@ impl Known {
 
 /// The duty to read a collection; when it goes unfulfilled, the next caller gets it.
 #[non_exhaustive]
-pub struct Load {
+pub struct IndexLoad {
     index: Arc<OffsetIndex>,
-    collection: Collection,
+    collection: CollectionKey,
     since: u64,
     members: RankBitmap,
     position: u64,
 }
 
-impl Load {
+impl IndexLoad {
     /// Takes a row of the collection over.
     pub fn insert(&mut self, row: i64) {
         self.members.insert(row);
@@ -296,7 +296,7 @@ impl Load {
                 "a collection was forgotten while it was read",
             ));
         };
-        if let State::Loading { meanwhile, .. } = &slot.state {
+        if let SlotState::Loading { meanwhile, .. } = &slot.state {
             for (row, is_member) in meanwhile {
                 if *is_member {
                     members.insert(*row);
@@ -306,21 +306,21 @@ impl Load {
             }
         }
         let row = members.nth(self.position);
-        *slot = Slot {
+        *slot = IndexSlot {
             used: now,
-            state: State::Ready(members),
+            state: SlotState::Ready(members),
         };
         known.shrink(self.index.collections, self.index.bytes);
         drop(known);
         Ok(row)
     }
 
-    fn is_of(&self, slot: &Slot) -> bool {
-        matches!(slot.state, State::Loading { since, .. } if since == self.since)
+    fn is_of(&self, slot: &IndexSlot) -> bool {
+        matches!(slot.state, SlotState::Loading { since, .. } if since == self.since)
     }
 }
 
-impl fmt::Debug for Load {
+impl fmt::Debug for IndexLoad {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Load")
             .field("position", &self.position)
@@ -328,7 +328,7 @@ impl fmt::Debug for Load {
     }
 }
 
-impl Drop for Load {
+impl Drop for IndexLoad {
     fn drop(&mut self) {
         let mut known = self.index.known();
         if known

@@ -6,8 +6,8 @@ use super::*;
 
 const HERE: &[u8] = b"here";
 
-fn change(row: i64, is_member: bool) -> Move {
-    Move {
+fn change(row: i64, is_member: bool) -> MembershipChange {
+    MembershipChange {
         collection: HERE.into(),
         row,
         is_member,
@@ -15,7 +15,7 @@ fn change(row: i64, is_member: bool) -> Move {
 }
 
 /// What a store does: it tells every row.
-fn finish(mut load: Load, members: &RankBitmap) {
+fn finish(mut load: IndexLoad, members: &RankBitmap) {
     (0..)
         .map_while(|position| members.nth(position))
         .for_each(|row| load.insert(row));
@@ -24,8 +24,8 @@ fn finish(mut load: Load, members: &RankBitmap) {
 
 fn rows(index: &Arc<OffsetIndex>, collection: &[u8]) -> Vec<i64> {
     let row = |position| match index.look(collection, position) {
-        Look::Ready(seq) => seq,
-        Look::Wait(_) | Look::Load(_) => None,
+        SlotLookup::Ready(seq) => seq,
+        SlotLookup::Wait(_) | SlotLookup::Load(_) => None,
     };
     (0..).map_while(row).collect()
 }
@@ -74,7 +74,7 @@ proptest! {
                     hooks.push_back(changes.into_iter().map(|(seq, is_member)| change(seq, is_member)).collect::<Vec<_>>());
                 }
                 Event::Hook => if let Some(changes) = hooks.pop_front() { index.follow(&changes) },
-                Event::Look => if let Look::Load(new) = index.look(HERE, 0) { load = Some(new) },
+                Event::Look => if let SlotLookup::Load(new) = index.look(HERE, 0) { load = Some(new) },
                 Event::Scan => if load.is_some() { scanned = Some(file.iter().copied().collect::<RankBitmap>()) },
                 Event::Finish => if let (true, Some(members)) = (load.is_some(), scanned.take()) {
                     finish(load.take().unwrap(), &members);
@@ -88,7 +88,7 @@ proptest! {
         if let (Some(load), Some(members)) = (load, scanned) {
             finish(load, &members);
         }
-        if let Look::Load(load) = index.look(HERE, 0) {
+        if let SlotLookup::Load(load) = index.look(HERE, 0) {
             finish(load, &file.iter().copied().collect());
         }
         prop_assert_eq!(rows(&index, HERE), file.into_iter().collect::<Vec<_>>());
@@ -99,12 +99,12 @@ proptest! {
 fn the_least_used_go_first() {
     let index = Arc::new(OffsetIndex::with_limits(3, usize::MAX));
     let load = |name: &[u8], count: i64| match index.look(name, 0) {
-        Look::Load(load) => {
+        SlotLookup::Load(load) => {
             finish(load, &(0..count).collect());
             true
         }
-        Look::Ready(_) => false,
-        Look::Wait(_) => panic!("nobody loads"),
+        SlotLookup::Ready(_) => false,
+        SlotLookup::Wait(_) => panic!("nobody loads"),
     };
     for name in [b"a", b"b", b"c"] {
         assert!(load(name, 10));
@@ -116,7 +116,7 @@ fn the_least_used_go_first() {
     // By memory: the largest is kept alone.
     let index = Arc::new(OffsetIndex::with_limits(3, 1_000));
     for (name, count) in [(b"a", 64), (b"b", 64), (b"c", 64_000)] {
-        let Look::Load(load) = index.look(name, 0) else {
+        let SlotLookup::Load(load) = index.look(name, 0) else {
             panic!("not known yet")
         };
         finish(load, &(0..count).collect());
@@ -128,14 +128,14 @@ fn the_least_used_go_first() {
 #[test]
 fn who_waits_is_woken_and_takes_over() {
     let index = Arc::new(OffsetIndex::default());
-    let Look::Load(first) = index.look(HERE, 0) else {
+    let SlotLookup::Load(first) = index.look(HERE, 0) else {
         panic!("not known yet")
     };
-    let Look::Wait(mut end) = index.look(HERE, 0) else {
+    let SlotLookup::Wait(mut end) = index.look(HERE, 0) else {
         panic!("somebody reads it")
     };
     assert_eq!(end.try_recv(), Ok(None));
     drop(first);
     assert_eq!(end.try_recv(), Err(oneshot::Canceled));
-    assert!(matches!(index.look(HERE, 0), Look::Load(_)));
+    assert!(matches!(index.look(HERE, 0), SlotLookup::Load(_)));
 }

@@ -3,7 +3,7 @@
 use svc_core::{
     model::Kind,
     read::{Json, Number, Object},
-    schema::{Field, Mode, ObjectSchema, Rule, Type},
+    schema::{FieldMode, FieldRule, FieldSpec, ObjectSchema, ValueType},
     value::{Amount, Date, Timestamp},
 };
 
@@ -81,25 +81,25 @@ where
 }
 
 /// A valid value for a type under its rules.
-pub(crate) fn value(dice: &mut Dice, ty: &Type, rules: &[Rule]) -> Json {
+pub(crate) fn value(dice: &mut Dice, ty: &ValueType, rules: &[FieldRule]) -> Json {
     match ty {
-        Type::String | Type::Reference => string(dice, rules).into(),
-        Type::Integer => integer(dice, rules),
-        Type::Float => {
+        ValueType::String | ValueType::Reference => string(dice, rules).into(),
+        ValueType::Integer => integer(dice, rules),
+        ValueType::Float => {
             let (low, high) = bounds(rules).unwrap_or((-1000, 1000));
             #[allow(clippy::cast_precision_loss, reason = "small numbers")]
             let number = dice.between(low * 10_000, high * 10_000) as f64 / 10_000.0;
             Json::Number(Number::from_f64(number).expect("a finite number"))
         }
-        Type::Amount => {
+        ValueType::Amount => {
             let mantissa = dice.between(0, 1_000_000_000_000);
             let scale = u32::try_from(dice.below(7)).expect("a small number");
             Amount::new(i128::from(mantissa), scale)
                 .expect("an amount")
                 .into()
         }
-        Type::Boolean => dice.once_in(2).into(),
-        Type::Timestamp => {
+        ValueType::Boolean => dice.once_in(2).into(),
+        ValueType::Timestamp => {
             let micros = dice.between(Timestamp::MIN.micros(), Timestamp::MAX.micros());
             Timestamp::from_micros(
                 micros
@@ -111,7 +111,7 @@ pub(crate) fn value(dice: &mut Dice, ty: &Type, rules: &[Rule]) -> Json {
             )
             .into()
         }
-        Type::Date => {
+        ValueType::Date => {
             let part = |dice: &mut Dice, high| {
                 u8::try_from(dice.between(1, high)).expect("a small number")
             };
@@ -119,30 +119,30 @@ pub(crate) fn value(dice: &mut Dice, ty: &Type, rules: &[Rule]) -> Json {
             let (month, day) = (part(dice, 12), part(dice, 28));
             Date::new(year, month, day).expect("a date").into()
         }
-        Type::Enum(values) => dice.pick(values).into(),
-        Type::FlexEnum(values) => if dice.once_in(2) {
+        ValueType::Enum(values) => dice.pick(values).into(),
+        ValueType::FlexEnum(values) => if dice.once_in(2) {
             dice.text()
         } else {
             dice.pick(values).to_owned()
         }
         .into(),
         // A boolean is taken, too, and comes back as text (RES-phone_number-01).
-        Type::Flag => Json::from(if dice.once_in(2) { "true" } else { "false" }),
-        Type::StringMap => {
+        ValueType::Flag => Json::from(if dice.once_in(2) { "true" } else { "false" }),
+        ValueType::StringMap => {
             let members =
                 (0..dice.below(4)).map(|place| (format!("{}{place}", dice.text()), dice.text()));
             Json::Object(members.collect())
         }
-        Type::Array(item) => items(dice, item, rules),
-        Type::OneOrMany(item) if dice.once_in(2) => items(dice, item, rules),
-        Type::OneOrMany(item) => value(dice, item, rules),
-        Type::Object(schema) => object(dice, schema).into(),
+        ValueType::Array(item) => items(dice, item, rules),
+        ValueType::OneOrMany(item) if dice.once_in(2) => items(dice, item, rules),
+        ValueType::OneOrMany(item) => value(dice, item, rules),
+        ValueType::Object(schema) => object(dice, schema).into(),
     }
 }
 
-fn bounds(rules: &[Rule]) -> Option<(i64, i64)> {
+fn bounds(rules: &[FieldRule]) -> Option<(i64, i64)> {
     rules.iter().find_map(|rule| {
-        if let Rule::Between(low, high) = rule {
+        if let FieldRule::Between(low, high) = rule {
             Some((*low, *high))
         } else {
             None
@@ -150,48 +150,48 @@ fn bounds(rules: &[Rule]) -> Option<(i64, i64)> {
     })
 }
 
-fn integer(dice: &mut Dice, rules: &[Rule]) -> Json {
+fn integer(dice: &mut Dice, rules: &[FieldRule]) -> Json {
     let (low, high) = match bounds(rules) {
         Some(bounds) => bounds,
-        None if rules.contains(&Rule::NotNegative) => (0, i64::MAX),
+        None if rules.contains(&FieldRule::NotNegative) => (0, i64::MAX),
         None => (i64::MIN, i64::MAX),
     };
     Json::integer(dice.between(low, high))
 }
 
-fn string(dice: &mut Dice, rules: &[Rule]) -> String {
+fn string(dice: &mut Dice, rules: &[FieldRule]) -> String {
     let code = |dice: &mut Dice, length: usize| -> String {
         (0..length)
             .map(|_| char::from(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"[dice.below(26)]))
             .collect()
     };
-    if rules.contains(&Rule::LanguageTag) {
+    if rules.contains(&FieldRule::LanguageTag) {
         return dice
             .pick(&["en", "de-CH-1901", "zh-Hant-TW", "x-own"])
             .to_owned();
     }
     match rules.first() {
-        Some(Rule::Email) => format!("{}@example.org", dice.letters("abcdefXYZ.+", 12)),
+        Some(FieldRule::Email) => format!("{}@example.org", dice.letters("abcdefXYZ.+", 12)),
         // Countries that nobody calls: numbers are made apart from them (RES-phone_number-03).
-        Some(Rule::CountryCode) => format!("Q{}", code(dice, 1).replace('A', "M")),
-        Some(Rule::CurrencyCode) => dice.pick(&["USD", "EUR", "JPY"]).to_owned(),
-        Some(Rule::OneLine) => dice.letters("Ada <.@>\u{e9}", 20),
-        Some(Rule::RegionCode) => code(dice, 2),
-        Some(Rule::LanguageCode) => dice.pick(&["en", "yue"]).to_owned(),
-        Some(Rule::PhoneNumber) => dice.letters("0123456789", 15),
-        Some(Rule::WithoutAt) => dice
+        Some(FieldRule::CountryCode) => format!("Q{}", code(dice, 1).replace('A', "M")),
+        Some(FieldRule::CurrencyCode) => dice.pick(&["USD", "EUR", "JPY"]).to_owned(),
+        Some(FieldRule::OneLine) => dice.letters("Ada <.@>\u{e9}", 20),
+        Some(FieldRule::RegionCode) => code(dice, 2),
+        Some(FieldRule::LanguageCode) => dice.pick(&["en", "yue"]).to_owned(),
+        Some(FieldRule::PhoneNumber) => dice.letters("0123456789", 15),
+        Some(FieldRule::WithoutAt) => dice
             .letters("abcdef@", 8)
             .trim_start_matches('@')
             .to_owned(),
-        Some(Rule::ResponseKey) => dice.letters("abcABC019", 8),
-        Some(Rule::ResponseName) => dice.letters("abc_ABC_019", 8),
+        Some(FieldRule::ResponseKey) => dice.letters("abcABC019", 8),
+        Some(FieldRule::ResponseName) => dice.letters("abc_ABC_019", 8),
         _ => dice.text(),
     }
 }
 
-fn items(dice: &mut Dice, item: &Type, rules: &[Rule]) -> Json {
+fn items(dice: &mut Dice, item: &ValueType, rules: &[FieldRule]) -> Json {
     let count = dice.below(4);
-    if rules.contains(&Rule::Identifiers) {
+    if rules.contains(&FieldRule::Identifiers) {
         return array(
             (0..count)
                 .map(|place| format!("system-{place}:{}x", dice.text()))
@@ -202,14 +202,14 @@ fn items(dice: &mut Dice, item: &Type, rules: &[Rule]) -> Json {
     for place in 0..count {
         let mut made = value(dice, item, of_each(rules));
         if let Json::Object(members) = &mut made {
-            if rules.contains(&Rule::OnePrimary) && place > 0 {
+            if rules.contains(&FieldRule::OnePrimary) && place > 0 {
                 members.remove("primary");
             }
-            if rules.contains(&Rule::UniqueKeys) {
+            if rules.contains(&FieldRule::UniqueKeys) {
                 members.insert("key", format!("k{place}"));
             }
         }
-        if !rules.contains(&Rule::Unique) || !list.contains(&made) {
+        if !rules.contains(&FieldRule::Unique) || !list.contains(&made) {
             list.push(made);
         }
     }
@@ -217,9 +217,9 @@ fn items(dice: &mut Dice, item: &Type, rules: &[Rule]) -> Json {
 }
 
 /// The rules of a list that are those of its elements.
-fn of_each(rules: &[Rule]) -> &'static [Rule] {
-    if rules.contains(&Rule::LanguageTag) {
-        &[Rule::LanguageTag]
+fn of_each(rules: &[FieldRule]) -> &'static [FieldRule] {
+    if rules.contains(&FieldRule::LanguageTag) {
+        &[FieldRule::LanguageTag]
     } else {
         &[]
     }
@@ -229,7 +229,7 @@ fn of_each(rules: &[Rule]) -> &'static [Rule] {
 pub(crate) fn object(dice: &mut Dice, schema: &ObjectSchema) -> Object {
     let mut made = Object::new();
     for field in schema.fields.iter().filter(|field| !field.is_computed()) {
-        if field.mode == Mode::Required || dice.once_in(2) {
+        if field.mode == FieldMode::Required || dice.once_in(2) {
             made.insert(field.name, value(dice, &field.ty, field.rules));
         }
     }
@@ -316,7 +316,7 @@ fn faulty_object(
             format!("{at}.{}", field.name)
         };
         match dice.below(4) {
-            0 if field.mode == Mode::Required => paths.push(path),
+            0 if field.mode == FieldMode::Required => paths.push(path),
             0 => {}
             1 => drop(made.insert(field.name, value(dice, &field.ty, field.rules))),
             _ => drop(made.insert(field.name, wrong(dice, field, &path, paths))),
@@ -326,7 +326,12 @@ fn faulty_object(
 }
 
 /// A value that is wrong itself, or has something wrong in it.
-pub(crate) fn wrong(dice: &mut Dice, field: &Field, path: &str, paths: &mut Vec<String>) -> Json {
+pub(crate) fn wrong(
+    dice: &mut Dice,
+    field: &FieldSpec,
+    path: &str,
+    paths: &mut Vec<String>,
+) -> Json {
     if dice.once_in(2)
         && let Some(made) = wrong_inside(dice, &field.ty, field.rules, path, paths)
     {
@@ -345,22 +350,22 @@ pub(crate) fn wrong(dice: &mut Dice, field: &Field, path: &str, paths: &mut Vec<
 /// came out wrong.
 fn wrong_inside(
     dice: &mut Dice,
-    ty: &Type,
-    rules: &[Rule],
+    ty: &ValueType,
+    rules: &[FieldRule],
     path: &str,
     paths: &mut Vec<String>,
 ) -> Option<Json> {
     let before = paths.len();
     let made = match ty {
-        Type::Object(schema) => faulty_object(dice, schema, path, paths).into(),
-        Type::StringMap => {
+        ValueType::Object(schema) => faulty_object(dice, schema, path, paths).into(),
+        ValueType::StringMap => {
             paths.push(format!("{path}.b"));
             Json::Object(Object::from_iter([
                 ("a", Json::from("good")),
                 ("b", Json::integer(1)),
             ]))
         }
-        Type::Array(item) | Type::OneOrMany(item) => {
+        ValueType::Array(item) | ValueType::OneOrMany(item) => {
             let count = 1 + dice.below(3);
             let list = (0..count).map(|place| {
                 let at = format!("{path}[{place}]");
@@ -370,12 +375,14 @@ fn wrong_inside(
                         paths.push(at);
                         wrong_type(dice, item, &[])
                     }
-                    _ if rules.contains(&Rule::Identifiers) => value(dice, item, &[Rule::Email]),
+                    _ if rules.contains(&FieldRule::Identifiers) => {
+                        value(dice, item, &[FieldRule::Email])
+                    }
                     _ => value(dice, item, of_each(rules)),
                 }
             });
             let mut list: Vec<Json> = list.collect();
-            if rules.contains(&Rule::Identifiers) {
+            if rules.contains(&FieldRule::Identifiers) {
                 list.push("no colon".into());
                 paths.push(format!("{path}[{count}]"));
                 // The valid ones have no colon here, either.
@@ -399,52 +406,54 @@ fn wrong_inside(
 }
 
 /// A value of the right type that breaks a rule of the field.
-fn broken_rule(ty: &Type, rules: &[Rule]) -> Option<Json> {
+fn broken_rule(ty: &ValueType, rules: &[FieldRule]) -> Option<Json> {
     let primary = || Json::Object(Object::from_iter([("primary", Json::from(true))]));
     let made = match (rules.first(), ty) {
-        (Some(Rule::Between(low, _)), _) => Json::integer(low - 1),
-        (Some(Rule::NotNegative), _) => Json::integer(-1),
-        (Some(Rule::Email), _) => "nobody".into(),
-        (Some(Rule::CountryCode), _) => "DEU".into(),
-        (Some(Rule::CurrencyCode), _) => "E1R".into(),
-        (Some(Rule::OneLine), _) => "a\r\nb".into(),
-        (Some(Rule::RegionCode), _) => "Illinois".into(),
-        (Some(Rule::LanguageCode), _) => "English".into(),
-        (Some(Rule::LanguageTag), Type::String) => "not a tag".into(),
-        (Some(Rule::PhoneNumber), _) => "call me".into(),
-        (Some(Rule::ResponseKey), _) => "a-b".into(),
-        (Some(Rule::ResponseName), _) => "no good".into(),
-        (Some(Rule::OnePrimary), _) => {
+        (Some(FieldRule::Between(low, _)), _) => Json::integer(low - 1),
+        (Some(FieldRule::NotNegative), _) => Json::integer(-1),
+        (Some(FieldRule::Email), _) => "nobody".into(),
+        (Some(FieldRule::CountryCode), _) => "DEU".into(),
+        (Some(FieldRule::CurrencyCode), _) => "E1R".into(),
+        (Some(FieldRule::OneLine), _) => "a\r\nb".into(),
+        (Some(FieldRule::RegionCode), _) => "Illinois".into(),
+        (Some(FieldRule::LanguageCode), _) => "English".into(),
+        (Some(FieldRule::LanguageTag), ValueType::String) => "not a tag".into(),
+        (Some(FieldRule::PhoneNumber), _) => "call me".into(),
+        (Some(FieldRule::ResponseKey), _) => "a-b".into(),
+        (Some(FieldRule::ResponseName), _) => "no good".into(),
+        (Some(FieldRule::OnePrimary), _) => {
             Json::Array(vec![primary(), Json::Object(Object::new()), primary()])
         }
-        (None, Type::Enum(_)) => "no such value".into(),
-        (None, Type::Timestamp) => "2026-01-05 09:00".into(),
-        (None, Type::Date) => "2026-02-30".into(),
-        (None, Type::Integer) => Json::Number(Number::parse("1.5")?),
-        (None, Type::Amount) => Json::Number(Number::parse("12345678901234567890123456789")?),
-        (None, Type::Flag) => "yes".into(),
+        (None, ValueType::Enum(_)) => "no such value".into(),
+        (None, ValueType::Timestamp) => "2026-01-05 09:00".into(),
+        (None, ValueType::Date) => "2026-02-30".into(),
+        (None, ValueType::Integer) => Json::Number(Number::parse("1.5")?),
+        (None, ValueType::Amount) => Json::Number(Number::parse("12345678901234567890123456789")?),
+        (None, ValueType::Flag) => "yes".into(),
         _ => return None,
     };
     Some(made)
 }
 
 /// A value of another JSON type.
-fn wrong_type(dice: &mut Dice, ty: &Type, rules: &[Rule]) -> Json {
+fn wrong_type(dice: &mut Dice, ty: &ValueType, rules: &[FieldRule]) -> Json {
     let empty = || Json::Object(Object::new());
     let list = || Json::Array(Vec::new());
     let choices: Vec<Json> = match ty {
         // A phone number may be sent as a number.
-        Type::String if rules.contains(&Rule::PhoneNumber) => vec![true.into(), empty(), list()],
-        Type::String
-        | Type::Enum(_)
-        | Type::FlexEnum(_)
-        | Type::Timestamp
-        | Type::Date
-        | Type::Reference => {
+        ValueType::String if rules.contains(&FieldRule::PhoneNumber) => {
+            vec![true.into(), empty(), list()]
+        }
+        ValueType::String
+        | ValueType::Enum(_)
+        | ValueType::FlexEnum(_)
+        | ValueType::Timestamp
+        | ValueType::Date
+        | ValueType::Reference => {
             vec![Json::integer(7), true.into(), empty(), list()]
         }
-        Type::Integer | Type::Float => vec!["7".into(), true.into(), empty(), list()],
-        Type::Amount => {
+        ValueType::Integer | ValueType::Float => vec!["7".into(), true.into(), empty(), list()],
+        ValueType::Amount => {
             vec![
                 "7".into(),
                 true.into(),
@@ -454,12 +463,14 @@ fn wrong_type(dice: &mut Dice, ty: &Type, rules: &[Rule]) -> Json {
                 Json::integer(10_i64.pow(16)),
             ]
         }
-        Type::Boolean | Type::Flag => vec![Json::integer(1), "yes".into(), empty(), list()],
-        Type::Array(_) => vec![Json::integer(7), "text".into(), empty(), true.into()],
-        Type::StringMap | Type::Object(_) => {
+        ValueType::Boolean | ValueType::Flag => {
+            vec![Json::integer(1), "yes".into(), empty(), list()]
+        }
+        ValueType::Array(_) => vec![Json::integer(7), "text".into(), empty(), true.into()],
+        ValueType::StringMap | ValueType::Object(_) => {
             vec![Json::integer(7), "text".into(), list(), true.into()]
         }
-        Type::OneOrMany(_) => vec![Json::integer(7), "text".into(), true.into()],
+        ValueType::OneOrMany(_) => vec![Json::integer(7), "text".into(), true.into()],
     };
     let place = dice.below(choices.len());
     choices[place].clone()

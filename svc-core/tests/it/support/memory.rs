@@ -7,16 +7,16 @@ use std::{
 
 use async_trait::async_trait;
 use svc_core::{
-    Code, Context, Create, CreateRequest, Created, Delete, DeleteRequest, Draft, Error, Find,
+    Context, Create, CreateRequest, Created, Delete, DeleteRequest, Draft, Error, ErrorCode, Find,
     FindKey, Get, List, ListRequest, LockKey, Page, Problem, Record, Result, Transactions, Update,
     UpdateRequest,
     field_set::LinkKey,
     helper::{MatchKey, emails},
-    link::{Address, Ref, Scope},
+    link::{LinkValue, RecordAddress, Scope},
     model::{Kind, Resource},
-    ops::Savepoint,
+    ops::SavepointAction,
     read::{Json, Object, merge_patch},
-    record::{Computed, Meta},
+    record::{ComputedValue, Meta},
     schema::fill_nested_computed,
     value::{Id, Identifier, Timestamp},
 };
@@ -31,21 +31,21 @@ struct Row {
     modified: Timestamp,
     identifiers: Vec<Identifier>,
     fields: Object,
-    links: Vec<(&'static str, Address)>,
+    links: Vec<(&'static str, RecordAddress)>,
 }
 
 impl Row {
-    fn address(&self) -> Address {
+    fn address(&self) -> RecordAddress {
         let schema = self.kind.schema();
         let parent = schema
             .home
             .and(schema.parent)
             .and_then(|parent| self.link(parent))
             .map(|at| at.id.clone());
-        Address::new(self.kind, self.id.clone(), parent)
+        RecordAddress::new(self.kind, self.id.clone(), parent)
     }
 
-    fn link(&self, name: &str) -> Option<&Address> {
+    fn link(&self, name: &str) -> Option<&RecordAddress> {
         self.links
             .iter()
             .find(|(link, _)| *link == name)
@@ -229,7 +229,7 @@ impl Memory {
         }
     }
 
-    fn has(&self, cx: &Context, at: &Address) -> bool {
+    fn has(&self, cx: &Context, at: &RecordAddress) -> bool {
         lock(&self.rows).iter().any(|row| is_at(row, cx, at))
     }
 
@@ -250,17 +250,17 @@ impl Memory {
         };
         for (name, at) in &row.links {
             let link = LinkKey::named(name).expect("a link of the table");
-            record = record.linked(link, Ref::Local(at.clone()));
+            record = record.linked(link, LinkValue::Local(at.clone()));
         }
         let mut raw = record.into_raw();
         if matches!(R::KIND, Kind::Tagging | Kind::Item) {
-            raw.add_computed("item_type", Computed::Relation(Kind::Person));
+            raw.add_computed("item_type", ComputedValue::Relation(Kind::Person));
         }
         Record::from_raw(raw)
     }
 }
 
-fn is_at(row: &Row, cx: &Context, at: &Address) -> bool {
+fn is_at(row: &Row, cx: &Context, at: &RecordAddress) -> bool {
     let same = row.kind == at.kind && row.id == at.id && row.tenant == cx.tenant.as_str();
     same && at.admits_parent(
         row.kind
@@ -307,9 +307,9 @@ impl<R: Resource> List<R> for Memory {
 
 #[async_trait]
 impl<R: Resource> Get<R> for Memory {
-    async fn get(&self, cx: &Context, at: &Address) -> Result<Option<Record<R>>> {
+    async fn get(&self, cx: &Context, at: &RecordAddress) -> Result<Option<Record<R>>> {
         // A vendor who forgets to look at the parent: the library does (COL-19).
-        let at = Address::top(at.kind, at.id.clone());
+        let at = RecordAddress::top(at.kind, at.id.clone());
         Ok(lock(&self.rows)
             .iter()
             .find(|row| is_at(row, cx, &at))
@@ -322,11 +322,11 @@ impl<R: Resource> Create<R> for Memory {
     async fn create(&self, cx: &Context, request: CreateRequest<R>) -> Result<Created<R>> {
         let draft = request.draft;
         self.check(cx, R::KIND, None, draft.identifiers())?;
-        let missing = |(name, at): &&(&'static str, Address)| {
+        let missing = |(name, at): &&(&'static str, RecordAddress)| {
             let code = if at.kind == Kind::Person {
-                Code::PersonNotFound
+                ErrorCode::PersonNotFound
             } else {
-                Code::LinkNotFound
+                ErrorCode::LinkNotFound
             };
             let problem = Problem::new(code, format!("_links.{name}"), "It leads nowhere.");
             (!self.has(cx, at)).then_some(problem)
@@ -474,10 +474,10 @@ impl Transactions for Memory {
         Ok(())
     }
 
-    async fn savepoint(&self, open: &Before, savepoint: Savepoint) -> Result<()> {
+    async fn savepoint(&self, open: &Before, savepoint: SavepointAction) -> Result<()> {
         match savepoint {
-            Savepoint::Set => lock(&open.mark).clone_from(&lock(&self.rows)),
-            Savepoint::Undo => lock(&self.rows).clone_from(&lock(&open.mark)),
+            SavepointAction::Set => lock(&open.mark).clone_from(&lock(&self.rows)),
+            SavepointAction::Undo => lock(&self.rows).clone_from(&lock(&open.mark)),
             _ => {}
         }
         lock(&self.ended).push(savepoint.sql());

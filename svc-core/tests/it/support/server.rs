@@ -6,19 +6,19 @@ use async_trait::async_trait;
 use http::{HeaderMap, Method};
 use serde_json::Value;
 use svc_core::{
-    Api, ApiBuilder, Base, Context, Tenant, Vendor,
-    api::{Reply, Request},
-    auth::{AnonymousTenant, Authenticator, Caller, Credentials, Identity, Rights},
+    Api, ApiBuilder, BaseUrl, Context, Tenant, Vendor,
+    api::{Request, Response},
+    auth::{Authenticator, Caller, Credentials, Identity, Rights, TenantResolver},
     helper::{
         PersonSignup, RecordAttendance, RecordCanvass, RecordDonation, RecordOutreach,
         RecordSignature, RecordSubmission,
     },
-    link::Address,
+    link::RecordAddress,
     model::{
         AdvocacyCampaign, Event, Form, FundraisingPage, List, Person, Petition, Question,
         Submission, Tag,
     },
-    read::{Json, Limits},
+    read::{Json, JsonLimits},
     value::Timestamp,
 };
 
@@ -39,8 +39,8 @@ impl Authenticator for Door {
 }
 
 #[async_trait]
-impl AnonymousTenant for Door {
-    async fn tenant_of(&self, _: &Address) -> svc_core::Result<Option<Tenant>> {
+impl TenantResolver for Door {
+    async fn tenant_of(&self, _: &RecordAddress) -> svc_core::Result<Option<Tenant>> {
         Ok(Some(Tenant::new("one")))
     }
 }
@@ -107,11 +107,11 @@ pub(crate) struct Answered {
 }
 
 impl Answered {
-    fn of(reply: &Reply) -> Self {
+    fn of(reply: &Response) -> Self {
         let text = String::from_utf8(reply.body.to_vec()).expect("bodies are UTF-8");
         if !text.is_empty() {
             // Strict: no key twice.
-            Json::read(text.as_bytes(), &Limits::own()).expect("bodies are strict JSON");
+            Json::read(text.as_bytes(), &JsonLimits::own()).expect("bodies are strict JSON");
         }
         let json = if text.is_empty() {
             Value::Null
@@ -217,7 +217,7 @@ impl Server {
         context
     }
 
-    fn base(&self) -> Base {
+    fn base(&self) -> BaseUrl {
         self.api.base().clone()
     }
 
@@ -278,7 +278,7 @@ impl Server {
         method: &Method,
         to: &str,
         body: &str,
-    ) -> Reply {
+    ) -> Response {
         let base = self.base();
         let path = to.strip_prefix(base.as_str()).unwrap_or(to);
         let (path, query) = path

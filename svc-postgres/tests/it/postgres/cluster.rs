@@ -11,11 +11,11 @@ use std::{
 use super::server::{Server, options};
 use super::support::{self, proxy::Proxy, server::url_of, until};
 use serde_json::json;
-use svc_core::{ops::Webhooks as _, store::Store as _, value::Timestamp};
-use svc_postgres::{ConnectError, Options, Store};
+use svc_core::{ops::WebhookStore as _, store::Store as _, value::Timestamp};
+use svc_postgres::{ConnectError, PostgresOptions, PostgresStore};
 
 /// A role for which the shared server is a cluster, and options of a schema of its own.
-fn on_a_cluster() -> (String, Options) {
+fn on_a_cluster() -> (String, PostgresOptions) {
     let server = support::server();
     let role = server.cluster_role(server.port());
     (
@@ -38,7 +38,7 @@ fn distributed(role: &str) -> String {
 async fn missing_tables_are_made_and_distributed() {
     let (role, options) = on_a_cluster();
     let options = options.cluster();
-    let opened = (0..4).map(|_| Store::connect(options.clone()));
+    let opened = (0..4).map(|_| PostgresStore::connect(options.clone()));
     for store in futures_util::future::join_all(opened).await {
         store.unwrap();
     }
@@ -47,8 +47,8 @@ async fn missing_tables_are_made_and_distributed() {
     assert_eq!(support::server().psql(&all), "17", "each of them once");
 
     // All of them are removed and made again as they were.
-    Store::remove(&options).await.unwrap();
-    Store::connect(options).await.unwrap();
+    PostgresStore::remove(&options).await.unwrap();
+    PostgresStore::connect(options).await.unwrap();
     let there = format!(
         "SELECT count(*) FROM {role}.pg_dist_partition p JOIN pg_class c ON c.oid = p.logicalrelid::oid"
     );
@@ -59,9 +59,11 @@ async fn missing_tables_are_made_and_distributed() {
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn tables_that_are_not_distributed_are_refused_with_the_option() {
     let (role, options) = on_a_cluster();
-    Store::connect(options.clone()).await.unwrap();
+    PostgresStore::connect(options.clone()).await.unwrap();
     assert_eq!(distributed(&role), "0");
-    let refused = Store::connect(options.clone().cluster()).await.unwrap_err();
+    let refused = PostgresStore::connect(options.clone().cluster())
+        .await
+        .unwrap_err();
     assert!(
         matches!(refused, ConnectError::NotDistributed { .. }),
         "{refused}"
@@ -71,13 +73,15 @@ async fn tables_that_are_not_distributed_are_refused_with_the_option() {
         said.contains("`cluster_") && said.contains("record, tenant") && said.contains("--citus"),
         "{said}"
     );
-    let refused = Store::remove(&options.clone().cluster()).await.unwrap_err();
+    let refused = PostgresStore::remove(&options.clone().cluster())
+        .await
+        .unwrap_err();
     assert!(
         matches!(refused, ConnectError::NotDistributed { .. }),
         "{refused}"
     );
     assert!(
-        Store::is_there(&options).await.unwrap(),
+        PostgresStore::is_there(&options).await.unwrap(),
         "nothing was removed"
     );
 }
@@ -86,17 +90,19 @@ async fn tables_that_are_not_distributed_are_refused_with_the_option() {
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn distributed_tables_are_refused_without_the_option() {
     let (_, options) = on_a_cluster();
-    Store::connect(options.clone().cluster()).await.unwrap();
+    PostgresStore::connect(options.clone().cluster())
+        .await
+        .unwrap();
     for refused in [
-        Store::connect(options.clone()).await.map(drop),
-        Store::remove(&options).await,
+        PostgresStore::connect(options.clone()).await.map(drop),
+        PostgresStore::remove(&options).await,
     ] {
         let refused = refused.unwrap_err();
         assert!(matches!(refused, ConnectError::Distributed(_)), "{refused}");
         assert!(refused.to_string().contains("distributed"), "{refused}");
     }
     assert!(
-        Store::is_there(&options).await.unwrap(),
+        PostgresStore::is_there(&options).await.unwrap(),
         "nothing was removed"
     );
 }
@@ -106,10 +112,10 @@ async fn distributed_tables_are_refused_without_the_option() {
 async fn a_server_without_a_cluster_is_refused_with_the_option() {
     let server = support::server();
     let options = options(&server.url()).schema(&server.schema()).cluster();
-    let refused = Store::connect(options.clone()).await.unwrap_err();
+    let refused = PostgresStore::connect(options.clone()).await.unwrap_err();
     assert!(matches!(refused, ConnectError::NotACluster), "{refused}");
     assert!(
-        !Store::is_there(&options).await.unwrap(),
+        !PostgresStore::is_there(&options).await.unwrap(),
         "nothing was made"
     );
 }
@@ -219,10 +225,10 @@ async fn a_lease_has_one_holder() {
     let options = options(&database.url()).schema(&database.schema());
     let options = options.now(move || Timestamp::from_micros(of_stores.load(Ordering::Relaxed)));
     let (one, other) = (
-        Store::connect(options.clone()).await.unwrap(),
-        Store::connect(options).await.unwrap(),
+        PostgresStore::connect(options.clone()).await.unwrap(),
+        PostgresStore::connect(options).await.unwrap(),
     );
-    let take = async |store: &Store| {
+    let take = async |store: &PostgresStore| {
         store
             .take_lease("loading", Duration::from_secs(10))
             .await

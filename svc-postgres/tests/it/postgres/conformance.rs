@@ -8,19 +8,19 @@ use super::{
 use svc_conformance::{InProcess, Keys, Suite};
 use svc_core::{
     Tenant, Vendor,
-    api::{Api, IfMatch},
+    api::{Api, IfMatchPolicy},
     model::Kind,
-    ops::{Delivered, Dispatch},
+    ops::{DeliveryOutcome, OutboxEntry},
     raw::RawDraft,
-    store::Load,
+    store::ImportedRecord,
     value::{Id, Timestamp},
 };
-use svc_postgres::{KeyOptions, Options, Statements, Store};
+use svc_postgres::{KeyOptions, PostgresOptions, PostgresStore, StatementMode};
 use svc_tower::SvcService;
 
 /// The suite against a store that is opened with these options.
-async fn suite(options: Options) -> Suite {
-    let store = Store::connect(options).await.expect("a store");
+async fn suite(options: PostgresOptions) -> Suite {
+    let store = PostgresStore::connect(options).await.expect("a store");
     let (one, two) = (
         store.ensure_tenant("one").await,
         store.ensure_tenant("two").await,
@@ -28,7 +28,7 @@ async fn suite(options: Options) -> Suite {
     let (one, two) = (one.expect("a tenant"), two.expect("a tenant"));
     // Who creates and changes records is known (LK rows on `creator` and `modified_by`).
     let holder = Id::new("0198f000-0000-7000-8000-000000000001").expect("an id");
-    let person = Load::new(
+    let person = ImportedRecord::new(
         holder.clone(),
         Timestamp::now(),
         RawDraft::empty(Kind::Person),
@@ -56,10 +56,10 @@ async fn suite(options: Options) -> Suite {
     let api = api
         .changes(&shared)
         .webhooks(&shared)
-        .deliver(|_: &Tenant, _: &Dispatch| Ok(Delivered::Done));
+        .deliver(|_: &Tenant, _: &OutboxEntry| Ok(DeliveryOutcome::Done));
     let api = api
         .response_cache(store.clone())
-        .conditional_requests(IfMatch::Optional)
+        .conditional_requests(IfMatchPolicy::Optional)
         .batches();
     let api = api
         .base_url("http://localhost/api/v1/")
@@ -103,7 +103,7 @@ fn the_store_conforms_through_a_pooler() {
     let options = options(&url_of("fenced", bouncer.port()))
         .schema(&schema)
         .row_level_security()
-        .statements(Statements::Unnamed)
+        .statements(StatementMode::Unnamed)
         .cluster();
     svc_conformance::harness::run(|| suite(options)).unwrap();
 }

@@ -17,13 +17,13 @@ use super::{
     support::{self, until},
 };
 use serde_json::json;
-use svc_postgres::Options;
+use svc_postgres::PostgresOptions;
 use tokio::task::JoinSet;
 
 /// Callers at the same time.
 const WRITERS: usize = 16;
 
-fn options(url: &str, schema: &str) -> Options {
+fn options(url: &str, schema: &str) -> PostgresOptions {
     server::options(url).schema(schema)
 }
 

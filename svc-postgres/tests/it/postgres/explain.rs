@@ -2,7 +2,7 @@
 //! scan of `record`, however the statement is planned.
 
 use super::{server::options, support};
-use svc_postgres::{Store, statements_for_tests};
+use svc_postgres::{PostgresStore, statements_for_tests};
 
 /// What a transaction of the store sets before its first statement.
 const SETTINGS: &str = "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET enable_hashjoin = off; \
@@ -78,7 +78,7 @@ fn scans(plan: &str) -> Vec<&str> {
 async fn no_statement_reads_all_of_a_tenant_without_statistics() {
     let database = support::server();
     let schema = database.schema();
-    Store::connect(options(&database.url()).schema(&schema))
+    PostgresStore::connect(options(&database.url()).schema(&schema))
         .await
         .unwrap();
     for (name, text) in statements_for_tests(&schema)
@@ -95,7 +95,7 @@ async fn no_statement_reads_all_of_a_tenant_without_statistics() {
 async fn no_statement_reads_all_records() {
     let database = support::server();
     let schema = database.schema();
-    let store = Store::connect(options(&database.url()).schema(&schema))
+    let store = PostgresStore::connect(options(&database.url()).schema(&schema))
         .await
         .unwrap();
     let tenant = store.ensure_tenant("demo").await.unwrap();

@@ -11,16 +11,16 @@ use std::{
 };
 
 use svc_core::{Tenant, value::Timestamp};
-use svc_postgres::{Options, Store};
+use svc_postgres::{PostgresOptions, PostgresStore};
 use svc_store::laws::{
-    Broken, Laws, NumberedPages, check_feed_among_writers, check_feed_expires, check_filters,
-    check_outgoing, check_webhooks,
+    ContractViolation, NumberedPages, StoreTests, check_feed_among_writers, check_feed_expires,
+    check_filters, check_outgoing, check_webhooks,
 };
 
 /// A database, with new tenants for each history.
 struct Database {
-    store: Store,
-    options: Options,
+    store: PostgresStore,
+    options: PostgresOptions,
     made: AtomicU32,
     _server: support::server::Server,
 }
@@ -31,7 +31,7 @@ impl Database {
         let server =
             support::server::Server::with(&[("fsync", "off"), ("synchronous_commit", "off")]);
         let options = options(&server.url()).schema(&server.schema());
-        let store = Store::connect(options.clone()).await.unwrap();
+        let store = PostgresStore::connect(options.clone()).await.unwrap();
         Self {
             store,
             options,
@@ -40,7 +40,7 @@ impl Database {
         }
     }
 
-    async fn next(&self) -> (Store, [Tenant; 2]) {
+    async fn next(&self) -> (PostgresStore, [Tenant; 2]) {
         let number = self.made.fetch_add(1, Ordering::Relaxed);
         let one = self
             .store
@@ -56,20 +56,20 @@ impl Database {
     }
 }
 
-fn laws(histories: u64) -> Laws {
+fn laws(histories: u64) -> StoreTests {
     let number = |name| {
         std::env::var(name)
             .ok()
             .and_then(|number| number.parse().ok())
     };
-    Laws::new()
+    StoreTests::new()
         .histories(number("SVC_LAWS").unwrap_or(histories))
         .seed(number("SVC_LAWS_SEED").unwrap_or_default())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
-async fn the_store_keeps_the_laws() -> Result<(), Broken> {
+async fn the_store_keeps_the_laws() -> Result<(), ContractViolation> {
     let database = Database::new().await;
     laws(300).check(async || database.next().await).await
 }
@@ -78,7 +78,7 @@ async fn the_store_keeps_the_laws() -> Result<(), Broken> {
 /// has it at a time.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
-async fn haf_11_what_is_to_be_sent_is_what_stands() -> Result<(), Broken> {
+async fn haf_11_what_is_to_be_sent_is_what_stands() -> Result<(), ContractViolation> {
     let database = Database::new().await;
     let (store, tenants) = database.next().await;
     check_outgoing(&std::sync::Arc::new(store), tenants, 1_000).await
@@ -87,7 +87,7 @@ async fn haf_11_what_is_to_be_sent_is_what_stands() -> Result<(), Broken> {
 /// SYN-02, SYN-04: who follows the feed has what is there.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
-async fn syn_02_the_feed_is_complete() -> Result<(), Broken> {
+async fn syn_02_the_feed_is_complete() -> Result<(), ContractViolation> {
     let database = Database::new().await;
     laws(100).check_feed(async || database.next().await).await
 }
@@ -95,7 +95,7 @@ async fn syn_02_the_feed_is_complete() -> Result<(), Broken> {
 /// SYN-08: what is older than an hour goes where changes are kept for an hour.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
-async fn syn_08_old_changes_expire() -> Result<(), Broken> {
+async fn syn_08_old_changes_expire() -> Result<(), ContractViolation> {
     let server = support::server();
     let clock = Arc::new(AtomicI64::new(0));
     let told = Arc::clone(&clock);
@@ -103,7 +103,7 @@ async fn syn_08_old_changes_expire() -> Result<(), Broken> {
         .schema(&server.schema())
         .keep_changes(Duration::from_secs(60 * 60));
     let options = options.now(move || Timestamp::from_micros(told.load(Ordering::SeqCst)));
-    let store = Store::connect(options).await.unwrap();
+    let store = PostgresStore::connect(options).await.unwrap();
     let tenant = store.ensure_tenant("one").await.unwrap();
     check_feed_expires(&store, &tenant, |time| {
         clock.fetch_add(i64::try_from(time.as_micros()).unwrap(), Ordering::SeqCst);
@@ -115,10 +115,13 @@ async fn syn_08_old_changes_expire() -> Result<(), Broken> {
 /// processes have them; `SVC_FEED_CALLS=100000` for many.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
-async fn syn_04_pollers_among_writers_of_two_stores_miss_nothing() -> Result<(), Broken> {
+async fn syn_04_pollers_among_writers_of_two_stores_miss_nothing() -> Result<(), ContractViolation>
+{
     let database = Database::new().await;
     let (one, [tenant, _]) = database.next().await;
-    let other = Store::connect(database.options.clone()).await.unwrap();
+    let other = PostgresStore::connect(database.options.clone())
+        .await
+        .unwrap();
     let calls = std::env::var("SVC_FEED_CALLS")
         .ok()
         .and_then(|number| number.parse().ok());
@@ -129,9 +132,9 @@ async fn syn_04_pollers_among_writers_of_two_stores_miss_nothing() -> Result<(),
 /// of each record shows.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
-async fn flt_01_filters_show_what_each_record_says() -> Result<(), Broken> {
+async fn flt_01_filters_show_what_each_record_says() -> Result<(), ContractViolation> {
     let server = support::server();
-    let store = Store::connect(options(&server.url()).schema(&server.schema()))
+    let store = PostgresStore::connect(options(&server.url()).schema(&server.schema()))
         .await
         .unwrap();
     let (one, two) = (
@@ -150,8 +153,8 @@ async fn flt_12_pollers_miss_nothing() {
     let server = support::server();
     let options = options(&server.url()).schema(&server.schema());
     let stores = [
-        Store::connect(options.clone()).await.unwrap(),
-        Store::connect(options).await.unwrap(),
+        PostgresStore::connect(options.clone()).await.unwrap(),
+        PostgresStore::connect(options).await.unwrap(),
     ];
     let tenant = stores[0].ensure_tenant("demo").await.unwrap();
     crate::polling::misses_nothing(&stores, &tenant, crate::polling::calls()).await;
@@ -169,11 +172,11 @@ async fn syn_11_reads_of_others_among_waiters() {
 /// HOOK-12, HOOK-14: webhooks are kept as they must be, also under row-level security.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
-async fn hook_14_webhooks_are_kept() -> Result<(), Broken> {
+async fn hook_14_webhooks_are_kept() -> Result<(), ContractViolation> {
     let database = Database::new().await;
     let (store, tenants) = database.next().await;
     check_webhooks(&store, tenants).await?;
-    let fenced = Store::connect(database.options.clone().row_level_security())
+    let fenced = PostgresStore::connect(database.options.clone().row_level_security())
         .await
         .unwrap();
     let tenants = [
@@ -187,7 +190,7 @@ async fn hook_14_webhooks_are_kept() -> Result<(), Broken> {
 /// meanwhile.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
-async fn col_23_pages_by_number_agree_with_their_totals() -> Result<(), Broken> {
+async fn col_23_pages_by_number_agree_with_their_totals() -> Result<(), ContractViolation> {
     let database = Database::new().await;
     let (store, [tenant, _]) = database.next().await;
     let pages = Arc::new(NumberedPages::new(store, tenant));

@@ -15,7 +15,7 @@ use super::server::{Server, options};
 use serde_json::{Value, json};
 use svc_core::{
     Tenant,
-    ops::{Delivered, Dispatch},
+    ops::{DeliveryOutcome, OutboxEntry},
     value::{Amount, Timestamp},
 };
 use tokio::task::JoinSet;
@@ -365,10 +365,10 @@ async fn what_is_triggered_is_sent_by_one_of_them() {
     let mut running = JoinSet::new();
     for server in &servers {
         let tell = tell.clone();
-        let deliver = move |_: &Tenant, dispatch: &Dispatch| {
+        let deliver = move |_: &Tenant, dispatch: &OutboxEntry| {
             tell.send(dispatch.id.clone())
                 .map_err(svc_core::Error::unexpected)?;
-            Ok(Delivered::Done)
+            Ok(DeliveryOutcome::Done)
         };
         let api = server
             .store

@@ -4,7 +4,7 @@
 use super::server::{Server, options};
 use super::support::{self, proxy::Proxy, server::url_of};
 use serde_json::json;
-use svc_postgres::{Options, Statements};
+use svc_postgres::{PostgresOptions, StatementMode};
 use tokio::task::JoinSet;
 
 /// Counts what something takes, of what the server has prepared already.
@@ -15,13 +15,13 @@ async fn count(way: &Proxy, what: impl AsyncFn()) -> u64 {
     way.round_trips()
 }
 
-fn check(with: impl FnOnce(Options) -> Options) {
+fn check(with: impl FnOnce(PostgresOptions) -> PostgresOptions) {
     let way = Proxy::start(support::server().port());
     let url = way.url();
     way.block_on(check_over(&way, with(options(&url))));
 }
 
-async fn check_over(way: &Proxy, options: Options) {
+async fn check_over(way: &Proxy, options: PostgresOptions) {
     let server = Server::open(options.schema(&support::server().schema())).await;
     let petition = server.make("petitions", json!({})).await;
     let person = server.make("people", json!({"given_name": "Ada"})).await;
@@ -164,7 +164,7 @@ fn named() {
 #[test]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 fn unnamed() {
-    check(|options| options.statements(Statements::Unnamed));
+    check(|options| options.statements(StatementMode::Unnamed));
 }
 
 /// The settings of a transaction are several messages there, and the worker is asked directly.
@@ -180,5 +180,5 @@ fn as_on_a_cluster() {
 #[test]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 fn with_row_level_security() {
-    check(Options::row_level_security);
+    check(PostgresOptions::row_level_security);
 }

@@ -7,23 +7,25 @@ use svc_core::{
     Context, Tenant,
     api::{Api, ApiBuilder, Request, Vendor},
     auth::{Caller, Identity, Rights},
-    ops::{Delivered, Dispatch},
+    ops::{DeliveryOutcome, OutboxEntry},
     value::Timestamp,
 };
-use svc_postgres::{Options, Store};
+use svc_postgres::{PostgresOptions, PostgresStore};
 
 /// The base of every address.
 pub(crate) const BASE: &str = "http://localhost/";
 
 /// The options of a store whose calls wait as long as a busy machine needs. A test of what is given
 /// up sets less.
-pub(crate) fn options(url: &str) -> Options {
-    Options::new(url).unwrap().patience(Duration::from_secs(60))
+pub(crate) fn options(url: &str) -> PostgresOptions {
+    PostgresOptions::new(url)
+        .unwrap()
+        .patience(Duration::from_secs(60))
 }
 
 #[derive(Clone)]
 pub(crate) struct Server {
-    pub(crate) store: Store,
+    pub(crate) store: PostgresStore,
     pub(crate) api: Api,
     pub(crate) tenant: Tenant,
     /// How long a call may take.
@@ -39,18 +41,18 @@ pub(crate) struct Answer {
 
 impl Server {
     /// On the tables of these options.
-    pub(crate) async fn open(options: Options) -> Self {
-        Self::of(Store::connect(options).await.unwrap(), "demo").await
+    pub(crate) async fn open(options: PostgresOptions) -> Self {
+        Self::of(PostgresStore::connect(options).await.unwrap(), "demo").await
     }
 
     /// For another tenant of a store.
-    pub(crate) async fn of(store: Store, tenant: &str) -> Self {
+    pub(crate) async fn of(store: PostgresStore, tenant: &str) -> Self {
         let tenant = store.ensure_tenant(tenant).await.unwrap();
         Self::with(store, tenant)
     }
 
     /// For a tenant that a store has.
-    pub(crate) fn with(store: Store, tenant: Tenant) -> Self {
+    pub(crate) fn with(store: PostgresStore, tenant: Tenant) -> Self {
         Self {
             api: api(&store).build().unwrap(),
             store,
@@ -60,7 +62,7 @@ impl Server {
     }
 
     /// On the tables of these options, with answers that are kept.
-    pub(crate) async fn keeping(options: Options) -> Self {
+    pub(crate) async fn keeping(options: PostgresOptions) -> Self {
         let mut server = Self::open(options).await;
         server.api = api(&server.store)
             .response_cache(server.store.clone())
@@ -206,7 +208,7 @@ async fn answer(
     address: &str,
     body: serde_json::Value,
     deadline: Option<Duration>,
-) -> svc_core::api::Reply {
+) -> svc_core::api::Response {
     let path = address.strip_prefix(BASE).unwrap_or(address);
     let (path, query) = path
         .split_once('?')
@@ -234,11 +236,11 @@ impl Answer {
     }
 }
 
-fn api(store: &Store) -> ApiBuilder {
+fn api(store: &PostgresStore) -> ApiBuilder {
     let api = store
         .register_all(builder())
         .changes(&std::sync::Arc::new(store.clone()));
-    let api = api.deliver(|_: &Tenant, _: &Dispatch| Ok(Delivered::Done));
+    let api = api.deliver(|_: &Tenant, _: &OutboxEntry| Ok(DeliveryOutcome::Done));
     api.webhooks(&std::sync::Arc::new(store.clone()))
         .authenticator(store.clone())
         .anonymous_helpers(store.clone())

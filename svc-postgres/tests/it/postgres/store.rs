@@ -12,15 +12,17 @@ use super::support::{self, ClosedPort, proxy::Proxy, server::url_of, until};
 use http::{HeaderMap, HeaderValue, Method};
 use serde_json::json;
 use svc_core::{
-    Revision, Tenant,
+    RevisionSource, Tenant,
     api::Request,
     auth::{Authenticator, Caller, Credentials, Identity, Rights},
     link::ShareNames,
     value::Timestamp,
 };
-use svc_postgres::{ConnectError, KeyError, KeyOptions, KeyWebhooks, Options, Store};
+use svc_postgres::{
+    ConnectError, KeyError, KeyOptions, KeyWebhooks, PostgresOptions, PostgresStore,
+};
 
-fn fresh(database: &support::server::Server) -> (Options, String) {
+fn fresh(database: &support::server::Server) -> (PostgresOptions, String) {
     let schema = database.schema();
     (options(&database.url()).schema(&schema), schema)
 }
@@ -35,7 +37,7 @@ async fn tables_are_made_once() {
     for _ in 0..10 {
         (options, schema) = fresh(database);
         let starting: Vec<_> = (0..8)
-            .map(|_| tokio::spawn(Store::connect(options.clone())))
+            .map(|_| tokio::spawn(PostgresStore::connect(options.clone())))
             .collect();
         for store in starting {
             store.await.unwrap().unwrap();
@@ -49,14 +51,14 @@ async fn tables_are_made_once() {
     }
 
     let names = ShareNames::new("one", "other").unwrap();
-    let refused = Store::connect(options.clone().share_names(names))
+    let refused = PostgresStore::connect(options.clone().share_names(names))
         .await
         .unwrap_err();
     assert!(matches!(refused, ConnectError::ShareNames(_)), "{refused}");
     database.psql(&format!(
         "INSERT INTO {schema}.migration VALUES (99, 'later', 'x', 0)"
     ));
-    let refused = Store::connect(options.clone()).await.unwrap_err();
+    let refused = PostgresStore::connect(options.clone()).await.unwrap_err();
     assert!(
         matches!(
             refused,
@@ -70,22 +72,22 @@ async fn tables_are_made_once() {
     database.psql(&format!(
         "DELETE FROM {schema}.migration WHERE number = 99; UPDATE {schema}.migration SET checksum = checksum || 'x'"
     ));
-    let refused = Store::connect(options.clone()).await.unwrap_err();
+    let refused = PostgresStore::connect(options.clone()).await.unwrap_err();
     assert!(matches!(refused, ConnectError::Damaged(1)), "{refused}");
     // Tables that are not known to be ours are not removed, whatever they are called.
     assert!(matches!(
-        Store::remove(&options).await,
+        PostgresStore::remove(&options).await,
         Err(ConnectError::NotOurs(_))
     ));
     database.psql(&format!(
         "UPDATE {schema}.migration SET checksum = rtrim(checksum, 'x')"
     ));
-    Store::remove(&options).await.unwrap();
+    PostgresStore::remove(&options).await.unwrap();
     assert!(matches!(
-        Store::remove(&options).await,
+        PostgresStore::remove(&options).await,
         Err(ConnectError::NotOurs(_))
     ));
-    Store::connect(options).await.unwrap();
+    PostgresStore::connect(options).await.unwrap();
 }
 
 /// UND-42: what cannot be used is said in a line that names no password.
@@ -99,11 +101,12 @@ async fn what_cannot_be_used_is_said() {
         text
     };
     assert!(
-        said(Options::new("postgres://svc:planted@localhost:port/x").unwrap_err()).contains("URL")
+        said(PostgresOptions::new("postgres://svc:planted@localhost:port/x").unwrap_err())
+            .contains("URL")
     );
     assert!(
         said(
-            Store::connect(fresh(database).0.schema("a; DROP"))
+            PostgresStore::connect(fresh(database).0.schema("a; DROP"))
                 .await
                 .unwrap_err()
         )
@@ -114,13 +117,16 @@ async fn what_cannot_be_used_is_said() {
         "postgres://svc:planted@127.0.0.1:{}/postgres",
         closed.number()
     ));
-    assert!(said(Store::connect(refused).await.unwrap_err()).contains("PostgreSQL"));
+    assert!(said(PostgresStore::connect(refused).await.unwrap_err()).contains("PostgreSQL"));
     let nowhere = database.url().replace("/postgres", "/nowhere");
-    assert!(said(Store::connect(options(&nowhere)).await.unwrap_err()).contains("nowhere"));
+    assert!(said(PostgresStore::connect(options(&nowhere)).await.unwrap_err()).contains("nowhere"));
     #[cfg(not(feature = "tls"))]
     {
         let encrypted = format!("{}?sslmode=require", database.url());
-        assert!(matches!(Options::new(&encrypted), Err(ConnectError::NoTls)));
+        assert!(matches!(
+            ServerArgs::new(&encrypted),
+            Err(ConnectError::NoTls)
+        ));
     }
 }
 
@@ -131,10 +137,10 @@ async fn keys() {
     let database = support::server();
     let (options, schema) = fresh(database);
     let (one, other) = (
-        Store::connect(options.clone()).await.unwrap(),
-        Store::connect(options.clone()).await.unwrap(),
+        PostgresStore::connect(options.clone()).await.unwrap(),
+        PostgresStore::connect(options.clone()).await.unwrap(),
     );
-    let cached = Store::connect(options.key_cache(Duration::from_secs(60 * 60)))
+    let cached = PostgresStore::connect(options.key_cache(Duration::from_secs(60 * 60)))
         .await
         .unwrap();
     let (acme, beta) = (
@@ -145,7 +151,7 @@ async fn keys() {
         .create_key(&acme, KeyOptions::new("form").read_only())
         .await
         .unwrap();
-    let holder = async |store: &Store, token: &str| {
+    let holder = async |store: &PostgresStore, token: &str| {
         let (headers, extensions) = (http::HeaderMap::new(), http::Extensions::new());
         let credentials = Credentials::new(Some(token), &headers, &extensions, Timestamp::now());
         store
@@ -234,7 +240,7 @@ async fn keys() {
 async fn reads_go_to_a_replica() {
     let primary = support::server::Server::start();
     let options = options(&primary.url());
-    Store::connect(options.clone()).await.unwrap();
+    PostgresStore::connect(options.clone()).await.unwrap();
     let standby = primary.standby("reads");
     let way = Proxy::start(standby.port());
     let server = Server::open(options.read_from(&way.url()).unwrap()).await;
@@ -272,7 +278,7 @@ async fn a_tenant_is_asked_where_it_is() {
     let database = support::server::Server::start();
     let [front, its, others] = [(); 3].map(|()| Proxy::start(database.port()));
     let role = database.cluster_role(its.port());
-    let store = Store::connect(options(&url_of(&role, front.port())).cluster())
+    let store = PostgresStore::connect(options(&url_of(&role, front.port())).cluster())
         .await
         .unwrap();
     for name in ["one", "other"] {
@@ -396,7 +402,7 @@ async fn the_second_fence() {
         "CREATE ROLE {role} LOGIN; CREATE SCHEMA {schema} AUTHORIZATION {role}"
     ));
     let url = database.url().replace("svc@", &format!("{role}@"));
-    let store = Store::connect(options(&url).schema(&schema).row_level_security())
+    let store = PostgresStore::connect(options(&url).schema(&schema).row_level_security())
         .await
         .unwrap();
     // Another start asks for nothing that would have to wait for a reader such as `pg_dump`, which
@@ -408,7 +414,7 @@ async fn the_second_fence() {
         ))
         .await
         .unwrap();
-    Store::connect(options(&url).schema(&schema).row_level_security())
+    PostgresStore::connect(options(&url).schema(&schema).row_level_security())
         .await
         .unwrap();
     reader.batch_execute("COMMIT").await.unwrap();

@@ -12,7 +12,7 @@ use super::{
 };
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use serde_json::json;
-use svc_postgres::{ConnectError, Store};
+use svc_postgres::{ConnectError, PostgresStore};
 
 /// An authority's certificate, and that of a server of this name with its key, all in PEM.
 fn certificates(name: &str) -> (String, String, String) {
@@ -65,7 +65,7 @@ async fn the_way_is_encrypted() {
     let (other, ..) = certificates("localhost");
     let forged = options(&named).trusting(other.as_bytes()).unwrap();
     for options in [elsewhere, forged, options(&named)] {
-        let refused = Store::connect(options).await.unwrap_err();
+        let refused = PostgresStore::connect(options).await.unwrap_err();
         assert!(matches!(refused, ConnectError::Postgres(_)), "{refused}");
         assert!(refused.to_string().contains("TLS"), "{refused}");
     }
@@ -75,9 +75,9 @@ async fn the_way_is_encrypted() {
     database.psql("ALTER SYSTEM SET ssl = off");
     database.restart();
     let trusting = |url: &str| options(url).trusting(authority.as_bytes()).unwrap();
-    let refused = Store::connect(trusting(&format!("{named}?sslmode=require")))
+    let refused = PostgresStore::connect(trusting(&format!("{named}?sslmode=require")))
         .await
         .unwrap_err();
     assert!(refused.to_string().contains("TLS"), "{refused}");
-    Store::connect(trusting(&named)).await.unwrap();
+    PostgresStore::connect(trusting(&named)).await.unwrap();
 }

@@ -11,10 +11,10 @@ use svc_core::{
     model::Kind,
     raw::RawDraft,
     read::Object,
-    store::Load,
+    store::ImportedRecord,
     value::{Identifier, Timestamp},
 };
-use svc_postgres::{ConnectError, Options, Statements, Store};
+use svc_postgres::{ConnectError, PostgresOptions, PostgresStore, StatementMode};
 use tokio::task::JoinSet;
 
 /// How long a call waits where a test asserts that it is refused.
@@ -30,10 +30,12 @@ async fn sign_up(server: &Server, name: &str) -> Answer {
 
 /// A server with the tables of `server` whose calls give up soon. The caller asserts its refusals
 /// and nothing else.
-async fn impatient(server: &Server, options: Options) -> Server {
+async fn impatient(server: &Server, options: PostgresOptions) -> Server {
     let mut store = None;
     until("the store is open", async || {
-        store = Store::connect(options.clone().patience(SHORT)).await.ok();
+        store = PostgresStore::connect(options.clone().patience(SHORT))
+            .await
+            .ok();
         store.is_some()
     })
     .await;
@@ -126,7 +128,7 @@ async fn a_host_that_is_silent() {
     });
     assert_eq!(futures_util::future::join_all(calls).await, [200; 8]);
     let alone = format!("postgres://svc@{address}/postgres?connect_timeout=1");
-    let refused = Store::connect(options(&alone).schema(&schema))
+    let refused = PostgresStore::connect(options(&alone).schema(&schema))
         .await
         .unwrap_err();
     assert!(matches!(refused, ConnectError::Silent), "{refused}");
@@ -268,7 +270,7 @@ async fn a_pooler_that_is_restarted() {
     let pooler = Arc::new(Bouncer::start(database, 3));
     let options = options(&pooler.url())
         .schema(&database.schema())
-        .statements(Statements::Unnamed);
+        .statements(StatementMode::Unnamed);
     let mut server = Server::open(options).await;
     server.deadline = Some(DEADLINE);
     let mut taken = 0;
@@ -413,7 +415,7 @@ async fn errors_of_each_class() {
         database.psql(&format!(
             "UPDATE {schema}.planted SET state = '{state}', failures = {many}; ALTER SEQUENCE {schema}.attempts RESTART"
         ));
-        let person = Load::new(
+        let person = ImportedRecord::new(
             uuid::Uuid::new_v4().into(),
             Timestamp::now(),
             RawDraft::empty(Kind::Person),

@@ -6,28 +6,29 @@ use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
-use svc_core::error::{Code, Error, ErrorKind, Problem};
+use svc_core::error::{Error, ErrorCode, ErrorKind, Problem};
 use svc_core::value::Timestamp;
 use tempfile::TempDir;
 
-use super::Job;
+use super::WriteTransaction;
 use crate::error::{Result, StoreError};
-use crate::{Options, Store};
+use crate::{SqliteOptions, SqliteStore};
 
-type Boxed<T> = Box<dyn Fn(&mut Job<'_>) -> Result<T> + Send>;
+type Boxed<T> = Box<dyn Fn(&mut WriteTransaction<'_>) -> Result<T> + Send>;
 
 /// What a caller outside of this crate is answered.
 type Answer<T> = svc_core::Result<T>;
 
 /// An open store with one table for the tests.
 struct Bench {
-    store: Store,
+    store: SqliteStore,
     folder: TempDir,
 }
 
-fn bench(options: impl FnOnce(Options) -> Options) -> Bench {
+fn bench(options: impl FnOnce(SqliteOptions) -> SqliteOptions) -> Bench {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::open(options(Options::new(folder.path().join("data.db")))).unwrap();
+    let store =
+        SqliteStore::open(options(SqliteOptions::new(folder.path().join("data.db")))).unwrap();
     let bench = Bench { store, folder };
     bench
         .write(|job| {
@@ -42,7 +43,7 @@ fn bench(options: impl FnOnce(Options) -> Options) -> Bench {
 impl Bench {
     fn write<T: Send + 'static>(
         &self,
-        work: impl Fn(&mut Job<'_>) -> Result<T> + Send + 'static,
+        work: impl Fn(&mut WriteTransaction<'_>) -> Result<T> + Send + 'static,
     ) -> Answer<T> {
         block_on(run(&self.store, None, work))
     }
@@ -66,7 +67,7 @@ impl Bench {
     /// The same file, opened again after something has happened to it.
     fn reopened(
         self,
-        options: impl FnOnce(Options) -> Options,
+        options: impl FnOnce(SqliteOptions) -> SqliteOptions,
         meanwhile: impl FnOnce(&Path),
     ) -> Self {
         let Self { store, folder } = self;
@@ -74,7 +75,7 @@ impl Bench {
         drop(store);
         meanwhile(&path);
         Self {
-            store: Store::open(options(Options::new(path))).unwrap(),
+            store: SqliteStore::open(options(SqliteOptions::new(path))).unwrap(),
             folder,
         }
     }
@@ -105,13 +106,13 @@ impl Bench {
 }
 
 fn run<T, F>(
-    store: &Store,
+    store: &SqliteStore,
     deadline: Option<Instant>,
     work: F,
 ) -> impl Future<Output = Answer<T>> + Send + 'static + use<T, F>
 where
     T: Send + 'static,
-    F: Fn(&mut Job<'_>) -> Result<T> + Send + 'static,
+    F: Fn(&mut WriteTransaction<'_>) -> Result<T> + Send + 'static,
 {
     let write = store.writer().run(deadline, work);
     async move { Ok(write.await?) }
@@ -128,7 +129,7 @@ fn poll<T>(future: &mut (impl Future<Output = T> + Unpin)) -> Poll<T> {
     std::pin::Pin::new(future).poll(&mut Context::from_waker(Waker::noop()))
 }
 
-fn note(text: &'static str) -> impl Fn(&mut Job<'_>) -> Result<()> + Send + 'static {
+fn note(text: &'static str) -> impl Fn(&mut WriteTransaction<'_>) -> Result<()> + Send + 'static {
     move |job| {
         job.file
             .prepare_cached("INSERT INTO note (text) VALUES (?1)")?
@@ -177,7 +178,7 @@ fn gate() -> (Gate, impl Fn() + Send + Sync + 'static) {
 
 /// Queues `works` so that all of them share one transaction, and hands back what each was answered.
 fn together<T: Send + 'static>(
-    options: impl FnOnce(Options) -> Options,
+    options: impl FnOnce(SqliteOptions) -> SqliteOptions,
     works: Vec<Boxed<T>>,
 ) -> (Bench, Vec<Answer<T>>) {
     let (gate, hold) = gate();
@@ -224,7 +225,7 @@ fn no_return_before_commit() {
 /// UND-36: the writer's own connection syncs fully, and logs.
 #[test]
 fn settings_of_the_writer() {
-    let read = |options: fn(Options) -> Options| {
+    let read = |options: fn(SqliteOptions) -> SqliteOptions| {
         bench(options)
             .write(|job| {
                 let setting = |name: &str| {
@@ -245,7 +246,7 @@ fn settings_of_the_writer() {
     };
     assert_eq!(read(|options| options), ("wal".to_owned(), 2, 1, 1));
     assert_eq!(
-        read(Options::synchronous_normal),
+        read(SqliteOptions::synchronous_normal),
         ("wal".to_owned(), 1, 1, 1)
     );
 }
@@ -276,7 +277,7 @@ fn kinds<T>(answers: &[Answer<T>]) -> Vec<Result<&T, &ErrorKind>> {
 
 #[test]
 fn a_failing_job_is_undone_alone() {
-    let in_use = Problem::general(Code::NameInUse, "in use");
+    let in_use = Problem::general(ErrorCode::NameInUse, "in use");
     let refused = in_use.clone();
     let (bench, answers) = together(
         |options| options,
@@ -354,7 +355,7 @@ fn tenants_are_served_in_turn() {
     let order = Arc::new(Mutex::new(Vec::new()));
     let write = |tenant: i64, number: usize| {
         let order = Arc::clone(&order);
-        let job = move |_: &mut Job<'_>| {
+        let job = move |_: &mut WriteTransaction<'_>| {
             order.lock().unwrap().push((tenant, number));
             Ok(())
         };
@@ -413,12 +414,12 @@ fn small_transactions_are_for_tenants_with_many_writes() {
         assert!(poll(&mut first).is_pending());
         gate.waits.recv().unwrap();
         let write = |tenant: &i64| {
-            Box::pin(
-                bench
-                    .store
-                    .writer()
-                    .run_for(*tenant, None, |_: &mut Job<'_>| Ok(()), true),
-            )
+            Box::pin(bench.store.writer().run_for(
+                *tenant,
+                None,
+                |_: &mut WriteTransaction<'_>| Ok(()),
+                true,
+            ))
         };
         let mut answers: Vec<_> = tenants.iter().map(write).collect();
         assert!(answers.iter_mut().all(|answer| poll(answer).is_pending()));
@@ -683,7 +684,7 @@ fn a_busy_file_is_unavailable_and_recovers() {
 #[test]
 fn a_full_file_is_unavailable_and_recovers() {
     let bench = bench(|options| options.max_page_count(240));
-    let large = |job: &mut Job<'_>| {
+    let large = |job: &mut WriteTransaction<'_>| {
         note("large")(job)?;
         job.file
             .execute("INSERT INTO note (text) VALUES (hex(zeroblob(200000)))", ())?;
@@ -760,7 +761,7 @@ fn the_log_stays_short() {
             for number in 0..40 {
                 let paused = (number % 4 == 0).then(|| pause.write().unwrap());
                 // About 500 pages.
-                let large = |job: &mut Job<'_>| {
+                let large = |job: &mut WriteTransaction<'_>| {
                     Ok(job
                         .file
                         .execute("INSERT INTO note VALUES (hex(randomblob(500000)))", ())?)
@@ -809,7 +810,7 @@ fn many_callers() {
                 tokio::spawn(async move {
                     for _ in 0..EACH {
                         let number = next.fetch_add(1, Ordering::SeqCst);
-                        let work = move |job: &mut Job<'_>| {
+                        let work = move |job: &mut WriteTransaction<'_>| {
                             job.file
                                 .prepare_cached("INSERT INTO note (text) VALUES (?1)")?
                                 .execute([number.to_string()])?;

@@ -17,10 +17,10 @@ use svc_core::helper::{
 };
 use svc_core::link::Dialect;
 use svc_core::raw::RawDraft;
-use svc_core::store::Load;
+use svc_core::store::ImportedRecord;
 use svc_core::value::{Id, Timestamp};
 use svc_core::{Api, Tenant, Vendor, model::Kind, ops};
-use svc_sqlite::{KeyOptions, KeyWebhooks, NewKey, Options, Store};
+use svc_sqlite::{CreatedKey, KeyOptions, KeyWebhooks, SqliteOptions, SqliteStore};
 use svc_tower::{Cors, SvcService};
 use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
@@ -39,7 +39,7 @@ pub(crate) struct Fixture {
     /// The keys by the names that transcripts use.
     keys: BTreeMap<&'static str, String>,
     service: SvcService,
-    pub(crate) store: Store,
+    pub(crate) store: SqliteStore,
     runtime: Runtime,
     _folder: TempDir,
 }
@@ -56,7 +56,8 @@ impl Fixture {
     pub(crate) fn open(set_up: &[&str]) -> Self {
         crate::log::listen();
         let folder = tempfile::tempdir().expect("a folder");
-        let store = Store::open(Options::new(folder.path().join("rows.db"))).expect("a store");
+        let store =
+            SqliteStore::open(SqliteOptions::new(folder.path().join("rows.db"))).expect("a store");
         let base = value(set_up, "base")
             .unwrap_or("http://api.example.org/api/v1/")
             .to_owned();
@@ -146,14 +147,17 @@ impl Fixture {
         self.wait(async {
             let tenant = self.store.ensure_tenant("one").await.expect("a tenant");
             self.store
-                .seed(&tenant, vec![Load::new(id, Timestamp::now(), draft)])
+                .seed(
+                    &tenant,
+                    vec![ImportedRecord::new(id, Timestamp::now(), draft)],
+                )
                 .await
                 .expect("a record");
         });
     }
 
     /// A new key of a tenant.
-    pub(crate) fn issue(&self, tenant: &str, options: KeyOptions) -> NewKey {
+    pub(crate) fn issue(&self, tenant: &str, options: KeyOptions) -> CreatedKey {
         self.wait(async {
             let tenant = self.store.ensure_tenant(tenant).await.expect("a tenant");
             self.store
@@ -247,14 +251,14 @@ impl Fixture {
 type Change = fn(ApiBuilder) -> ApiBuilder;
 
 /// The API as a set-up says.
-fn api(store: &Store, set_up: &[&str]) -> ApiBuilder {
+fn api(store: &SqliteStore, set_up: &[&str]) -> ApiBuilder {
     let has = |word: &str| set_up.contains(&word);
     let builder = Api::builder(Vendor::new("Example", "Rows").motd("Welcome"));
     let mut api = store
         .register_all(builder)
         .response_cache(store.clone())
         .authenticator(store.clone());
-    api = api.deliver(|_: &Tenant, _: &ops::Dispatch| Ok(ops::Delivered::Done));
+    api = api.deliver(|_: &Tenant, _: &ops::OutboxEntry| Ok(ops::DeliveryOutcome::Done));
     if let Some(prefix) = value(set_up, "prefix") {
         api = api.dialect(Dialect::with_prefix(prefix).expect("a prefix"));
     }

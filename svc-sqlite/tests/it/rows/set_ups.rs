@@ -1,7 +1,7 @@
 //! However the server is set up, it conforms: the suite at its lowest intensity against each
 //! set-up. `.ci/run settings` runs it.
 
-use svc_conformance::{Intensity, Outcome};
+use svc_conformance::{Intensity, RequirementOutcome};
 
 use crate::rows::fixture::Fixture;
 
@@ -13,15 +13,15 @@ fn conforms(set_up: &str, known: &[&str], rows: &[&str]) {
         .wait(fixture.suite().intensity(Intensity::Quick).run())
         .expect("a run");
     let broken = report
-        .with(Outcome::Fail)
-        .chain(report.with(Outcome::Error));
+        .with(RequirementOutcome::Fail)
+        .chain(report.with(RequirementOutcome::Error));
     let broken: Vec<&str> = broken.map(|row| row.id.as_str()).collect();
     assert_eq!(broken, known, "set up as {set_up:?}: {report}");
     for id in rows {
         let row = report.row(id).unwrap_or_else(|| panic!("no row {id}"));
         assert_eq!(
             row.outcome,
-            Outcome::Pass,
+            RequirementOutcome::Pass,
             "{id} where the server is set up as {set_up:?}: {}",
             row.reason
         );

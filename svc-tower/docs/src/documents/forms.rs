@@ -4,18 +4,18 @@
 use serde_json::{Map, Value, json};
 use svc_core::{
     api::Api,
-    context::Base,
-    link::{Address, Scope, Target},
+    context::BaseUrl,
+    link::{RecordAddress, Scope, Target},
 };
 
-use super::openapi::{Route, openapi, routes};
+use super::openapi::{OpenApiPath, openapi, routes};
 
 /// The name of the list of all routes.
 pub(crate) const ROUTES: &str = "routes";
 
 /// The document of this name: the list of all routes, or what a form has to know of one. `None` for
 /// another name.
-pub(crate) fn form(api: &Api, base: &Base, name: &str) -> Option<Value> {
+pub(crate) fn form(api: &Api, base: &BaseUrl, name: &str) -> Option<Value> {
     let routes = routes(api, base);
     if name == ROUTES {
         return Some(list(api, base, &openapi(api, base), &routes));
@@ -36,9 +36,9 @@ pub(crate) fn form(api: &Api, base: &Base, name: &str) -> Option<Value> {
 }
 
 /// Every route with its operations: what each does, and what it answers with.
-fn list(api: &Api, base: &Base, whole: &Value, routes: &[Route]) -> Value {
+fn list(api: &Api, base: &BaseUrl, whole: &Value, routes: &[OpenApiPath]) -> Value {
     let mut listed = Vec::new();
-    for Route { path, target, .. } in routes {
+    for OpenApiPath { path, target, .. } in routes {
         let Some(item) = whole.get("paths").and_then(|paths| paths.get(path)) else {
             continue;
         };
@@ -86,8 +86,8 @@ fn list(api: &Api, base: &Base, whole: &Value, routes: &[Route]) -> Value {
 
 /// The name of a route, from what it leads to; `None` for what takes nothing.
 fn name_of(target: &Target) -> Option<String> {
-    let below = |address: &Address, name: &str| format!("{}_{name}", address.kind.singular());
-    let helper = |container: &Option<Address>, relation: &str| match container {
+    let below = |address: &RecordAddress, name: &str| format!("{}_{name}", address.kind.singular());
+    let helper = |container: &Option<RecordAddress>, relation: &str| match container {
         Some(container) => below(container, relation),
         None => relation.to_owned(),
     };

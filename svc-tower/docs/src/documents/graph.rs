@@ -12,7 +12,7 @@ use svc_core::{
 #[derive(Debug)]
 pub(crate) struct Graph {
     pub(crate) kinds: Vec<KindNode>,
-    pub(crate) lines: Vec<Line>,
+    pub(crate) lines: Vec<GraphEdge>,
     pub(crate) helpers: Vec<HelperNode>,
 }
 
@@ -25,9 +25,9 @@ pub(crate) struct KindNode {
 
 /// All links between the records of two kinds, in either direction.
 #[derive(Debug)]
-pub(crate) struct Line {
+pub(crate) struct GraphEdge {
     pub(crate) ends: [Kind; 2],
-    pub(crate) links: Vec<LinkOf>,
+    pub(crate) links: Vec<EdgeLink>,
     /// Whether records of one kind are listed below those of the other. Other lines only say who
     /// did something, or what else belongs to it.
     pub(crate) lists: bool,
@@ -35,7 +35,7 @@ pub(crate) struct Line {
 
 /// A link of a kind.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct LinkOf {
+pub(crate) struct EdgeLink {
     pub(crate) kind: Kind,
     pub(crate) link: &'static LinkSpec,
     pub(crate) declared: bool,
@@ -49,7 +49,7 @@ pub(crate) struct HelperNode {
     pub(crate) declared: bool,
 }
 
-impl Line {
+impl GraphEdge {
     pub(crate) fn is_declared(&self) -> bool {
         self.links.iter().any(|link| link.declared)
     }
@@ -69,7 +69,7 @@ impl Graph {
                 declared: api.is_sent(kind),
             })
             .collect();
-        let mut lines: Vec<Line> = Vec::new();
+        let mut lines: Vec<GraphEdge> = Vec::new();
         for &kind in Kind::ALL {
             let sent = api.sent_links(kind);
             for link in kind.schema().links {
@@ -77,7 +77,7 @@ impl Graph {
                     continue;
                 };
                 let declared = api.is_sent(kind) && sent.contains(&link.name);
-                let found = LinkOf {
+                let found = EdgeLink {
                     kind,
                     link,
                     declared,
@@ -87,7 +87,7 @@ impl Graph {
                         known.lists |= lists;
                         known.links.push(found);
                     }
-                    None => lines.push(Line {
+                    None => lines.push(GraphEdge {
                         ends: [kind, other],
                         links: vec![found],
                         lists,
@@ -111,7 +111,7 @@ impl Graph {
     pub(crate) fn is_whole(&self) -> bool {
         self.kinds.iter().all(|node| node.declared)
             && self.helpers.iter().all(|node| node.declared)
-            && self.lines.iter().all(Line::is_declared)
+            && self.lines.iter().all(GraphEdge::is_declared)
     }
 }
 

@@ -15,11 +15,12 @@ mod parameters;
 mod refusals;
 pub(crate) mod search;
 
-pub use example::{ExampleRequest, Language, indented};
+pub use example::{ExampleRequest, SnippetLanguage, indented};
 pub use json_schema::json_schema;
 pub use openapi::openapi;
 pub use page::{
-    DocField, DocLink, DocOperation, DocPage, DocPages, DocRule, Entry, Facts, Listing, Subject,
+    DocField, DocLink, DocLinkGroup, DocOperation, DocPage, DocPages, DocReference, DocRequirement,
+    DocSubject, DocTable,
 };
 
 pub use svc_core::api::{capabilities, json_schema_names};

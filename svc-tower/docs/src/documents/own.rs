@@ -3,19 +3,19 @@
 use svc_core::{
     api::Api,
     model::Kind,
-    schema::{Field, Mode, Narrow, Narrowing, ObjectSchema, Type},
+    schema::{Constraint, Constraints, FieldMode, FieldSpec, ObjectSchema, ValueType},
 };
 
 /// A field or a member as this server has it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Own<'a> {
-    pub(super) field: &'static Field,
-    pub(super) narrow: Option<&'a Narrow>,
+pub(super) struct EffectiveField<'a> {
+    pub(super) field: &'static FieldSpec,
+    pub(super) narrow: Option<&'a Constraint>,
 }
 
-impl From<&'static Field> for Own<'_> {
+impl From<&'static FieldSpec> for EffectiveField<'_> {
     /// As the interface has it.
-    fn from(field: &'static Field) -> Self {
+    fn from(field: &'static FieldSpec) -> Self {
         Self {
             field,
             narrow: None,
@@ -23,7 +23,7 @@ impl From<&'static Field> for Own<'_> {
     }
 }
 
-impl<'a> Own<'a> {
+impl<'a> EffectiveField<'a> {
     /// The fields of a kind that leave this server.
     pub(super) fn sent(api: &'a Api, kind: Kind) -> impl Iterator<Item = Self> {
         Self::of(api, kind)
@@ -47,7 +47,7 @@ impl<'a> Own<'a> {
     /// The fields of a table.
     pub(super) fn in_table(
         table: &'static ObjectSchema,
-        narrowing: Option<&'a Narrowing>,
+        narrowing: Option<&'a Constraints>,
     ) -> impl Iterator<Item = Self> {
         let narrow = move |name| narrowing.and_then(|narrowing| narrowing.member(name));
         table.fields.iter().map(move |field| Self {
@@ -57,14 +57,14 @@ impl<'a> Own<'a> {
     }
 
     /// What is narrower at the members of the field.
-    pub(super) fn members(self) -> Option<&'a Narrowing> {
+    pub(super) fn members(self) -> Option<&'a Constraints> {
         self.narrow
             .map(|narrow| &narrow.members)
             .filter(|members| !members.is_empty())
     }
 
     pub(super) fn is_required(self) -> bool {
-        self.field.mode == Mode::Required || self.narrow.is_some_and(|narrow| narrow.required)
+        self.field.mode == FieldMode::Required || self.narrow.is_some_and(|narrow| narrow.required)
     }
 
     pub(super) fn is_readable(self) -> bool {
@@ -83,7 +83,7 @@ impl<'a> Own<'a> {
     /// What it is where a create leaves it out.
     pub(super) fn default(self) -> Option<&'a str> {
         let table = match self.field.mode {
-            Mode::Default(value) => Some(value),
+            FieldMode::Default(value) => Some(value),
             _ => None,
         };
         self.narrow
@@ -145,7 +145,7 @@ impl<'a> Own<'a> {
     pub(super) fn is_text(self) -> bool {
         matches!(
             self.field.ty,
-            Type::String | Type::FlexEnum(_) | Type::Array(Type::String)
+            ValueType::String | ValueType::FlexEnum(_) | ValueType::Array(ValueType::String)
         )
     }
 }

@@ -3,16 +3,20 @@
 use svc_core::{
     api::Api,
     link::{Scope, Target},
-    operation::Output,
-    page::Parameter,
+    operation::ResponseBodyKind,
+    page::QueryParameter,
 };
 
 /// The parameters of a collection (COL-29, UND-14), with filters and an order where it has all
 /// records of a kind (FLT-01, FLT-09), or of the change feed (SYN-05).
-pub(super) fn parameters(api: &Api, output: Output, target: &Target) -> Vec<Parameter> {
+pub(super) fn parameters(
+    api: &Api,
+    output: ResponseBodyKind,
+    target: &Target,
+) -> Vec<QueryParameter> {
     match (output, target) {
         (
-            Output::Collection,
+            ResponseBodyKind::Collection,
             Target::Collection {
                 kind,
                 scope: Scope::All,
@@ -22,8 +26,8 @@ pub(super) fn parameters(api: &Api, output: Output, target: &Target) -> Vec<Para
             .into_iter()
             .chain(api.filter_parameters(*kind))
             .collect(),
-        (Output::Collection, _) => api.parameters(),
-        (Output::Changes, _) => api.changes_parameters(),
+        (ResponseBodyKind::Collection, _) => api.parameters(),
+        (ResponseBodyKind::Changes, _) => api.changes_parameters(),
         _ => Vec::new(),
     }
 }

@@ -3,59 +3,59 @@
 
 use http::Method;
 use svc_core::{
-    api::{Api, IfMatch, Offered},
-    error::Code,
+    api::{Api, IfMatchPolicy, OfferedOperation},
+    error::ErrorCode,
     helper::{FunctionName, HelperName},
     link::{Scope, Target},
     model::Kind,
-    operation::{Input, Key, Output},
-    schema::{LinkTarget, LinkWrite, ObjectSchema, OnDelete, Rule},
+    operation::{KeyRequirement, RequestBodyKind, ResponseBodyKind},
+    schema::{FieldRule, LinkTarget, LinkWrite, ObjectSchema, OnDelete},
 };
 
-use super::own::Own;
+use super::own::EffectiveField;
 
 /// The codes that are about this operation, each once; what can happen to any request is left out.
-pub(super) fn of(api: &Api, offered: &Offered, target: &Target) -> Vec<Code> {
+pub(super) fn of(api: &Api, offered: &OfferedOperation, target: &Target) -> Vec<ErrorCode> {
     let mut codes = Vec::new();
     let spec = offered.spec();
-    if offered.key() != Key::NotNeeded {
-        codes.extend([Code::KeyInvalid, Code::KeyNotAllowed]);
+    if offered.key() != KeyRequirement::NotNeeded {
+        codes.extend([ErrorCode::KeyInvalid, ErrorCode::KeyNotAllowed]);
     }
     if has_id(target) {
-        codes.push(Code::ResourceNotFound);
+        codes.push(ErrorCode::ResourceNotFound);
     }
     match spec.success(api.response_style()).output {
-        Output::Collection => {
-            codes.push(Code::PageInvalid);
+        ResponseBodyKind::Collection => {
+            codes.push(ErrorCode::PageInvalid);
             if let Target::Collection {
                 kind,
                 scope: Scope::All,
             } = target
                 && !api.filterable(*kind).is_empty()
             {
-                codes.push(Code::FilterInvalid);
+                codes.push(ErrorCode::FilterInvalid);
             }
         }
-        Output::Changes => {
+        ResponseBodyKind::Changes => {
             codes.extend([
-                Code::CursorInvalid,
-                Code::CursorExpired,
-                Code::PageInvalid,
-                Code::TooManyRequests,
+                ErrorCode::CursorInvalid,
+                ErrorCode::CursorExpired,
+                ErrorCode::PageInvalid,
+                ErrorCode::TooManyRequests,
             ]);
         }
         _ => {}
     }
     if spec.takes_body() {
         codes.extend([
-            Code::JsonInvalid,
-            Code::BodyTooLarge,
-            Code::MediaTypeNotSupported,
+            ErrorCode::JsonInvalid,
+            ErrorCode::BodyTooLarge,
+            ErrorCode::MediaTypeNotSupported,
         ]);
     }
     match (spec.input, target) {
-        (Input::Create, Target::Collection { kind, .. }) => {
-            codes.extend([Code::BodyMissing, Code::FieldInvalid]);
+        (RequestBodyKind::Create, Target::Collection { kind, .. }) => {
+            codes.extend([ErrorCode::BodyMissing, ErrorCode::FieldInvalid]);
             of_fields(api, *kind, true, &mut codes);
             of_links(
                 api,
@@ -64,57 +64,71 @@ pub(super) fn of(api: &Api, offered: &Offered, target: &Target) -> Vec<Code> {
                 &mut codes,
             );
         }
-        (Input::Update, Target::Record(at)) => {
-            codes.extend([Code::BodyMissing, Code::FieldInvalid]);
+        (RequestBodyKind::Update, Target::Record(at)) => {
+            codes.extend([ErrorCode::BodyMissing, ErrorCode::FieldInvalid]);
             of_fields(api, at.kind, false, &mut codes);
             of_links(api, at.kind, &[LinkWrite::Update], &mut codes);
         }
         (
-            Input::Call,
+            RequestBodyKind::Call,
             Target::Helper {
                 helper: HelperName::Schedule,
                 ..
             },
         ) => {
             codes.extend([
-                Code::FieldInvalid,
-                Code::FieldRequired,
-                Code::StartDateAfterEndDate,
+                ErrorCode::FieldInvalid,
+                ErrorCode::FieldRequired,
+                ErrorCode::StartDateAfterEndDate,
             ]);
         }
-        (Input::Call, Target::Helper { helper, .. }) => of_helper(api, *helper, &mut codes),
-        (Input::NewWebhook, _) => codes.extend([
-            Code::FieldRequired,
-            Code::FieldInvalid,
-            Code::PropertyUnknown,
+        (RequestBodyKind::Call, Target::Helper { helper, .. }) => {
+            of_helper(api, *helper, &mut codes)
+        }
+        (RequestBodyKind::NewWebhook, _) => codes.extend([
+            ErrorCode::FieldRequired,
+            ErrorCode::FieldInvalid,
+            ErrorCode::PropertyUnknown,
         ]),
-        (Input::Webhook, _) => codes.extend([Code::FieldInvalid, Code::PropertyUnknown]),
-        (Input::Redelivery, _) => {
-            codes.extend([Code::FieldInvalid, Code::CursorInvalid, Code::CursorExpired]);
+        (RequestBodyKind::Webhook, _) => {
+            codes.extend([ErrorCode::FieldInvalid, ErrorCode::PropertyUnknown])
+        }
+        (RequestBodyKind::Redelivery, _) => {
+            codes.extend([
+                ErrorCode::FieldInvalid,
+                ErrorCode::CursorInvalid,
+                ErrorCode::CursorExpired,
+            ]);
         }
         _ => {}
     }
     if spec.method == Method::DELETE {
         match target {
-            Target::Record(at) if is_held(at.kind) => codes.push(Code::HasDependents),
+            Target::Record(at) if is_held(at.kind) => codes.push(ErrorCode::HasDependents),
             Target::Helper {
                 helper: HelperName::Schedule,
                 ..
-            } => codes.push(Code::MessageNotScheduled),
+            } => codes.push(ErrorCode::MessageNotScheduled),
             _ => {}
         }
     }
     if matches!(target, Target::Record(_)) && spec.method != Method::GET {
         match api.conditional_requests() {
-            Some(IfMatch::Required) => {
-                codes.extend([Code::PreconditionFailed, Code::PreconditionRequired]);
+            Some(IfMatchPolicy::Required) => {
+                codes.extend([
+                    ErrorCode::PreconditionFailed,
+                    ErrorCode::PreconditionRequired,
+                ]);
             }
-            Some(_) => codes.push(Code::PreconditionFailed),
+            Some(_) => codes.push(ErrorCode::PreconditionFailed),
             None => {}
         }
     }
     if spec.method == Method::POST && api.keeps_answers() {
-        codes.extend([Code::IdempotencyKeyInvalid, Code::IdempotencyKeyReused]);
+        codes.extend([
+            ErrorCode::IdempotencyKeyInvalid,
+            ErrorCode::IdempotencyKeyReused,
+        ]);
     }
     let mut once = Vec::new();
     codes.retain(|code| {
@@ -147,10 +161,10 @@ fn is_held(kind: Kind) -> bool {
 }
 
 /// What the fields of a record can be refused with.
-fn of_fields(api: &Api, kind: Kind, is_new: bool, codes: &mut Vec<Code>) {
-    let taken: Vec<Own<'_>> = Own::taken(api, kind).collect();
+fn of_fields(api: &Api, kind: Kind, is_new: bool, codes: &mut Vec<ErrorCode>) {
+    let taken: Vec<EffectiveField<'_>> = EffectiveField::taken(api, kind).collect();
     if is_new && taken.iter().any(|own| own.is_required()) {
-        codes.push(Code::FieldRequired);
+        codes.push(ErrorCode::FieldRequired);
     }
     for own in &taken {
         of_rules(own.field.rules, codes);
@@ -158,24 +172,27 @@ fn of_fields(api: &Api, kind: Kind, is_new: bool, codes: &mut Vec<Code>) {
             of_object(object, codes);
         }
     }
-    codes.push(Code::IdentifierInUse);
+    codes.push(ErrorCode::IdentifierInUse);
     match kind {
         Kind::Attendance => codes.extend([
-            Code::TicketLevelDoesNotExist,
-            Code::TicketLimitExceeded,
-            Code::TicketsNotAllowed,
-            Code::CapacityExceeded,
-            Code::EventCancelled,
+            ErrorCode::TicketLevelDoesNotExist,
+            ErrorCode::TicketLimitExceeded,
+            ErrorCode::TicketsNotAllowed,
+            ErrorCode::CapacityExceeded,
+            ErrorCode::EventCancelled,
         ]),
-        Kind::Event => codes.push(Code::StartDateAfterEndDate),
-        Kind::Question => codes.push(Code::ParagraphCannotHaveResponses),
-        Kind::Answer => codes.extend([Code::ResponseKeyDoesNotExist, Code::TooManyResponses]),
+        Kind::Event => codes.push(ErrorCode::StartDateAfterEndDate),
+        Kind::Question => codes.push(ErrorCode::ParagraphCannotHaveResponses),
+        Kind::Answer => codes.extend([
+            ErrorCode::ResponseKeyDoesNotExist,
+            ErrorCode::TooManyResponses,
+        ]),
         _ => {}
     }
 }
 
 /// What the links of a record can be refused with, of those that are sent when it is written so.
-fn of_links(api: &Api, kind: Kind, sent: &[LinkWrite], codes: &mut Vec<Code>) {
+fn of_links(api: &Api, kind: Kind, sent: &[LinkWrite], codes: &mut Vec<ErrorCode>) {
     for link in kind.schema().links {
         let LinkTarget::One {
             kind: to, write, ..
@@ -186,16 +203,16 @@ fn of_links(api: &Api, kind: Kind, sent: &[LinkWrite], codes: &mut Vec<Code>) {
         if !sent.contains(&write) || api.is_unlinked(kind, link.name) {
             continue;
         }
-        codes.extend((write == LinkWrite::Required).then_some(Code::FieldRequired));
+        codes.extend((write == LinkWrite::Required).then_some(ErrorCode::FieldRequired));
         codes.push(if to == Kind::Person {
-            Code::PersonNotFound
+            ErrorCode::PersonNotFound
         } else {
-            Code::LinkNotFound
+            ErrorCode::LinkNotFound
         });
     }
 }
 
-fn of_object(object: &ObjectSchema, codes: &mut Vec<Code>) {
+fn of_object(object: &ObjectSchema, codes: &mut Vec<ErrorCode>) {
     for field in object.fields {
         of_rules(field.rules, codes);
         if let Some(inner) = field.ty.object() {
@@ -204,20 +221,20 @@ fn of_object(object: &ObjectSchema, codes: &mut Vec<Code>) {
     }
 }
 
-fn of_rules(rules: &[Rule], codes: &mut Vec<Code>) {
+fn of_rules(rules: &[FieldRule], codes: &mut Vec<ErrorCode>) {
     codes.extend(rules.iter().filter_map(|rule| match rule {
-        Rule::UniqueName => Some(Code::NameInUse),
-        Rule::OnePrimary => Some(Code::MultiplePrimary),
-        Rule::ResponseKey => Some(Code::ResponseKeyInvalid),
-        Rule::ResponseName => Some(Code::ResponseNameInvalid),
-        Rule::UniqueKeys => Some(Code::ResponseKeyNotUnique),
+        FieldRule::UniqueName => Some(ErrorCode::NameInUse),
+        FieldRule::OnePrimary => Some(ErrorCode::MultiplePrimary),
+        FieldRule::ResponseKey => Some(ErrorCode::ResponseKeyInvalid),
+        FieldRule::ResponseName => Some(ErrorCode::ResponseNameInvalid),
+        FieldRule::UniqueKeys => Some(ErrorCode::ResponseKeyNotUnique),
         _ => None,
     }));
 }
 
 /// What a call of a helper can be refused with: its record, its person, its functions.
-fn of_helper(api: &Api, helper: HelperName, codes: &mut Vec<Code>) {
-    codes.push(Code::FieldInvalid);
+fn of_helper(api: &Api, helper: HelperName, codes: &mut Vec<ErrorCode>) {
+    codes.push(ErrorCode::FieldInvalid);
     of_fields(api, helper.records(), true, codes);
     if helper.takes_person() && helper.records() != Kind::Person {
         // The person is sent inline, what it is done to stands in the address.
@@ -230,7 +247,7 @@ fn of_helper(api: &Api, helper: HelperName, codes: &mut Vec<Code>) {
         of_fields(api, Kind::Person, true, codes);
     }
     if helper.takes_functions() {
-        codes.push(Code::PersonRequired);
+        codes.push(ErrorCode::PersonRequired);
         codes.extend(
             api.functions()
                 .iter()
@@ -240,17 +257,17 @@ fn of_helper(api: &Api, helper: HelperName, codes: &mut Vec<Code>) {
 }
 
 /// What an action function can be refused with.
-pub(super) fn of_function(function: FunctionName) -> &'static [Code] {
+pub(super) fn of_function(function: FunctionName) -> &'static [ErrorCode] {
     match function {
-        FunctionName::AddTags => &[Code::TagNameDoesNotExist],
-        FunctionName::AddTagsUri => &[Code::TagUriDoesNotExist],
-        FunctionName::AddLists => &[Code::ListNameDoesNotExist],
-        FunctionName::AddListsUri => &[Code::ListUriDoesNotExist],
+        FunctionName::AddTags => &[ErrorCode::TagNameDoesNotExist],
+        FunctionName::AddTagsUri => &[ErrorCode::TagUriDoesNotExist],
+        FunctionName::AddLists => &[ErrorCode::ListNameDoesNotExist],
+        FunctionName::AddListsUri => &[ErrorCode::ListUriDoesNotExist],
         FunctionName::AddQuestionsResponsesUri => &[
-            Code::QuestionDoesNotExist,
-            Code::ResponseKeyDoesNotExist,
-            Code::TooManyResponses,
+            ErrorCode::QuestionDoesNotExist,
+            ErrorCode::ResponseKeyDoesNotExist,
+            ErrorCode::TooManyResponses,
         ],
-        FunctionName::Triggers => &[Code::NotSupported],
+        FunctionName::Triggers => &[ErrorCode::NotSupported],
     }
 }

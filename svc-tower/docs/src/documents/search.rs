@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::page::{DocPage, DocPages, Subject};
+use super::page::{DocPage, DocPages, DocSubject};
 
 /// Every page as `[name, title, what it is, summary, [its fields], more text]`.
 pub(crate) fn index(docs: &DocPages<'_>) -> Value {
@@ -15,7 +15,7 @@ pub(crate) fn index(docs: &DocPages<'_>) -> Value {
 fn entry(page: &DocPage) -> Value {
     // The fields of a page of records are the same everywhere.
     let fields: Vec<&str> = match page.subject {
-        Subject::Collection => Vec::new(),
+        DocSubject::Collection => Vec::new(),
         _ => page
             .fields
             .iter()
@@ -50,15 +50,15 @@ fn entry(page: &DocPage) -> Value {
 }
 
 /// What a page is about, in a word.
-fn sort_of(subject: Subject) -> &'static str {
+fn sort_of(subject: DocSubject) -> &'static str {
     match subject {
-        Subject::Resource => "Resource",
-        Subject::Collection => "Collection",
-        Subject::Helper => "Helper",
-        Subject::Link => "Link",
-        Subject::Function => "Action function",
-        Subject::ErrorCode => "Error",
-        Subject::Type => "Type",
+        DocSubject::Resource => "Resource",
+        DocSubject::Collection => "Collection",
+        DocSubject::Helper => "Helper",
+        DocSubject::Link => "Link",
+        DocSubject::Function => "Action function",
+        DocSubject::ErrorCode => "Error",
+        DocSubject::Type => "Type",
         _ => "Guide",
     }
 }

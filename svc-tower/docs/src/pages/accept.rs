@@ -13,14 +13,14 @@ const BROWSERS: &str = "application/xhtml+xml";
 
 /// The qualities of what is asked for by name, and of anything.
 #[derive(Debug, Default)]
-struct Asked {
+struct AcceptedTypes {
     machine: Option<u16>,
     people: Option<u16>,
     any: u16,
     is_browser: bool,
 }
 
-impl Asked {
+impl AcceptedTypes {
     fn of(headers: &HeaderMap) -> Self {
         let mut asked = Self::default();
         for (media, quality) in qualities(headers, &ACCEPT) {
@@ -40,14 +40,14 @@ impl Asked {
 /// Whether `Accept` names HAL or JSON, and HTML not rather; without the header a page is HTML
 /// (ENT-22).
 pub(crate) fn wants_machine_form(headers: &HeaderMap) -> bool {
-    let asked = Asked::of(headers);
+    let asked = AcceptedTypes::of(headers);
     asked.machine.unwrap_or(0) > asked.people.unwrap_or(0).max(asked.any)
 }
 
 /// Whether `Accept` names HTML rather than HAL. Where it does not name HAL and takes anything as
 /// well, only a browser means HTML by that. What is made for programs is sent otherwise (HAL-03).
 pub(crate) fn wants_html(headers: &HeaderMap) -> bool {
-    let asked = Asked::of(headers);
+    let asked = AcceptedTypes::of(headers);
     let is_meant = asked.machine.is_some() || asked.any == 0 || asked.is_browser;
     is_meant && asked.people.unwrap_or(0) > asked.machine.unwrap_or(asked.any)
 }

@@ -5,30 +5,30 @@ use std::sync::OnceLock;
 
 use svc_core::{api::EntityTag, link::Target};
 
-use crate::media::Media;
+use crate::media::MediaType;
 
 /// The name, the media type and the text of a file.
-pub(super) type Source = (&'static str, Media, &'static str);
+pub(super) type StaticFile = (&'static str, MediaType, &'static str);
 
 const VERSION_DIGITS: usize = 8;
 
 /// The files that the pages have registered.
 #[derive(Debug)]
 pub(crate) struct Files {
-    sources: &'static [&'static [Source]],
+    sources: &'static [&'static [StaticFile]],
     version: OnceLock<String>,
 }
 
 impl Files {
     /// Returns the files of several pages together.
-    pub(super) const fn new(sources: &'static [&'static [Source]]) -> Self {
+    pub(super) const fn new(sources: &'static [&'static [StaticFile]]) -> Self {
         Self {
             sources,
             version: OnceLock::new(),
         }
     }
 
-    fn all(&self) -> impl Iterator<Item = &'static Source> + use<> {
+    fn all(&self) -> impl Iterator<Item = &'static StaticFile> + use<> {
         self.sources.iter().copied().flatten()
     }
 
@@ -86,8 +86,8 @@ impl Files {
     /// The file of this name, with its version or without; `None` where there is none. A page that
     /// was open while the server became another one asks for the version before, and gets the one
     /// that there is.
-    pub(super) fn find(&'static self, name: &str) -> Option<Found> {
-        let found = |(name, media, text): &Source, is_version| Found {
+    pub(super) fn find(&'static self, name: &str) -> Option<RequestedFile> {
+        let found = |(name, media, text): &StaticFile, is_version| RequestedFile {
             files: self,
             name,
             media: *media,
@@ -111,16 +111,16 @@ impl Files {
 
 /// A file that is asked for.
 #[derive(Debug)]
-pub(crate) struct Found {
+pub(crate) struct RequestedFile {
     files: &'static Files,
     name: &'static str,
-    pub(crate) media: Media,
+    pub(crate) media: MediaType,
     text: &'static str,
     /// Whether it is asked for by its version.
     pub(crate) is_version: bool,
 }
 
-impl Found {
+impl RequestedFile {
     /// The one place of it, by whichever version it is asked for.
     pub(crate) fn place(&self) -> Target {
         self.files.target(self.name)
@@ -129,7 +129,7 @@ impl Found {
     /// The file as it is sent: scripts import each other by their versions.
     pub(crate) fn contents(&self) -> String {
         let mut text = self.text.to_owned();
-        if self.media == Media::Script {
+        if self.media == MediaType::Script {
             for (name, ..) in self.files.all() {
                 text = text.replace(
                     &format!("\"./{name}\""),

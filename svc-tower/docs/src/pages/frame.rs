@@ -5,12 +5,12 @@ use svc_core::link::Target;
 
 use super::{
     SEARCH_INDEX,
-    files::{Files, Source},
-    site::Site,
+    files::{Files, StaticFile},
+    site::HtmlRenderer,
 };
 use crate::{
-    documents::{DocPage, Listing, Subject},
-    media::Media,
+    documents::{DocLinkGroup, DocPage, DocSubject},
+    media::MediaType,
 };
 
 const STYLE: &str = "style.css";
@@ -18,20 +18,20 @@ const SEARCH: &str = "search.js";
 const ICON: &str = "icon.svg";
 
 /// The files that every page uses.
-pub(super) const FILES: &[Source] = &[
+pub(super) const FILES: &[StaticFile] = &[
     (
         STYLE,
-        Media::Css,
+        MediaType::Css,
         concat!(include_str!("style.css"), include_str!("map/map.css")),
     ),
-    (ICON, Media::Svg, include_str!("explorer/icon.svg")),
-    (SEARCH, Media::Script, include_str!("search.js")),
+    (ICON, MediaType::Svg, include_str!("explorer/icon.svg")),
+    (SEARCH, MediaType::Script, include_str!("search.js")),
 ];
 
 /// The whole page.
-pub(super) fn framed(site: Site<'_>, page: &DocPage, contents: &Markup) -> String {
+pub(super) fn framed(site: HtmlRenderer<'_>, page: &DocPage, contents: &Markup) -> String {
     let product = site.api.vendor().product_name();
-    let is_start = page.subject == Subject::Start;
+    let is_start = page.subject == DocSubject::Start;
     let title = page.title.replace('`', "");
     let title = if is_start {
         title
@@ -113,7 +113,7 @@ fn breakable(name: &str) -> Markup {
 }
 
 /// One group of pages.
-fn pages(site: Site<'_>, group: &Listing, place: &str, is_open: bool) -> Markup {
+fn pages(site: HtmlRenderer<'_>, group: &DocLinkGroup, place: &str, is_open: bool) -> Markup {
     html! {
         @if !group.entries.is_empty() {
             details open[is_open] {

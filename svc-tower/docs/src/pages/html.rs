@@ -1,20 +1,20 @@
 //! The pages as HTML. The template escapes every text.
 
 use maud::{Markup, html};
-use svc_core::{error::Code, link::Target};
+use svc_core::{error::ErrorCode, link::Target};
 
 use super::{
     compare, map,
-    site::{Site, slug},
+    site::{HtmlRenderer, slug},
     text::{Prose, code_block, title},
 };
 use crate::documents::{
-    DocField, DocLink, DocOperation, DocPage, DocRule, ExampleRequest, Facts, Listing, Subject,
-    indented,
+    DocField, DocLink, DocLinkGroup, DocOperation, DocPage, DocRequirement, DocSubject, DocTable,
+    ExampleRequest, indented,
 };
 
 /// The contents of a page, without its frame.
-pub(super) fn contents(site: Site<'_>, page: &DocPage) -> Markup {
+pub(super) fn contents(site: HtmlRenderer<'_>, page: &DocPage) -> Markup {
     site.contents(page)
 }
 
@@ -35,9 +35,9 @@ impl Section {
     }
 }
 
-impl Site<'_> {
+impl HtmlRenderer<'_> {
     fn contents(self, page: &DocPage) -> Markup {
-        let is_start = page.subject == Subject::Start;
+        let is_start = page.subject == DocSubject::Start;
         let sections = self.sections(page);
         html! {
             h1 { (title(&page.title)) }
@@ -46,8 +46,8 @@ impl Site<'_> {
             @if is_start {
                 p { "Try it in the " a href=(self.href(&Target::Explorer("".into()))) { "explorer" } ": it follows the links, and fills in the forms." }
             }
-            @if matches!(page.subject, Subject::Start | Subject::Map) { (map::figure(self.api, &|target| self.href(target), is_start.then(|| self.page("map")))) }
-            @if page.subject == Subject::Compare { (compare::contents(self.files, &|target| self.href(target))) }
+            @if matches!(page.subject, DocSubject::Start | DocSubject::Map) { (map::figure(self.api, &|target| self.href(target), is_start.then(|| self.page("map")))) }
+            @if page.subject == DocSubject::Compare { (compare::contents(self.files, &|target| self.href(target))) }
             @if sections.len() > 1 {
                 nav class="contents" aria-label="On this page" {
                     ul { @for section in &sections { li { a href={ "#" (section.id) } { (section.title) } } } }
@@ -90,7 +90,7 @@ impl Site<'_> {
             ));
         }
         match page.subject {
-            Subject::Start | Subject::EntryPoint | Subject::Missing => {
+            DocSubject::Start | DocSubject::EntryPoint | DocSubject::Missing => {
                 lists.chain(facts).chain(own).collect()
             }
             _ => facts.chain(own).chain(lists).collect(),
@@ -100,7 +100,7 @@ impl Site<'_> {
     /// Prose, in which error codes lead to their pages.
     fn prose(self, text: &str) -> Markup {
         Prose(text).linked(&|code| {
-            Code::ALL
+            ErrorCode::ALL
                 .iter()
                 .any(|known| known.as_str() == code)
                 .then(|| self.page(code))
@@ -224,7 +224,7 @@ impl Site<'_> {
         }
     }
 
-    fn facts(self, facts: &Facts) -> Markup {
+    fn facts(self, facts: &DocTable) -> Markup {
         html! {
             table class="facts" {
                 caption { (facts.title) }
@@ -235,7 +235,7 @@ impl Site<'_> {
         }
     }
 
-    fn list(self, list: &Listing) -> Markup {
+    fn list(self, list: &DocLinkGroup) -> Markup {
         let is_index = list.entries.iter().all(|entry| entry.text.is_empty());
         html! {
             ul class=[is_index.then_some("index")] {
@@ -248,7 +248,7 @@ impl Site<'_> {
 }
 
 /// The row that a field or link answers, linked to its page.
-fn rule(rule: Option<&DocRule>) -> Markup {
+fn rule(rule: Option<&DocRequirement>) -> Markup {
     html! { @if let Some(rule) = rule { " (" a href=(rule.href) { (rule.id) } ")" } }
 }
 

@@ -1,6 +1,6 @@
 //! The page of an address at which there is nothing: what was perhaps meant.
 
-use crate::documents::{DocPage, DocPages, Entry};
+use crate::documents::{DocPage, DocPages, DocReference};
 
 /// The longest word that is looked for.
 const LONGEST: usize = 64;
@@ -23,7 +23,7 @@ pub(super) fn page(docs: &DocPages<'_>, path: &str) -> DocPage {
 }
 
 /// The pages whose names are like a word, the nearest one first.
-fn nearest(docs: &DocPages<'_>, word: &str) -> Vec<Entry> {
+fn nearest(docs: &DocPages<'_>, word: &str) -> Vec<DocReference> {
     let plain = |text: &str| {
         text.rsplit(':')
             .next()

@@ -12,13 +12,13 @@ mod requests;
 mod site;
 mod text;
 
-use svc_core::{Base, api::Api, link::Target};
+use svc_core::{BaseUrl, api::Api, link::Target};
 
 pub(crate) use self::{
     accept::{wants_html, wants_machine_form},
-    files::Found,
+    files::RequestedFile,
 };
-use self::{files::Files, site::Site};
+use self::{files::Files, site::HtmlRenderer};
 use crate::documents::{DocPage, DocPages};
 
 /// The name of what is searched, among the files of the pages.
@@ -31,8 +31,8 @@ pub(crate) const MAP: &str = "map.svg";
 static FILES: Files = Files::new(&[frame::FILES, explorer::FILES, compare::FILES]);
 
 /// Returns a page as HTML.
-pub(crate) fn html(docs: DocPages<'_>, api: &Api, base: &Base, page: &DocPage) -> String {
-    let site = Site {
+pub(crate) fn html(docs: DocPages<'_>, api: &Api, base: &BaseUrl, page: &DocPage) -> String {
+    let site = HtmlRenderer {
         docs,
         api,
         base,
@@ -42,21 +42,21 @@ pub(crate) fn html(docs: DocPages<'_>, api: &Api, base: &Base, page: &DocPage) -
 }
 
 /// Returns the HTML page of an address that leads to nothing, with links to similar names.
-pub(crate) fn missing(docs: DocPages<'_>, api: &Api, base: &Base, path: &str) -> String {
+pub(crate) fn missing(docs: DocPages<'_>, api: &Api, base: &BaseUrl, path: &str) -> String {
     html(docs, api, base, &missing::page(&docs, path))
 }
 
 /// Returns the page of the explorer.
-pub(crate) fn explorer(api: &Api, base: &Base) -> String {
+pub(crate) fn explorer(api: &Api, base: &BaseUrl) -> String {
     explorer::page(&FILES, api, base)
 }
 
 /// Returns the map as SVG.
-pub(crate) fn map(api: &Api, base: &Base) -> String {
+pub(crate) fn map(api: &Api, base: &BaseUrl) -> String {
     map::file(api, &|target: &Target| api.href(base, target))
 }
 
 /// Returns the file of this name, with its version or without.
-pub(crate) fn file(name: &str) -> Option<Found> {
+pub(crate) fn file(name: &str) -> Option<RequestedFile> {
     FILES.find(name)
 }

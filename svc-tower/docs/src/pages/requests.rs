@@ -4,12 +4,12 @@
 use maud::{Markup, html};
 
 use super::{
-    site::{Site, slug},
+    site::{HtmlRenderer, slug},
     text::{Prose, code_block},
 };
-use crate::documents::{ExampleRequest, Language};
+use crate::documents::{ExampleRequest, SnippetLanguage};
 
-impl Site<'_> {
+impl HtmlRenderer<'_> {
     pub(super) fn requests(self, requests: &[ExampleRequest]) -> Markup {
         let has_key = requests.iter().any(|request| request.key_header.is_some());
         let has_id = requests
@@ -37,7 +37,7 @@ impl Site<'_> {
                     " " a class="try" href=(self.local(explorer)) aria-label={ "Try it in the explorer: " (title) } { "Try it" }
                 }
             }
-            @for (place, language) in Language::ALL.into_iter().enumerate() {
+            @for (place, language) in SnippetLanguage::ALL.into_iter().enumerate() {
                 details open[place == 0] {
                     summary { (language.as_str()) }
                     (code_block(language.as_str(), &language.as_str().to_ascii_lowercase(), &request.snippet(language)))

@@ -1,21 +1,21 @@
 //! Where the links of pages lead.
 
 use maud::{Markup, html};
-use svc_core::{Base, api::Api, link::Target};
+use svc_core::{BaseUrl, api::Api, link::Target};
 
 use super::files::Files;
-use crate::documents::{DocPages, Entry};
+use crate::documents::{DocPages, DocReference};
 
 /// Where links lead: within this server without its scheme and host.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Site<'a> {
+pub(super) struct HtmlRenderer<'a> {
     pub(super) docs: DocPages<'a>,
     pub(super) api: &'a Api,
-    pub(super) base: &'a Base,
+    pub(super) base: &'a BaseUrl,
     pub(super) files: &'a Files,
 }
 
-impl Site<'_> {
+impl HtmlRenderer<'_> {
     pub(super) fn href(self, target: &Target) -> String {
         self.local(&self.api.href(self.base, target)).to_owned()
     }
@@ -38,7 +38,7 @@ impl Site<'_> {
         }
     }
 
-    pub(super) fn entry(self, entry: &Entry) -> Markup {
+    pub(super) fn entry(self, entry: &DocReference) -> Markup {
         html! { a href=(self.local(&entry.href)) rel=[entry.rel.as_deref()] { (entry.name) } }
     }
 }

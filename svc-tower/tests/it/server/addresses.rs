@@ -3,7 +3,7 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 
-use svc_tower::server::Limits;
+use svc_tower::server::ServerLimits;
 
 use crate::raw::{Raw, TestResult};
 use crate::server::running::Running;
@@ -35,7 +35,7 @@ async fn ask(raw: &mut Raw) -> TestResult {
 
 #[tokio::test]
 async fn und_44_an_address_has_no_more_connections_than_it_may() -> TestResult {
-    let server = Running::start(Limits::default().connections_per_address(2)).await?;
+    let server = Running::start(ServerLimits::default().connections_per_address(2)).await?;
     let mut used = [
         in_use(ONE, server.address).await?,
         in_use(ONE, server.address).await?,
@@ -59,7 +59,7 @@ async fn und_44_an_address_has_no_more_connections_than_it_may() -> TestResult {
 
 #[tokio::test]
 async fn und_44_the_longest_idle_connection_of_an_address_makes_room() -> TestResult {
-    let server = Running::start(Limits::default().connections_per_address(3)).await?;
+    let server = Running::start(ServerLimits::default().connections_per_address(3)).await?;
     let mut other = idle(OTHER, server.address).await?;
     let mut used = in_use(ONE, server.address).await?;
     let mut first = idle(ONE, server.address).await?;
@@ -78,7 +78,7 @@ async fn und_44_the_longest_idle_connection_of_an_address_makes_room() -> TestRe
 
 #[tokio::test]
 async fn und_44_the_longest_idle_connection_of_all_makes_room() -> TestResult {
-    let server = Running::start(Limits::default().connections(2)).await?;
+    let server = Running::start(ServerLimits::default().connections(2)).await?;
     let mut first = idle(ONE, server.address).await?;
     let mut second = idle(ONE, server.address).await?;
     let mut third = idle(OTHER, server.address).await?;
@@ -91,7 +91,8 @@ async fn und_44_the_longest_idle_connection_of_all_makes_room() -> TestResult {
 
 #[tokio::test]
 async fn und_44_a_trusted_proxy_has_no_limit_of_its_own() -> TestResult {
-    let server = Running::start_behind(ONE, Limits::default().connections_per_address(1)).await?;
+    let server =
+        Running::start_behind(ONE, ServerLimits::default().connections_per_address(1)).await?;
     let used = [
         in_use(ONE, server.address).await?,
         in_use(ONE, server.address).await?,

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use svc_tower::server::Limits;
+use svc_tower::server::ServerLimits;
 
 use crate::raw::{Raw, TestResult};
 use crate::server::running::{NEVER, Running, SHORT};
 
 #[tokio::test]
 async fn answers_and_keeps_the_connection() -> TestResult {
-    let server = Running::start(Limits::default()).await?;
+    let server = Running::start(ServerLimits::default()).await?;
     let mut raw = Raw::connect(server.address).await?;
     for _ in 0..3 {
         raw.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello")
@@ -23,7 +23,7 @@ async fn answers_and_keeps_the_connection() -> TestResult {
 
 #[tokio::test]
 async fn requests_sent_at_once_are_answered_in_order() -> TestResult {
-    let server = Running::start(Limits::default()).await?;
+    let server = Running::start(ServerLimits::default()).await?;
     let mut raw = Raw::connect(server.address).await?;
     raw.send(
         "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\naGET / HTTP/1.1\r\nHost: x\r\n\r\n\
@@ -39,7 +39,7 @@ async fn requests_sent_at_once_are_answered_in_order() -> TestResult {
 
 #[tokio::test]
 async fn und_17_a_body_that_is_too_large_is_answered_though_it_is_still_being_sent() -> TestResult {
-    let server = Running::start(Limits::default().linger(NEVER)).await?;
+    let server = Running::start(ServerLimits::default().linger(NEVER)).await?;
     let mut raw = Raw::connect(server.address).await?;
     raw.send("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
         .await?;
@@ -60,7 +60,7 @@ async fn und_17_a_body_that_is_too_large_is_answered_though_it_is_still_being_se
 
 #[tokio::test]
 async fn und_42_a_slow_head_ends_the_connection() -> TestResult {
-    let limits = Limits::default().head(SHORT).body(NEVER).idle(NEVER);
+    let limits = ServerLimits::default().head(SHORT).body(NEVER).idle(NEVER);
     let server = Running::start(limits).await?;
     let mut silent = Raw::connect(server.address).await?;
     let mut slow = Raw::connect(server.address).await?;
@@ -72,7 +72,7 @@ async fn und_42_a_slow_head_ends_the_connection() -> TestResult {
 
 #[tokio::test]
 async fn und_42_a_slow_head_ends_a_connection_that_was_used_before() -> TestResult {
-    let limits = Limits::default()
+    let limits = ServerLimits::default()
         .head(Duration::from_secs(2))
         .body(NEVER)
         .idle(NEVER);
@@ -87,7 +87,7 @@ async fn und_42_a_slow_head_ends_a_connection_that_was_used_before() -> TestResu
 
 #[tokio::test]
 async fn und_17_a_slow_body_is_answered_408_and_the_connection_closes() -> TestResult {
-    let limits = Limits::default().head(NEVER).body(SHORT).idle(NEVER);
+    let limits = ServerLimits::default().head(NEVER).body(SHORT).idle(NEVER);
     let server = Running::start(limits).await?;
     let mut raw = Raw::connect(server.address).await?;
     raw.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhel")
@@ -103,7 +103,7 @@ async fn und_17_a_slow_body_is_answered_408_and_the_connection_closes() -> TestR
 
 #[tokio::test]
 async fn und_42_an_idle_connection_ends() -> TestResult {
-    let limits = Limits::default().head(NEVER).body(NEVER).idle(SHORT);
+    let limits = ServerLimits::default().head(NEVER).body(NEVER).idle(SHORT);
     let server = Running::start(limits).await?;
     let mut raw = Raw::connect(server.address).await?;
     raw.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n").await?;
@@ -114,7 +114,7 @@ async fn und_42_an_idle_connection_ends() -> TestResult {
 
 #[tokio::test]
 async fn und_42_a_client_that_does_not_read_its_answer_is_cut_off() -> TestResult {
-    let limits = Limits::default().idle(SHORT).connections(1);
+    let limits = ServerLimits::default().idle(SHORT).connections(1);
     let server = Running::start(limits).await?;
     let mut deaf = Raw::connect(server.address).await?;
     deaf.send("GET /large HTTP/1.1\r\nHost: x\r\n\r\n").await?;
@@ -128,7 +128,7 @@ async fn und_42_a_client_that_does_not_read_its_answer_is_cut_off() -> TestResul
 
 #[tokio::test]
 async fn und_42_more_connections_than_slots_wait() -> TestResult {
-    let server = Running::start(Limits::default().connections(1)).await?;
+    let server = Running::start(ServerLimits::default().connections(1)).await?;
     let mut first = Raw::connect(server.address).await?;
     first
         .send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n")
@@ -150,7 +150,8 @@ async fn und_42_more_connections_than_slots_wait() -> TestResult {
 #[tokio::test]
 async fn und_17_a_head_that_is_too_large_is_answered_431_though_it_is_still_being_sent()
 -> TestResult {
-    let server = Running::start(Limits::default().head_bytes(16 * 1024).linger(NEVER)).await?;
+    let server =
+        Running::start(ServerLimits::default().head_bytes(16 * 1024).linger(NEVER)).await?;
     let large = format!(
         "GET / HTTP/1.1\r\nHost: x\r\nX-Large: {}",
         "x".repeat(64 * 1024)

@@ -10,7 +10,7 @@ use bytes::Bytes;
 use http::{Request, Response, StatusCode};
 use http_body::Body;
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
-use svc_tower::server::{Limits, RequestBody, Server};
+use svc_tower::server::{RequestBody, Server, ServerLimits};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -33,12 +33,15 @@ pub(crate) struct Running {
 
 impl Running {
     /// A server of the service that stands in.
-    pub(crate) async fn start(limits: Limits) -> TestResult<Self> {
+    pub(crate) async fn start(limits: ServerLimits) -> TestResult<Self> {
         Self::start_service(limits, tower::service_fn(stand_in)).await
     }
 
     /// The same, which trusts a proxy.
-    pub(crate) async fn start_behind(proxy: impl Into<IpAddr>, limits: Limits) -> TestResult<Self> {
+    pub(crate) async fn start_behind(
+        proxy: impl Into<IpAddr>,
+        limits: ServerLimits,
+    ) -> TestResult<Self> {
         let server = Server::new(tower::service_fn(stand_in))
             .limits(limits)
             .trusted_proxies([proxy.into()]);
@@ -46,7 +49,7 @@ impl Running {
     }
 
     /// A server of another service.
-    pub(crate) async fn start_service<S, B>(limits: Limits, service: S) -> TestResult<Self>
+    pub(crate) async fn start_service<S, B>(limits: ServerLimits, service: S) -> TestResult<Self>
     where
         S: Service<Request<RequestBody>, Response = Response<B>, Error = Infallible>
             + Clone

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::{Request, Response};
 use http_body_util::Empty;
-use svc_tower::server::{Limits, RequestBody};
+use svc_tower::server::{RequestBody, ServerLimits};
 use tokio::sync::Notify;
 
 use crate::raw::{Raw, TestResult};
@@ -14,7 +14,7 @@ use crate::server::running::{Running, SHORT};
 
 #[tokio::test]
 async fn und_42_a_stop_answers_the_requests_in_flight() -> TestResult {
-    let server = Running::start(Limits::default()).await?;
+    let server = Running::start(ServerLimits::default()).await?;
     let mut clients = Vec::new();
     for _ in 0..16 {
         let mut raw = Raw::connect(server.address).await?;
@@ -52,7 +52,7 @@ async fn und_42_a_stop_answers_the_requests_in_flight() -> TestResult {
 
 #[tokio::test]
 async fn und_42_a_stop_answers_requests_that_lie_in_the_socket() -> TestResult {
-    let server = Running::start(Limits::default()).await?;
+    let server = Running::start(ServerLimits::default()).await?;
     let mut used = Raw::connect(server.address).await?;
     used.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n").await?;
     assert_eq!(used.answer().await?.status, 200);
@@ -93,7 +93,7 @@ async fn und_42_a_stop_does_not_wait_for_ever() -> TestResult {
             }
         }
     });
-    let server = Running::start_service(Limits::default().stop(SHORT), service).await?;
+    let server = Running::start_service(ServerLimits::default().stop(SHORT), service).await?;
     let mut raw = Raw::connect(server.address).await?;
     raw.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n").await?;
     begins.notified().await;

@@ -17,7 +17,7 @@ use http_body::{Body, Frame};
 use http_body_util::Empty;
 use hyper_util::rt::TokioIo;
 use svc_tower::PeerAddr;
-use svc_tower::server::{Limits, RequestBody};
+use svc_tower::server::{RequestBody, ServerLimits};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::mpsc;
@@ -47,7 +47,7 @@ async fn und_34_a_router_sees_the_peer_address() -> TestResult {
                 ),
             )
             .route("/axum", of_axum.layer(map_request(connect_info)));
-    let server = Running::start_service(Limits::default(), router).await?;
+    let server = Running::start_service(ServerLimits::default(), router).await?;
     let mut stream = TcpStream::connect(server.address).await?;
     let own = stream.local_addr()?;
     stream
@@ -91,7 +91,7 @@ async fn und_42_an_answer_may_pause_for_longer_than_a_connection_may_lie_idle() 
         let coming = taken.lock().unwrap().take().unwrap();
         async { Ok::<_, Infallible>(Response::new(Coming(coming))) }
     });
-    let server = Running::start_service(Limits::default().idle(SHORT), service).await?;
+    let server = Running::start_service(ServerLimits::default().idle(SHORT), service).await?;
     let mut stream = TcpStream::connect(server.address).await?;
     stream
         .write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -135,7 +135,10 @@ async fn upgrade(mut request: Request<RequestBody>) -> Result<Response<Empty<Byt
 /// limit, and a stop does not wait for it.
 #[tokio::test]
 async fn und_42_an_upgraded_connection_keeps_its_slot_and_nothing_else() -> TestResult {
-    let limits = Limits::default().head(SHORT).idle(SHORT).connections(1);
+    let limits = ServerLimits::default()
+        .head(SHORT)
+        .idle(SHORT)
+        .connections(1);
     let server = Running::start_service(limits, tower::service_fn(upgrade)).await?;
     let mut raw = Raw::connect(server.address).await?;
     raw.send("GET / HTTP/1.1\r\nHost: x\r\nConnection: upgrade\r\nUpgrade: echo\r\n\r\n")

@@ -10,12 +10,14 @@ use async_trait::async_trait;
 use svc_core::{
     Context, Create, CreateRequest, Created, Delete, DeleteRequest, Error, Get, Helper, List,
     ListRequest, Page, Record, Result, Tenant, Update, UpdateRequest,
-    api::{Api, ApiBuilder, Exposure, Vendor},
-    auth::{AnonymousTenant, Authenticator, Caller, Credentials, Rights},
-    helper::{EntryStatus, FunctionName, Outcome, PersonSignup, Plan, RecordSignature},
-    link::Address,
+    api::{Api, ApiBuilder, ResourceConfig, Vendor},
+    auth::{Authenticator, Caller, Credentials, Rights, TenantResolver},
+    helper::{
+        EntryStatus, FunctionName, HelperOutcome, HelperRequest, PersonSignup, RecordSignature,
+    },
+    link::RecordAddress,
     model::{Kind, Person, Petition, Signature, Tag, signature},
-    page::Next,
+    page::NextPage,
     record::Meta,
     value::Id,
 };
@@ -64,13 +66,13 @@ impl List<Tag> for Memory {
             .map(|(_, meta, tag)| Record::new(meta.clone(), tag.clone()))
             .collect();
         let total = records.len() as u64;
-        Ok(Page::new(records, total).with_next(Next::End))
+        Ok(Page::new(records, total).with_next(NextPage::End))
     }
 }
 
 #[async_trait]
 impl Get<Tag> for Memory {
-    async fn get(&self, cx: &Context, at: &Address) -> Result<Option<Record<Tag>>> {
+    async fn get(&self, cx: &Context, at: &RecordAddress) -> Result<Option<Record<Tag>>> {
         match at.id.as_str() {
             "panics" => panic!("planted panic"),
             "busy" => return Err(Error::unavailable(Duration::from_secs(7))),
@@ -152,7 +154,7 @@ fn is_the_petition(cx: &Context, id: &Id) -> bool {
 
 #[async_trait]
 impl Get<Petition> for Memory {
-    async fn get(&self, cx: &Context, at: &Address) -> Result<Option<Record<Petition>>> {
+    async fn get(&self, cx: &Context, at: &RecordAddress) -> Result<Option<Record<Petition>>> {
         let petition = || Record::new(Meta::new(at.id.clone(), cx.now), Petition::default());
         Ok(is_the_petition(cx, &at.id).then(petition))
     }
@@ -160,13 +162,17 @@ impl Get<Petition> for Memory {
 
 #[async_trait]
 impl Helper<PersonSignup> for Memory {
-    async fn run(&self, cx: &Context, plan: Plan<PersonSignup>) -> Result<Outcome<PersonSignup>> {
+    async fn run(
+        &self,
+        cx: &Context,
+        plan: HelperRequest<PersonSignup>,
+    ) -> Result<HelperOutcome<PersonSignup>> {
         let fields = plan
             .person()
             .map(|person| person.fields())
             .unwrap_or_default();
         let person = Record::<Person>::new(Meta::new(id("person-1"), cx.now), fields);
-        Ok(Outcome::person(person, EntryStatus::Created))
+        Ok(HelperOutcome::person(person, EntryStatus::Created))
     }
 }
 
@@ -175,8 +181,8 @@ impl Helper<RecordSignature> for Memory {
     async fn run(
         &self,
         cx: &Context,
-        plan: Plan<RecordSignature>,
-    ) -> Result<Outcome<RecordSignature>> {
+        plan: HelperRequest<RecordSignature>,
+    ) -> Result<HelperOutcome<RecordSignature>> {
         let container = plan.container().cloned().ok_or_else(Error::not_found)?;
         if !is_the_petition(cx, &container.id) {
             return Err(Error::not_found());
@@ -184,7 +190,7 @@ impl Helper<RecordSignature> for Memory {
         *self.signatures.lock().unwrap() += 1;
         let signature = Record::new(Meta::new(id("s1"), cx.now), Signature::default())
             .linked(signature::link::petition, container);
-        Ok(Outcome::without_person().action(signature, EntryStatus::Created))
+        Ok(HelperOutcome::without_person().action(signature, EntryStatus::Created))
     }
 }
 
@@ -218,8 +224,8 @@ impl Authenticator for Keys {
 pub(crate) struct Containers;
 
 #[async_trait]
-impl AnonymousTenant for Containers {
-    async fn tenant_of(&self, container: &Address) -> Result<Option<Tenant>> {
+impl TenantResolver for Containers {
+    async fn tenant_of(&self, container: &RecordAddress) -> Result<Option<Tenant>> {
         let is_known = container.kind == Kind::Petition && container.id.as_str() == "p1";
         Ok(is_known.then(|| Tenant::new("a")))
     }
@@ -232,7 +238,7 @@ pub(crate) fn api(memory: &Arc<Memory>) -> ApiBuilder {
         .authenticator(Keys)
         .anonymous_helpers(Containers)
         .resource::<Tag, _>(memory, |tags| tags.list().get().create().update().delete())
-        .resource::<Petition, _>(memory, Exposure::get)
+        .resource::<Petition, _>(memory, ResourceConfig::get)
         .helper::<PersonSignup>(memory)
         .helper::<RecordSignature>(memory)
         .functions(FunctionName::all())

@@ -11,7 +11,7 @@ use bytes::Bytes;
 use http::{StatusCode, Version};
 use http_body::{Body, Frame};
 use http_body_util::Full;
-use svc_tower::{BodyBudget, BodyTimeout, SvcService};
+use svc_tower::{BodyBudget, BodyTimeoutError, SvcService};
 use tokio::sync::mpsc;
 
 use crate::service::{
@@ -137,7 +137,7 @@ impl Body for Failing {
 async fn und_17_a_slow_body_is_408_and_a_broken_one_400() {
     let service = service();
     for slow in [
-        io::Error::other(BodyTimeout),
+        io::Error::other(BodyTimeoutError),
         io::ErrorKind::TimedOut.into(),
     ] {
         let answer = send(

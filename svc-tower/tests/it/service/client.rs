@@ -14,7 +14,7 @@ use bytes::Bytes;
 use http::{HeaderMap, Request, Response, StatusCode, request::Builder};
 use http_body::{Body, Frame};
 use http_body_util::{BodyExt, Full};
-use svc_core::read::{Json, Limits, Object};
+use svc_core::read::{Json, JsonLimits, Object};
 use svc_tower::{ResponseBody, SvcService};
 use tower::ServiceExt;
 
@@ -47,7 +47,7 @@ impl Answer {
     }
 
     pub(crate) fn object(&self) -> Object {
-        let json = Json::read(&self.body, &Limits::default())
+        let json = Json::read(&self.body, &JsonLimits::default())
             .unwrap_or_else(|_| panic!("no JSON: {}", self.text()));
         json.into_object().unwrap()
     }

@@ -10,31 +10,35 @@ use svc_core::{
     Api, Deliver, Result, Tenant, Vendor,
     api::Request,
     auth::{Caller, FixedKeys, Identity, Rights},
-    ops::{Delivered, Dispatch},
+    ops::{DeliveryOutcome, OutboxEntry},
     value::Timestamp,
 };
 use svc_store::memory::MemoryStore;
-use svc_tower::{Deliveries, SvcService};
+use svc_tower::{DeliveryWorker, SvcService};
 use tokio::{sync::mpsc, time::Instant};
 
 /// Tells what it is handed, and never comes to an end with what a tenant named `stuck` sends.
-struct Telling(mpsc::UnboundedSender<(String, Dispatch)>);
+struct Telling(mpsc::UnboundedSender<(String, OutboxEntry)>);
 
 #[async_trait::async_trait]
 impl Deliver for Telling {
-    async fn deliver(&self, tenant: &Tenant, dispatch: &Dispatch) -> Result<Delivered> {
+    async fn deliver(&self, tenant: &Tenant, dispatch: &OutboxEntry) -> Result<DeliveryOutcome> {
         self.0
             .send((tenant.as_str().to_owned(), dispatch.clone()))
             .unwrap();
         if tenant.as_str() == "stuck" {
             std::future::pending::<()>().await;
         }
-        Ok(Delivered::Done)
+        Ok(DeliveryOutcome::Done)
     }
 }
 
 /// An API, what drives its deliveries by the time of the runtime, and what they tell.
-fn served() -> (Api, Deliveries, mpsc::UnboundedReceiver<(String, Dispatch)>) {
+fn served() -> (
+    Api,
+    DeliveryWorker,
+    mpsc::UnboundedReceiver<(String, OutboxEntry)>,
+) {
     let (tell, told) = mpsc::unbounded_channel();
     let api = MemoryStore::new()
         .register_all(Api::builder(Vendor::new("Acme", "CRM")))
@@ -111,7 +115,7 @@ async fn haf_11_no_more_is_under_way_than_may_be() {
 
     #[async_trait::async_trait]
     impl Deliver for Slow {
-        async fn deliver(&self, _: &Tenant, _: &Dispatch) -> Result<Delivered> {
+        async fn deliver(&self, _: &Tenant, _: &OutboxEntry) -> Result<DeliveryOutcome> {
             {
                 let mut seen = self.0.lock().unwrap();
                 seen.0 += 1;
@@ -121,7 +125,7 @@ async fn haf_11_no_more_is_under_way_than_may_be() {
             let mut seen = self.0.lock().unwrap();
             seen.0 -= 1;
             seen.2 += 1;
-            Ok(Delivered::Done)
+            Ok(DeliveryOutcome::Done)
         }
     }
 

@@ -444,7 +444,7 @@ async fn und_40_a_document_is_sent_once_to_who_keeps_it() {
 async fn etg_05_conditions_are_answered() {
     let memory = Memory::new();
     let api = api(&memory)
-        .conditional_requests(svc_core::api::IfMatch::Required)
+        .conditional_requests(svc_core::api::IfMatchPolicy::Required)
         .build()
         .unwrap();
     let service = SvcService::new(api);

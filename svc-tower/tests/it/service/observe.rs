@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use svc_core::Code;
+use svc_core::ErrorCode;
 use svc_tower::SvcService;
 
 use crate::service::{
@@ -42,7 +42,7 @@ async fn err_07_what_is_not_supported_is_told_apart_from_what_went_wrong() {
     let told = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&told);
     let service = SvcService::new(api(&Memory::new()).build().unwrap()).observe(move |answered| {
-        let code = answered.code().map(Code::as_str);
+        let code = answered.code().map(ErrorCode::as_str);
         seen.lock()
             .unwrap()
             .push((answered.status().as_u16(), code, answered.is_unsupported()));

@@ -8,7 +8,7 @@ use std::{
 };
 
 use http::StatusCode;
-use svc_core::{Code, Error, Problem};
+use svc_core::{Error, ErrorCode, Problem};
 use svc_tower::SvcService;
 use tracing::{
     Event, Metadata, Subscriber,
@@ -159,7 +159,7 @@ async fn und_36_errors_are_what_the_vendor_says() {
         api(&Memory::new()).classify(|error| match error.downcast_ref::<io::Error>()?.kind() {
             io::ErrorKind::ConnectionRefused => Some(Error::unavailable(Duration::from_secs(2))),
             io::ErrorKind::AlreadyExists => Some(Error::invalid(Problem::new(
-                Code::NameInUse,
+                ErrorCode::NameInUse,
                 "name",
                 "There is a tag of this name.",
             ))),

@@ -20,12 +20,12 @@ use svc_core::{
     api::Request,
     auth::{Caller, FixedKeys, Identity, Rights},
     link::Target,
-    ops::Webhooks,
+    ops::WebhookStore,
     value::{Id, Timestamp},
-    webhook::{ATTEMPTS, Reach, Status, Webhook},
+    webhook::{ATTEMPTS, ReceiverPolicy, Webhook, WebhookStatus},
 };
 use svc_store::memory::MemoryStore;
-use svc_tower::webhooks::Sender;
+use svc_tower::webhooks::WebhookSender;
 use tokio::{sync::oneshot, task::JoinHandle};
 
 /// A tenant, and a sender for it.
@@ -47,7 +47,7 @@ impl Running {
 }
 
 impl House {
-    fn new(reach: Reach) -> Self {
+    fn new(reach: ReceiverPolicy) -> Self {
         let store = Arc::new(MemoryStore::new());
         let api = Api::builder(Vendor::new("Acme", "Acme CRM"))
             .base_url("https://crm.example.org/")
@@ -82,7 +82,7 @@ impl House {
     }
 
     fn open() -> Self {
-        Self::new(Reach::PUBLIC.plain(true).private(true))
+        Self::new(ReceiverPolicy::PUBLIC.plain(true).private(true))
     }
 
     fn now(&self) -> Timestamp {
@@ -94,14 +94,14 @@ impl House {
             .fetch_add(i64::try_from(time.as_micros()).unwrap(), Ordering::AcqRel);
     }
 
-    fn sender(&self) -> Sender {
+    fn sender(&self) -> WebhookSender {
         let clock = Arc::clone(&self.clock);
-        Sender::new(&self.api)
+        WebhookSender::new(&self.api)
             .unwrap()
             .clock(move || Timestamp::from_micros(clock.load(Ordering::Acquire)))
     }
 
-    fn run(sender: Sender) -> Running {
+    fn run(sender: WebhookSender) -> Running {
         let (stop, stopped) = oneshot::channel();
         Running(
             stop,
@@ -285,7 +285,7 @@ async fn answers_are_respected() {
     house.until(&ids[0], |state| state.waiting.len() == 2).await;
     assert_eq!(elsewhere.count(), 0);
     let ended = house
-        .until(&ids[1], |state| state.status == Status::Ended)
+        .until(&ids[1], |state| state.status == WebhookStatus::Ended)
         .await;
     assert!(ended.waiting.is_empty() && ends.count() == 1);
     let rests = house
@@ -306,7 +306,7 @@ async fn answers_are_respected() {
 /// several addresses.
 #[tokio::test]
 async fn a_name_that_turns_inward_is_not_called() {
-    let house = House::new(Reach::PUBLIC.plain(true));
+    let house = House::new(ReceiverPolicy::PUBLIC.plain(true));
     let receiver = Receiver::start(|_| status(200, "")).await;
     let port = receiver.address.port();
     let asked = Arc::new(AtomicUsize::new(0));

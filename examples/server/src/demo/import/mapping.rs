@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use csv::StringRecord;
 use serde_json::{Map, Value, json};
 use svc_core::model::Kind;
-use svc_core::schema::{Field, Type};
+use svc_core::schema::{FieldSpec, ValueType};
 
 /// Members with a short name: where their value goes in the body of a sign-up.
 const SHORT: &[(&str, &[&str])] = &[
@@ -35,7 +35,7 @@ const CUSTOM: &str = "custom_fields.";
 
 /// How the text of a column is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum ColumnFormat {
     Text,
     Integer,
     Boolean,
@@ -44,20 +44,20 @@ enum Form {
 
 /// Where a column goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Target {
+struct ColumnTarget {
     path: Vec<String>,
-    form: Form,
+    form: ColumnFormat,
 }
 
 /// Which column goes where.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Mapping {
-    columns: Vec<(usize, Target)>,
+pub(super) struct ColumnMapping {
+    columns: Vec<(usize, ColumnTarget)>,
     /// Columns that go nowhere.
     pub(super) left: Vec<String>,
 }
 
-impl Mapping {
+impl ColumnMapping {
     /// The mapping of a table with this head. Columns that are named like members need no pair.
     ///
     /// # Errors
@@ -101,7 +101,7 @@ impl Mapping {
     /// The body of the sign-up that a row is. Empty cells are left out.
     pub(super) fn body(&self, row: &StringRecord) -> Value {
         let mut body = json!({ "person": {} });
-        for (place, Target { path, form }) in &self.columns {
+        for (place, ColumnTarget { path, form }) in &self.columns {
             let text = row.get(*place).unwrap_or_default().trim();
             if !text.is_empty() {
                 put(&mut body, path, form.value(text));
@@ -111,7 +111,7 @@ impl Mapping {
     }
 }
 
-impl Form {
+impl ColumnFormat {
     fn value(self, text: &str) -> Value {
         match self {
             Self::List => text
@@ -133,39 +133,41 @@ impl Form {
     }
 }
 
-fn target(member: &str) -> Option<Target> {
+fn target(member: &str) -> Option<ColumnTarget> {
     let at = |path: &[&str], form| {
-        Some(Target {
+        Some(ColumnTarget {
             path: path.iter().map(ToString::to_string).collect(),
             form,
         })
     };
     if let Some((_, path)) = SHORT.iter().find(|(name, _)| *name == member) {
-        return at(path, Form::Text);
+        return at(path, ColumnFormat::Text);
     }
     if let Some((_, path)) = LISTS.iter().find(|(name, _)| *name == member) {
-        return at(path, Form::List);
+        return at(path, ColumnFormat::List);
     }
     if let Some(key) = member.strip_prefix(CUSTOM).filter(|key| !key.is_empty()) {
-        return at(&["person", "custom_fields", key], Form::Text);
+        return at(&["person", "custom_fields", key], ColumnFormat::Text);
     }
     let field = own_fields().find(|field| field.name == member)?;
     at(&["person", member], form(field)?)
 }
 
 /// The form of a field that one column can be.
-fn form(field: &Field) -> Option<Form> {
+fn form(field: &FieldSpec) -> Option<ColumnFormat> {
     match field.ty {
-        Type::String | Type::Enum(_) | Type::FlexEnum(_) | Type::Timestamp | Type::Date => {
-            Some(Form::Text)
-        }
-        Type::Integer => Some(Form::Integer),
-        Type::Boolean => Some(Form::Boolean),
+        ValueType::String
+        | ValueType::Enum(_)
+        | ValueType::FlexEnum(_)
+        | ValueType::Timestamp
+        | ValueType::Date => Some(ColumnFormat::Text),
+        ValueType::Integer => Some(ColumnFormat::Integer),
+        ValueType::Boolean => Some(ColumnFormat::Boolean),
         _ => None,
     }
 }
 
-fn own_fields() -> impl Iterator<Item = &'static Field> {
+fn own_fields() -> impl Iterator<Item = &'static FieldSpec> {
     Kind::Person
         .schema()
         .fields
@@ -230,7 +232,7 @@ mod tests {
             pair("email", "E-Mail"),
             pair("locality", "City"),
         ];
-        let mapping = Mapping::new(&head, &pairs).expect("a mapping");
+        let mapping = ColumnMapping::new(&head, &pairs).expect("a mapping");
         assert_eq!(mapping.left, ["Shoe size"]);
         let row = StringRecord::from(vec!["Ada", " King ", "ada@example.org", "", "a; b;", "38"]);
         let person = json!({"given_name": "Ada", "family_name": "King", "email_addresses": [{"address": "ada@example.org"}]});
@@ -248,7 +250,8 @@ mod tests {
     #[test]
     fn what_cannot_be_mapped_says_what_could() {
         let head = StringRecord::from(vec!["a", "b"]);
-        let said = |pairs: &[(String, String)]| Mapping::new(&head, pairs).expect_err("no mapping");
+        let said =
+            |pairs: &[(String, String)]| ColumnMapping::new(&head, pairs).expect_err("no mapping");
         assert!(said(&[pair("email", "c")]).contains("no column `c`, only a, b"));
         assert!(
             said(&[pair("emial", "a")]).contains(
@@ -256,7 +259,8 @@ mod tests {
             )
         );
         assert!(said(&[]).contains("no column has the name of a member"));
-        let mapping = Mapping::new(&head, &[pair("custom_fields.b", "b")]).expect("a mapping");
+        let mapping =
+            ColumnMapping::new(&head, &[pair("custom_fields.b", "b")]).expect("a mapping");
         let row = StringRecord::from(vec!["", "7"]);
         assert_eq!(
             mapping.body(&row),

@@ -23,10 +23,10 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use svc_declaration::visible;
 
-use self::mapping::Mapping;
-use self::server::Server;
+use self::mapping::ColumnMapping;
+use self::server::ImportTarget;
 use super::run::say;
-use super::trouble::Trouble;
+use super::trouble::StartupError;
 
 /// Where the key is, unless a file has it.
 const KEY: &str = "SVC_DEMO_IMPORT_KEY";
@@ -70,7 +70,7 @@ fn pair(text: &str) -> Result<(String, String), String> {
 
 /// How far an import is.
 #[derive(Debug, Default, Clone, Copy)]
-struct Tally {
+struct ImportProgress {
     done: u64,
     refused: u64,
 }
@@ -81,10 +81,10 @@ struct Tally {
 /// # Errors
 ///
 /// The table cannot be read, the server takes none of it, or the answer broke off.
-pub(super) async fn run(import: &Import) -> Result<(), Trouble> {
+pub(super) async fn run(import: &Import) -> Result<(), StartupError> {
     let file = import.file.display().to_string();
     let unread = |error: &dyn std::fmt::Display| {
-        Trouble::new(
+        StartupError::new(
             format!("The CSV file cannot be read: {error}."),
             &file,
             "Use a readable CSV file in UTF-8 with the column names in the first row.",
@@ -92,8 +92,8 @@ pub(super) async fn run(import: &Import) -> Result<(), Trouble> {
     };
     let mut table = open(&import.file).map_err(|error| unread(&error))?;
     let head = table.headers().map_err(|error| unread(&error))?.clone();
-    let mapping = Mapping::new(&head, &import.map).map_err(|why| {
-        Trouble::new(
+    let mapping = ColumnMapping::new(&head, &import.map).map_err(|why| {
+        StartupError::new(
             format!("The columns cannot be mapped: {why}."),
             &file,
             "Change the mapping with --map, such as --map given_name=First,email=E-Mail.",
@@ -117,14 +117,14 @@ pub(super) async fn run(import: &Import) -> Result<(), Trouble> {
     }
     let key = key(import)?;
     let name = name(import).map_err(|error| unread(&error))?;
-    let server = Server::find(&import.to).await?;
-    let lines = Lines {
+    let server = ImportTarget::find(&import.to).await?;
+    let lines = NdjsonBody {
         table: open(&import.file).map_err(|error| unread(&error))?,
         mapping,
     };
     let broken = |why: String| {
         let remedy = "Run the same command again. No row is imported twice.";
-        Trouble::new(
+        StartupError::new(
             format!("The import was interrupted: {why}."),
             &import.to,
             remedy,
@@ -143,14 +143,14 @@ pub(super) async fn run(import: &Import) -> Result<(), Trouble> {
         let remedy = format!(
             "Check the key in {KEY} or --key-file. It needs the right helper.person_signup."
         );
-        return Err(Trouble::new(
+        return Err(StartupError::new(
             format!("The server rejected the import with status {status}. {why}").trim_end(),
             &import.to,
             remedy,
         ));
     }
     let refused = refused_file(&import.file);
-    let tally = Answers {
+    let tally = ResultReader {
         table,
         head,
         file: &import.file,
@@ -178,7 +178,7 @@ fn open(file: &Path) -> io::Result<Reader<File>> {
 }
 
 /// The key: never an argument, which every user of the machine could read.
-fn key(import: &Import) -> Result<HeaderValue, Trouble> {
+fn key(import: &Import) -> Result<HeaderValue, StartupError> {
     let (text, place) = match &import.key_file {
         Some(file) => (
             std::fs::read_to_string(file).unwrap_or_default(),
@@ -190,7 +190,7 @@ fn key(import: &Import) -> Result<HeaderValue, Trouble> {
         .ok()
         .filter(|key| !key.is_empty());
     let mut key = key.ok_or_else(|| {
-        Trouble::new(
+        StartupError::new(
             format!("There is no API key in {place}."),
             place,
             format!("Set the environment variable {KEY} to the key, or pass a file that contains it with --key-file."),
@@ -230,12 +230,12 @@ fn refused_file(file: &Path) -> PathBuf {
 }
 
 /// The rows of a table as lines, made when the connection takes them.
-struct Lines {
+struct NdjsonBody {
     table: Reader<File>,
-    mapping: Mapping,
+    mapping: ColumnMapping,
 }
 
-impl Body for Lines {
+impl Body for NdjsonBody {
     type Data = Bytes;
     type Error = io::Error;
 
@@ -261,7 +261,7 @@ impl Body for Lines {
 
 /// Reads the answers beside the rows that they are about, so that nothing has to be remembered of
 /// either.
-struct Answers<'a> {
+struct ResultReader<'a> {
     table: Reader<File>,
     head: StringRecord,
     file: &'a Path,
@@ -269,12 +269,12 @@ struct Answers<'a> {
     refused: Option<Writer<File>>,
 }
 
-impl Answers<'_> {
-    async fn read(mut self, mut body: Incoming) -> io::Result<Tally> {
+impl ResultReader<'_> {
+    async fn read(mut self, mut body: Incoming) -> io::Result<ImportProgress> {
         // What an earlier import of the table was refused is told anew.
         let _ = std::fs::remove_file(refused_file(self.file));
         let bar = progress_bar(self.file)?;
-        let (mut tally, mut is_whole, mut begun) = (Tally::default(), false, Vec::new());
+        let (mut tally, mut is_whole, mut begun) = (ImportProgress::default(), false, Vec::new());
         while let Some(frame) = body.frame().await {
             let Ok(data) = frame.map_err(io::Error::other)?.into_data() else {
                 continue;
@@ -307,7 +307,7 @@ impl Answers<'_> {
     }
 
     /// Takes a line of the answer; whether it is the last one.
-    fn line(&mut self, line: &Value, tally: &mut Tally) -> io::Result<bool> {
+    fn line(&mut self, line: &Value, tally: &mut ImportProgress) -> io::Result<bool> {
         if line.get("total").is_some() {
             return Ok(true);
         }

@@ -13,25 +13,25 @@ use hyper_util::rt::TokioIo;
 use serde_json::Value;
 use tokio::net::TcpStream;
 
-use crate::demo::Trouble;
+use crate::demo::StartupError;
 
 /// Where the batch of sign-ups is, and how it is asked.
 #[derive(Debug)]
-pub(super) struct Server {
+pub(super) struct ImportTarget {
     batch: Uri,
     key_header: HeaderName,
 }
 
-impl Server {
+impl ImportTarget {
     /// Follows the links of an entry point.
     ///
     /// # Errors
     ///
     /// Nobody answers there, or takes no batches of sign-ups.
-    pub(super) async fn find(entry_point: &str) -> Result<Self, Trouble> {
+    pub(super) async fn find(entry_point: &str) -> Result<Self, StartupError> {
         let mend = "Set --url to the entry point of a running server, such as http://localhost:8080/api/v1/.";
         let failed = |why: String| {
-            Trouble::new(
+            StartupError::new(
                 format!("The server at {entry_point} cannot be used: {why}."),
                 entry_point,
                 mend,
@@ -56,7 +56,7 @@ impl Server {
         let helper = link(&|name| name.ends_with(":person_signup_helper")).filter(|_| has_batches);
         let helper = helper.ok_or_else(|| {
             let remedy = "Use a server whose capability document declares `batch` and that offers helper.person_signup.";
-            Trouble::new(
+            StartupError::new(
                 "The server does not support batches of the person signup helper.",
                 entry_point,
                 remedy,

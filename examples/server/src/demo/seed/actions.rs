@@ -2,21 +2,21 @@
 
 use std::collections::VecDeque;
 
-use svc_core::link::Address;
+use svc_core::link::RecordAddress;
 use svc_core::model::Kind;
 use svc_core::read::{Json, Object};
 
-use super::containers::{Containers, Level, official};
-use super::row::{Row, money, nested, object, texts};
+use super::containers::{Containers, TicketLevelSeed, official};
+use super::row::{SeedRow, money, nested, object, texts};
 use super::words::{COMMENTS, OFFICIALS, SOURCES};
-use super::{Maker, ORIGIN};
+use super::{ORIGIN, SeedBuilder};
 
 /// One action of every kind, by one person.
 pub(super) fn one_of_each(
-    person: &Address,
+    person: &RecordAddress,
     on: &mut Containers,
-    maker: &mut Maker,
-    out: &mut VecDeque<Row>,
+    maker: &mut SeedBuilder,
+    out: &mut VecDeque<SeedRow>,
 ) {
     let mut actor = Actor { person, maker, out };
     actor.sign(on);
@@ -33,10 +33,10 @@ pub(super) fn one_of_each(
 
 /// What one person happens to have done.
 pub(super) fn some(
-    person: &Address,
+    person: &RecordAddress,
     on: &mut Containers,
-    maker: &mut Maker,
-    out: &mut VecDeque<Row>,
+    maker: &mut SeedBuilder,
+    out: &mut VecDeque<SeedRow>,
 ) {
     let mut actor = Actor { person, maker, out };
     if actor.maker.random.percent(60) {
@@ -75,20 +75,25 @@ pub(super) fn some(
 
 /// One person who acts.
 struct Actor<'a> {
-    person: &'a Address,
-    maker: &'a mut Maker,
-    out: &'a mut VecDeque<Row>,
+    person: &'a RecordAddress,
+    maker: &'a mut SeedBuilder,
+    out: &'a mut VecDeque<SeedRow>,
 }
 
 impl Actor<'_> {
     /// Puts out an action of this person on a container.
-    fn put(&mut self, kind: Kind, container: (&'static str, &Address), fields: Object) {
+    fn put(&mut self, kind: Kind, container: (&'static str, &RecordAddress), fields: Object) {
         let row = self.made(kind, container, fields);
         self.out.push_back(row);
     }
 
     /// An action of this person on a container, dated when it is recorded.
-    fn made(&mut self, kind: Kind, container: (&'static str, &Address), mut fields: Object) -> Row {
+    fn made(
+        &mut self,
+        kind: Kind,
+        container: (&'static str, &RecordAddress),
+        mut fields: Object,
+    ) -> SeedRow {
         let (link, container) = container;
         let parent = (kind != Kind::Donation).then_some(container);
         let mut row = self.maker.row(kind, parent, Object::new());
@@ -278,7 +283,7 @@ impl Actor<'_> {
         self.put(Kind::Outreach, ("advocacy_campaign", campaign), fields);
     }
 
-    fn answer(&mut self, on: &Containers, recorded_by: Option<&Address>) {
+    fn answer(&mut self, on: &Containers, recorded_by: Option<&RecordAddress>) {
         let Some((question, keys)) = self.maker.random.pick(&on.questions) else {
             return;
         };
@@ -302,7 +307,7 @@ impl Actor<'_> {
     }
 
     /// Adds the person to `count` different tags or lists.
-    fn join(&mut self, kind: Kind, link: &'static str, containers: &[Address], count: u32) {
+    fn join(&mut self, kind: Kind, link: &'static str, containers: &[RecordAddress], count: u32) {
         let first =
             self.maker
                 .random
@@ -337,7 +342,7 @@ impl Actor<'_> {
     }
 }
 
-fn ticket(level: &Level) -> Json {
+fn ticket(level: &TicketLevelSeed) -> Json {
     nested([
         ("title", level.title.into()),
         ("description", level.description.into()),

@@ -2,14 +2,14 @@
 
 use std::collections::VecDeque;
 
-use svc_core::link::Address;
+use svc_core::link::RecordAddress;
 use svc_core::model::Kind;
 use svc_core::read::{Json, Object};
 use svc_core::value::Timestamp;
 
-use super::row::{Row, money, nested, object, texts};
+use super::row::{SeedRow, money, nested, object, texts};
 use super::words::{CAUSES, LISTS, OFFICIALS, PLACES, TAGS};
-use super::{Maker, ORIGIN};
+use super::{ORIGIN, SeedBuilder};
 
 /// Currencies of the fundraising pages; the first is the dollar.
 const CURRENCIES: [&str; 4] = ["USD", "EUR", "GBP", "CAD"];
@@ -29,36 +29,36 @@ const WEEK: i64 = 7 * 86_400 * 1_000_000;
 /// The containers of a tenant, as those who act on them need to know them.
 #[derive(Debug)]
 pub(super) struct Containers {
-    pub(super) owner: Address,
-    pub(super) petitions: Vec<Address>,
-    pub(super) forms: Vec<Address>,
-    pub(super) pages: Vec<(Address, &'static str)>,
+    pub(super) owner: RecordAddress,
+    pub(super) petitions: Vec<RecordAddress>,
+    pub(super) forms: Vec<RecordAddress>,
+    pub(super) pages: Vec<(RecordAddress, &'static str)>,
     pub(super) open_events: Vec<OpenEvent>,
     pub(super) ticketed_events: Vec<TicketedEvent>,
-    pub(super) campaigns: Vec<Address>,
-    pub(super) questions: Vec<(Address, &'static [&'static str])>,
-    pub(super) tags: Vec<Address>,
-    pub(super) lists: Vec<Address>,
+    pub(super) campaigns: Vec<RecordAddress>,
+    pub(super) questions: Vec<(RecordAddress, &'static [&'static str])>,
+    pub(super) tags: Vec<RecordAddress>,
+    pub(super) lists: Vec<RecordAddress>,
 }
 
 /// An event without tickets, and the places it has left.
 #[derive(Debug)]
 pub(super) struct OpenEvent {
-    pub(super) address: Address,
+    pub(super) address: RecordAddress,
     pub(super) left: Option<u32>,
 }
 
 /// An event with tickets, and the places it has left.
 #[derive(Debug)]
 pub(super) struct TicketedEvent {
-    pub(super) address: Address,
+    pub(super) address: RecordAddress,
     pub(super) left: u32,
-    pub(super) levels: Vec<Level>,
+    pub(super) levels: Vec<TicketLevelSeed>,
 }
 
 /// A level of tickets.
 #[derive(Debug, Clone)]
-pub(super) struct Level {
+pub(super) struct TicketLevelSeed {
     pub(super) title: &'static str,
     pub(super) description: &'static str,
     pub(super) cents: u32,
@@ -67,7 +67,11 @@ pub(super) struct Level {
 
 impl Containers {
     /// Makes them, all created by `owner`.
-    pub(super) fn new(owner: Address, maker: &mut Maker, out: &mut VecDeque<Row>) -> Self {
+    pub(super) fn new(
+        owner: RecordAddress,
+        maker: &mut SeedBuilder,
+        out: &mut VecDeque<SeedRow>,
+    ) -> Self {
         let mut made = Self {
             owner,
             petitions: Vec::new(),
@@ -94,9 +98,9 @@ impl Containers {
         &self,
         kind: Kind,
         fields: Object,
-        maker: &mut Maker,
-        out: &mut VecDeque<Row>,
-    ) -> Address {
+        maker: &mut SeedBuilder,
+        out: &mut VecDeque<SeedRow>,
+    ) -> RecordAddress {
         let mut row = maker.row(kind, None, fields);
         if kind != Kind::Message {
             row.draft.links.push(("creator", self.owner.clone()));
@@ -112,8 +116,8 @@ impl Containers {
         &mut self,
         number: usize,
         cause: &(&str, &str, &str),
-        maker: &mut Maker,
-        out: &mut VecDeque<Row>,
+        maker: &mut SeedBuilder,
+        out: &mut VecDeque<SeedRow>,
     ) {
         let (name, title, wish) = *cause;
         let petition = petition(name, title, wish);
@@ -162,8 +166,8 @@ impl Containers {
         &mut self,
         number: usize,
         cause: &(&str, &str, &str),
-        maker: &mut Maker,
-        out: &mut VecDeque<Row>,
+        maker: &mut SeedBuilder,
+        out: &mut VecDeque<SeedRow>,
     ) {
         let (name, title, wish) = *cause;
         let ticketed = number % 2 == 1;
@@ -231,7 +235,7 @@ impl Containers {
         }
     }
 
-    fn questions(&mut self, maker: &mut Maker, out: &mut VecDeque<Row>) {
+    fn questions(&mut self, maker: &mut SeedBuilder, out: &mut VecDeque<SeedRow>) {
         type Question = (
             &'static str,
             &'static str,
@@ -280,7 +284,7 @@ impl Containers {
         }
     }
 
-    fn tags_and_lists(&mut self, maker: &mut Maker, out: &mut VecDeque<Row>) {
+    fn tags_and_lists(&mut self, maker: &mut SeedBuilder, out: &mut VecDeque<SeedRow>) {
         for (name, description) in TAGS {
             let fields = object([
                 ("origin_system", ORIGIN.into()),
@@ -296,7 +300,7 @@ impl Containers {
         }
     }
 
-    fn messages_and_queries(&self, maker: &mut Maker, out: &mut VecDeque<Row>) {
+    fn messages_and_queries(&self, maker: &mut SeedBuilder, out: &mut VecDeque<SeedRow>) {
         for (name, title) in [
             ("active-people", "Active in the last year"),
             ("donors", "Gave money at least once"),
@@ -466,21 +470,21 @@ fn share_options(collection: &str, name: &str, title: &str) -> Json {
     Json::Array(vec![option])
 }
 
-fn levels() -> Vec<Level> {
+fn levels() -> Vec<TicketLevelSeed> {
     vec![
-        Level {
+        TicketLevelSeed {
             title: "Standard",
             description: "A seat",
             cents: 1500,
             left: 150,
         },
-        Level {
+        TicketLevelSeed {
             title: "Reduced",
             description: "A seat, for those who have less",
             cents: 500,
             left: 60,
         },
-        Level {
+        TicketLevelSeed {
             title: "Supporter",
             description: "A seat, and a seat for another",
             cents: 4000,
@@ -489,7 +493,7 @@ fn levels() -> Vec<Level> {
     ]
 }
 
-fn level_fields(level: &Level) -> Json {
+fn level_fields(level: &TicketLevelSeed) -> Json {
     nested([
         ("title", level.title.into()),
         ("description", level.description.into()),

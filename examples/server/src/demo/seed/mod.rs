@@ -1,6 +1,6 @@
 //! The demo's data: invented, realistic, and the same every time for the same arguments.
 //!
-//! [`Seed`] gives the records of one tenant one by one, containers before what is done with them,
+//! [`SeedRecords`] gives the records of one tenant one by one, containers before what is done with them,
 //! so that a million people need no memory.
 
 mod actions;
@@ -12,7 +12,7 @@ mod words;
 
 use std::collections::VecDeque;
 
-use svc_core::link::Address;
+use svc_core::link::RecordAddress;
 use svc_core::model::Kind;
 use svc_core::raw::RawDraft;
 use svc_core::read::Object;
@@ -21,7 +21,7 @@ use uuid::Builder;
 
 use containers::Containers;
 use random::Random;
-pub use row::Row;
+pub use row::SeedRow;
 
 /// When the demo's first record was created: 2026-01-05T09:00:00Z.
 const BEGIN: i64 = 1_767_603_600_000_000;
@@ -37,22 +37,22 @@ const ORIGIN: &str = "svc-demo";
 
 /// The records of one tenant, in the order in which they were created.
 #[derive(Debug)]
-pub struct Seed {
-    maker: Maker,
+pub struct SeedRecords {
+    maker: SeedBuilder,
     people: u32,
     made: u32,
     containers: Containers,
-    ready: VecDeque<Row>,
+    ready: VecDeque<SeedRow>,
 }
 
-impl Seed {
+impl SeedRecords {
     /// The records of a tenant with so many people.
     ///
     /// There is always one person, who owns the tenant's keys, and one or more of every container;
     /// with one person or more also one or more of every kind of action.
     #[must_use]
     pub fn new(tenant: &str, people: u32) -> Self {
-        let mut maker = Maker::new(tenant, people);
+        let mut maker = SeedBuilder::new(tenant, people);
         let mut ready = VecDeque::new();
         let owner = maker.person(0, &mut ready);
         let mut containers = Containers::new(owner.clone(), &mut maker, &mut ready);
@@ -70,7 +70,7 @@ impl Seed {
 
     /// The person who owns the tenant's keys: the first record.
     #[must_use]
-    pub fn owner(&self) -> &Address {
+    pub fn owner(&self) -> &RecordAddress {
         &self.containers.owner
     }
 
@@ -81,10 +81,10 @@ impl Seed {
     }
 }
 
-impl Iterator for Seed {
-    type Item = Row;
+impl Iterator for SeedRecords {
+    type Item = SeedRow;
 
-    fn next(&mut self) -> Option<Row> {
+    fn next(&mut self) -> Option<SeedRow> {
         if self.ready.is_empty() && self.made < self.people {
             let person = self.maker.person(self.made, &mut self.ready);
             actions::some(
@@ -111,13 +111,13 @@ fn in_table_order(kind: Kind, fields: Object) -> Object {
 
 /// Makes rows: the next id, the next date.
 #[derive(Debug)]
-struct Maker {
+struct SeedBuilder {
     random: Random,
     clock: i64,
     step: u32,
 }
 
-impl Maker {
+impl SeedBuilder {
     fn new(tenant: &str, people: u32) -> Self {
         let rows = i64::from(people.max(1)) * ROWS_PER_PERSON;
         // Twice the middle step, for steps are taken between one microsecond and this.
@@ -130,11 +130,11 @@ impl Maker {
     }
 
     /// A row at the next instant, with a new id.
-    fn row(&mut self, kind: Kind, parent: Option<&Address>, fields: Object) -> Row {
+    fn row(&mut self, kind: Kind, parent: Option<&RecordAddress>, fields: Object) -> SeedRow {
         self.clock += 1 + i64::from(self.random.below(self.step));
         let id = self.id();
-        Row {
-            address: Address::new(kind, id, parent.map(|parent| parent.id.clone())),
+        SeedRow {
+            address: RecordAddress::new(kind, id, parent.map(|parent| parent.id.clone())),
             created: Timestamp::from_micros(self.clock),
             draft: RawDraft::empty(kind).with_fields(fields),
         }
@@ -161,12 +161,12 @@ impl Maker {
 mod tests {
     use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-    use super::{Row, Seed};
-    use svc_core::context::Base;
+    use super::{SeedRecords, SeedRow};
+    use svc_core::context::BaseUrl;
     use svc_core::field_set::{FieldBits, FieldSet};
     use svc_core::link::{ConventionalLayout, Dialect, Layout, Target};
     use svc_core::model::*;
-    use svc_core::read::{Bodies, Caps, Json, Limits, Links, Object};
+    use svc_core::read::{BodyReader, ContentLimits, Json, JsonLimits, LinkReader, Object};
     use svc_core::value::Timestamp;
 
     const CONTAINERS: [Kind; 11] = [
@@ -185,7 +185,7 @@ mod tests {
 
     fn counts(people: u32) -> BTreeMap<Kind, usize> {
         let mut counts = BTreeMap::new();
-        for row in Seed::new("demo", people) {
+        for row in SeedRecords::new("demo", people) {
             *counts.entry(row.address.kind).or_default() += 1;
         }
         counts
@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn the_same_arguments_give_the_same_records_and_another_tenant_others() {
-        let told = |row: &Row| {
+        let told = |row: &SeedRow| {
             let draft = &row.draft;
             (
                 row.address.clone(),
@@ -203,15 +203,15 @@ mod tests {
                 draft.identifiers.clone(),
             )
         };
-        let rows: Vec<_> = Seed::new("demo", 50).collect();
+        let rows: Vec<_> = SeedRecords::new("demo", 50).collect();
         assert!(
             rows.iter()
                 .map(told)
-                .eq(Seed::new("demo", 50).map(|row| told(&row)))
+                .eq(SeedRecords::new("demo", 50).map(|row| told(&row)))
         );
         let ids: BTreeSet<_> = rows.iter().map(|row| row.address.id.clone()).collect();
         assert_eq!(ids.len(), rows.len(), "every id is new");
-        assert!(Seed::new("other", 50).all(|row| !ids.contains(&row.address.id)));
+        assert!(SeedRecords::new("other", 50).all(|row| !ids.contains(&row.address.id)));
     }
 
     #[test]
@@ -236,7 +236,7 @@ mod tests {
     fn records_come_in_the_order_of_their_dates_and_after_those_they_name() {
         let mut known = BTreeSet::new();
         let mut last = None;
-        for row in Seed::new("demo", 300) {
+        for row in SeedRecords::new("demo", 300) {
             assert!(last < Some(row.created), "dates grow");
             last = Some(row.created);
             let named = row
@@ -263,7 +263,7 @@ mod tests {
     #[test]
     fn everyone_can_be_reached_and_addresses_are_of_example_org() {
         let mut addresses = BTreeSet::new();
-        for row in Seed::new("demo", 500).filter(|row| row.address.kind == Kind::Person) {
+        for row in SeedRecords::new("demo", 500).filter(|row| row.address.kind == Kind::Person) {
             let first = |list: &str, member: &str| {
                 let list = row
                     .draft
@@ -291,7 +291,8 @@ mod tests {
 
     #[test]
     fn the_first_fundraising_page_is_in_dollars_and_others_are_not() {
-        let pages = Seed::new("demo", 0).filter(|row| row.address.kind == Kind::FundraisingPage);
+        let pages =
+            SeedRecords::new("demo", 0).filter(|row| row.address.kind == Kind::FundraisingPage);
         let currencies: Vec<_> = pages
             .filter_map(|row| {
                 row.draft
@@ -313,7 +314,7 @@ mod tests {
         let mut capacities = BTreeMap::new();
         let mut taken: BTreeMap<_, i64> = BTreeMap::new();
         let mut taggings = BTreeSet::new();
-        for row in Seed::new("demo", 4000) {
+        for row in SeedRecords::new("demo", 4000) {
             match row.address.kind {
                 Kind::Event => {
                     let capacity = row
@@ -368,7 +369,7 @@ mod tests {
     }
 
     /// What a client would send to create the record.
-    fn body(row: &Row, layout: &dyn Layout) -> Object {
+    fn body(row: &SeedRow, layout: &dyn Layout) -> Object {
         let mut links = Object::new();
         for (name, address) in row
             .draft
@@ -395,20 +396,20 @@ mod tests {
 
     #[test]
     fn every_record_is_one_that_a_client_could_create() {
-        let (dialect, layout, base) = (Dialect::default(), ConventionalLayout, Base::default());
-        let links = Links {
+        let (dialect, layout, base) = (Dialect::default(), ConventionalLayout, BaseUrl::default());
+        let links = LinkReader {
             base: &base,
             layout: &layout,
             dialect: &dialect,
         };
-        let bodies = Bodies {
+        let bodies = BodyReader {
             links,
             namespace: "demo",
-            limits: &Limits::default(),
-            caps: &Caps::default(),
+            limits: &JsonLimits::default(),
+            caps: &ContentLimits::default(),
             now: Timestamp::now(),
         };
-        for row in Seed::new("demo", 400) {
+        for row in SeedRecords::new("demo", 400) {
             let kind = row.address.kind;
             let container = row.draft.container();
             let body = body(&row, &layout);

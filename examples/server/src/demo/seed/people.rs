@@ -2,20 +2,18 @@
 
 use std::collections::VecDeque;
 
-use svc_core::link::Address;
+use svc_core::link::RecordAddress;
 use svc_core::model::Kind;
 use svc_core::read::{Json, Object};
 use svc_core::value::Identifier;
 
-use super::row::{Row, degrees, nested, object, texts};
-use super::words::{
-    EMPLOYERS, FAMILY_NAMES, GIVEN_NAMES, PARTIES, PLACES, Place, SOURCES, STREETS,
-};
-use super::{Maker, ORIGIN};
+use super::row::{SeedRow, degrees, nested, object, texts};
+use super::words::{EMPLOYERS, FAMILY_NAMES, GIVEN_NAMES, PARTIES, PLACES, SOURCES, STREETS, Town};
+use super::{ORIGIN, SeedBuilder};
 
-impl Maker {
+impl SeedBuilder {
     /// Makes the person of this number.
-    pub(super) fn person(&mut self, number: u32, out: &mut VecDeque<Row>) -> Address {
+    pub(super) fn person(&mut self, number: u32, out: &mut VecDeque<SeedRow>) -> RecordAddress {
         let (given, gender) = self
             .random
             .pick(GIVEN_NAMES)
@@ -115,7 +113,7 @@ impl Maker {
     }
 
     fn home(&mut self) -> Json {
-        const NOWHERE: Place = Place {
+        const NOWHERE: Town = Town {
             locality: "Springfield",
             region: "IL",
             postal_code: "62701",

@@ -1,15 +1,15 @@
 //! One record to load, and short ways to write its fields.
 
-use svc_core::link::Address;
+use svc_core::link::RecordAddress;
 use svc_core::raw::RawDraft;
 use svc_core::read::{Json, Object};
 use svc_core::value::{Amount, Timestamp};
 
 /// One record to load: what a create would have made of it, with its id and date.
 #[derive(Debug, Clone)]
-pub struct Row {
+pub struct SeedRow {
     /// Where it stands.
-    pub address: Address,
+    pub address: RecordAddress,
     /// When it was created, and last changed.
     pub created: Timestamp,
     /// Its fields, identifiers and links, its container among them.

@@ -84,7 +84,7 @@ pub(super) const FAMILY_NAMES: &[&str] = &[
 
 /// A place where people live: locality, region, postal code, latitude and longitude in
 /// ten-thousandths of a degree.
-pub(super) struct Place {
+pub(super) struct Town {
     pub(super) locality: &'static str,
     pub(super) region: &'static str,
     pub(super) postal_code: &'static str,
@@ -98,8 +98,8 @@ const fn place(
     postal_code: &'static str,
     latitude: i32,
     longitude: i32,
-) -> Place {
-    Place {
+) -> Town {
+    Town {
         locality,
         region,
         postal_code,
@@ -109,7 +109,7 @@ const fn place(
 }
 
 /// Places where people live.
-pub(super) const PLACES: &[Place] = &[
+pub(super) const PLACES: &[Town] = &[
     place("Albany", "NY", "12207", 426_526, -737_562),
     place("Ann Arbor", "MI", "48104", 422_808, -837_430),
     place("Asheville", "NC", "28801", 355_951, -825_515),

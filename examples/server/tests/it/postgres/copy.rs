@@ -8,18 +8,18 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use svc_core::auth::{Authenticator as _, Caller, Credentials};
-use svc_core::link::Address;
+use svc_core::link::RecordAddress;
 use svc_core::model::Kind;
 use svc_core::page::{ListRequest, PageRequest};
 use svc_core::raw::RawDraft;
-use svc_core::store::{Call, Key, Outcome, Store as _, Work};
+use svc_core::store::{LookupKey, Store as _, WriteOperation, WriteOutcome, WriteRequest};
 use svc_core::value::Timestamp;
 use svc_core::{Context, Tenant};
-use svc_postgres::{KeyOptions, KeyWebhooks, Options, Store};
+use svc_postgres::{KeyOptions, KeyWebhooks, PostgresOptions, PostgresStore};
 use svc_server::demo::cli::DatabaseUrl;
-use svc_server::demo::{Server, State, Trouble, copy};
+use svc_server::demo::{SchemaLocation, StartupError, State, copy};
 use svc_store::compare::compare;
-use svc_store::laws::Laws;
+use svc_store::laws::StoreTests;
 
 use super::support::{self, ClosedPort, until};
 use crate::support::TestResult;
@@ -36,8 +36,9 @@ fn seeded(path: &Path, people: u32) -> TestResult {
     Ok(())
 }
 
-fn open(path: &Path) -> svc_sqlite::Store {
-    svc_sqlite::Store::open(svc_sqlite::Options::new(path).beside_a_server()).expect("the file")
+fn open(path: &Path) -> svc_sqlite::SqliteStore {
+    svc_sqlite::SqliteStore::open(svc_sqlite::SqliteOptions::new(path).beside_a_server())
+        .expect("the file")
 }
 
 fn cx(tenant: &Tenant) -> Context {
@@ -45,12 +46,12 @@ fn cx(tenant: &Tenant) -> Context {
 }
 
 /// A schema as the command would take it.
-fn place(url: &str, schema: &str) -> Result<Server, Trouble> {
-    Server::at("--to", &DatabaseUrl::from(url.to_owned()), Some(schema))
+fn place(url: &str, schema: &str) -> Result<SchemaLocation, StartupError> {
+    SchemaLocation::at("--to", &DatabaseUrl::from(url.to_owned()), Some(schema))
 }
 
 /// The options of a store there whose calls wait as long as a busy machine needs.
-fn options(place: &Server) -> Options {
+fn options(place: &SchemaLocation) -> PostgresOptions {
     place.options().patience(Duration::from_secs(60))
 }
 
@@ -113,7 +114,11 @@ fn rows_of_file(path: &Path) -> TestResult<Vec<String>> {
     Ok(rows)
 }
 
-async fn same(file: &svc_sqlite::Store, copy: &Store, tenant: &Tenant) -> TestResult<String> {
+async fn same(
+    file: &svc_sqlite::SqliteStore,
+    copy: &PostgresStore,
+    tenant: &Tenant,
+) -> TestResult<String> {
     match compare(file, copy, tenant, |_| {}).await? {
         Ok(compared) => Ok(compared.digest),
         Err(difference) => Err(format!("{}: {difference}", tenant.as_str()).into()),
@@ -121,7 +126,11 @@ async fn same(file: &svc_sqlite::Store, copy: &Store, tenant: &Tenant) -> TestRe
 }
 
 /// What the whole server does with calls: both stores come to the same.
-async fn goes_on_alike(file: &svc_sqlite::Store, copied: &Store, tenant: &Tenant) -> TestResult {
+async fn goes_on_alike(
+    file: &svc_sqlite::SqliteStore,
+    copied: &PostgresStore,
+    tenant: &Tenant,
+) -> TestResult {
     let cx = cx(tenant);
     let people = file
         .list(
@@ -142,7 +151,7 @@ async fn goes_on_alike(file: &svc_sqlite::Store, copied: &Store, tenant: &Tenant
         let Some(email) = svc_core::helper::emails(&fields).next() else {
             continue;
         };
-        let key = Key::Email(email);
+        let key = LookupKey::Email(email);
         let (here, there) = (file.find(&cx, &key).await?, copied.find(&cx, &key).await?);
         assert_eq!(
             here.map(|it| it.meta().id.clone()),
@@ -155,10 +164,10 @@ async fn goes_on_alike(file: &svc_sqlite::Store, copied: &Store, tenant: &Tenant
     let made = copied
         .write(
             &cx,
-            Call::new(&cx, Work::Create(RawDraft::empty(Kind::Person))),
+            WriteRequest::new(&cx, WriteOperation::Create(RawDraft::empty(Kind::Person))),
         )
         .await?;
-    let Outcome::Created {
+    let WriteOutcome::Created {
         record,
         is_new: true,
     } = made
@@ -171,7 +180,10 @@ async fn goes_on_alike(file: &svc_sqlite::Store, copied: &Store, tenant: &Tenant
         .await?;
     assert_eq!(after.total, people.total + 1);
     copied
-        .write(&cx, Call::new(&cx, Work::Delete(record.address())))
+        .write(
+            &cx,
+            WriteRequest::new(&cx, WriteOperation::Delete(record.address())),
+        )
         .await?;
     // What goes with people and events follows from holders, sums and links that are not sent.
     let events = file
@@ -183,7 +195,8 @@ async fn goes_on_alike(file: &svc_sqlite::Store, copied: &Store, tenant: &Tenant
         .chain(&events.records)
         .map(svc_core::raw::RawRecord::address)
     {
-        let delete = |at: &Address| Call::new(&cx, Work::Delete(at.clone()));
+        let delete =
+            |at: &RecordAddress| WriteRequest::new(&cx, WriteOperation::Delete(at.clone()));
         let (told, meant) = (
             file.write(&cx, delete(&at)).await,
             copied.write(&cx, delete(&at)).await,
@@ -258,7 +271,7 @@ async fn a_file_moves_whole_and_stops_and_goes_on_as_often_as_it_likes() -> Test
     assert!(copied[0].records > 5000, "{copied:?}");
     assert_eq!(rows(server, &schema), rows_of_file(&path)?);
 
-    let target = Store::connect(options(&to()?)).await?;
+    let target = PostgresStore::connect(options(&to()?)).await?;
     assert_eq!(target.tenants().await?, tenants);
     for (tenant, copied) in tenants.iter().zip(&copied) {
         assert_eq!(same(&file, &target, tenant).await?, copied.digest);
@@ -339,7 +352,7 @@ async fn what_changed_after_a_copy_is_told() -> TestResult {
     file.revoke_key(&revoked.id, KeyWebhooks::Disable).await?;
     assert_eq!(again().await?, (State::Same, 2));
     assert_eq!(again().await?, (State::Same, 0));
-    let target = Store::connect(options(&to()?)).await?;
+    let target = PostgresStore::connect(options(&to()?)).await?;
     for (token, is_taken) in [(&added.token, true), (&revoked.token, false)] {
         let (headers, extensions) = (http::HeaderMap::new(), http::Extensions::new());
         let caller = target
@@ -354,7 +367,10 @@ async fn what_changed_after_a_copy_is_told() -> TestResult {
     }
 
     // Somebody works with the copy: it cannot be compared, and is not touched.
-    let create = Call::new(&cx(tenant), Work::Create(RawDraft::empty(Kind::Person)));
+    let create = WriteRequest::new(
+        &cx(tenant),
+        WriteOperation::Create(RawDraft::empty(Kind::Person)),
+    );
     target.write(&cx(tenant), create.clone()).await?;
     let before = rows(server, &schema);
     assert_eq!(again().await?, (State::InUse, 0));
@@ -388,9 +404,9 @@ async fn whatever_there_may_be_moves() -> TestResult {
     let server = support::server();
     let (folder, schema) = (tempfile::tempdir()?, server.schema());
     let path = folder.path().join("data.db");
-    let made = svc_sqlite::Store::open(svc_sqlite::Options::new(&path))?;
+    let made = svc_sqlite::SqliteStore::open(svc_sqlite::SqliteOptions::new(&path))?;
     let number = AtomicU32::new(0);
-    let histories = Laws::new().histories(16).calls(80).seed(7_000);
+    let histories = StoreTests::new().histories(16).calls(80).seed(7_000);
     let checked = histories.check(async || {
         let number = number.fetch_add(1, Ordering::Relaxed);
         let one = made
@@ -426,7 +442,7 @@ async fn whatever_there_may_be_moves() -> TestResult {
             .all(is_seen),
         "{counts:?}"
     );
-    let (file, target) = (open(&path), Store::connect(options(&to()?)).await?);
+    let (file, target) = (open(&path), PostgresStore::connect(options(&to()?)).await?);
     for tenant in file.tenants()? {
         let cx = cx(&tenant);
         let first = ListRequest::all(PageRequest::new(1, 1000));
@@ -436,7 +452,7 @@ async fn whatever_there_may_be_moves() -> TestResult {
         }
         // None of it gets a date.
         for at in all.iter().map(svc_core::raw::RawRecord::address) {
-            let delete = || Call::new(&cx, Work::Delete(at.clone()));
+            let delete = || WriteRequest::new(&cx, WriteOperation::Delete(at.clone()));
             let (told, meant) = (
                 file.write(&cx, delete()).await,
                 target.write(&cx, delete()).await,
@@ -460,7 +476,7 @@ async fn a_copy_that_is_killed_goes_on() -> TestResult {
     let path = folder.path().join("demo.db");
     seeded(&path, 2500)?;
     // The last statement of a part waits for a lock when no part is allowed any more.
-    Store::connect(options(&place(&server.url(), &schema)?)).await?;
+    PostgresStore::connect(options(&place(&server.url(), &schema)?)).await?;
     server.psql(&format!(
         "CREATE TABLE {schema}.allowed AS SELECT 0 AS parts; \
          CREATE FUNCTION {schema}.waits() RETURNS trigger LANGUAGE plpgsql AS 'DECLARE remain int; BEGIN \
@@ -532,9 +548,12 @@ async fn what_does_not_fit_is_refused() -> TestResult {
         Ok(())
     };
     // The tenant has a person of its own.
-    let target = Store::connect(options(&to()?)).await?;
+    let target = PostgresStore::connect(options(&to()?)).await?;
     let tenant = target.ensure_tenant("demo").await?;
-    let create = Call::new(&cx(&tenant), Work::Create(RawDraft::empty(Kind::Person)));
+    let create = WriteRequest::new(
+        &cx(&tenant),
+        WriteOperation::Create(RawDraft::empty(Kind::Person)),
+    );
     target.write(&cx(&tenant), create.clone()).await?;
     let before = rows(server, &schema);
     refused("contains data of the tenant demo that does not come from this copy").await?;
@@ -544,7 +563,7 @@ async fn what_does_not_fit_is_refused() -> TestResult {
     let schema = server.schema();
     let to = || place(&server.url(), &schema);
     assert_eq!(copy(&path, &to()?, |_| false).await?, None);
-    let target = Store::connect(options(&to()?)).await?;
+    let target = PostgresStore::connect(options(&to()?)).await?;
     target.write(&cx(&tenant), create.clone()).await?;
     let trouble = copy(&path, &to()?, |_| true)
         .await
@@ -573,8 +592,8 @@ async fn what_does_not_fit_is_refused() -> TestResult {
     // The share objects have other names.
     let schema = server.schema();
     let names = svc_core::link::ShareNames::new("one_share", "two_share").expect("names");
-    Store::connect(
-        Options::new(&server.url())?
+    PostgresStore::connect(
+        PostgresOptions::new(&server.url())?
             .schema(&schema)
             .share_names(names),
     )

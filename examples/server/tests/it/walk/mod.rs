@@ -79,9 +79,9 @@ async fn recorded_check_by_itself() -> TestResult {
 /// A check that is answered otherwise fails, and says where; what it made is removed.
 #[tokio::test]
 async fn a_check_of_ones_own_says_which_step_was_answered_otherwise() -> TestResult {
-    use svc_conformance::own::{Check, Cx, Stop};
+    use svc_conformance::own::{Check, CheckContext, CheckStop};
 
-    async fn look(cx: &Cx) -> Result<(), Stop> {
+    async fn look(cx: &CheckContext) -> Result<(), CheckStop> {
         let entry = cx.step(0, "GET", cx.base()).expect(200, &[]).await?;
         let people = entry.at(&["_links", "svc:people", "href"])?;
         cx.step(1, "GET", &people)

@@ -1,12 +1,12 @@
 //! A walk that was recorded in the explorer.
 //! Run it with `Suite::new(Remote::new(base)?).keys(Keys::primary(key)).own(RECORDED_WALK).await?.assert_held()`.
 
-use svc_conformance::own::{Check, Cx, Stop, id};
+use svc_conformance::own::{Check, CheckContext, CheckStop, id};
 
 /// What every answer has to be is looked at, too.
 pub(crate) const RECORDED_WALK: Check = Check::own("own/recorded-walk", |walk| Box::pin(recorded_walk(walk)));
 
-async fn recorded_walk(walk: &Cx) -> Result<(), Stop> {
+async fn recorded_walk(walk: &CheckContext) -> Result<(), CheckStop> {
     // 0. GET the entry point
     let step_0 = walk
         .step(0, "GET", walk.base())

@@ -8,38 +8,38 @@ use svc_core::{
     auth::{FixedKeys, Rights},
     model::Kind,
 };
-use svc_sql::{Database, MappedStore, Mapping, Rows, Table, Tenants};
+use svc_sql::{Database, ListMapping, MappedStore, Mapping, TableMapping, TenantMapping};
 use svc_tower::SvcService;
 
 pub(crate) fn mapping() -> Mapping {
-    let mails = Rows::new("member_mails", "member_id").field("address", "mail");
-    let people = Table::new(Kind::Person, "members")
+    let mails = ListMapping::new("member_mails", "member_id").field("address", "mail");
+    let people = TableMapping::new(Kind::Person, "members")
         .tenant("organisation_id")
         .id("svc_id")
         .field("family_name", "surname")
         .field("given_name", "first_name")
         .list("email_addresses", mails);
-    let tags = Table::new(Kind::Tag, "labels")
+    let tags = TableMapping::new(Kind::Tag, "labels")
         .tenant("organisation_id")
         .id("svc_id")
         .field("name", "title");
-    let taggings = Table::new(Kind::Tagging, "member_labels")
+    let taggings = TableMapping::new(Kind::Tagging, "member_labels")
         .id("svc_id")
         .dates("since", "since")
         .link("tag", "label_id")
         .link("person", "member_id");
-    let events = Table::new(Kind::Event, "meetings")
+    let events = TableMapping::new(Kind::Event, "meetings")
         .tenant("organisation_id")
         .id("svc_id")
         .field("title", "subject")
         .field("start_date", "begins")
         .field("capacity", "places");
-    let attendances = Table::new(Kind::Attendance, "replies")
+    let attendances = TableMapping::new(Kind::Attendance, "replies")
         .id("svc_id")
         .link("event", "meeting_id")
         .link("person", "member_id")
         .values("status", "reply", [("accepted", "yes"), ("declined", "no")]);
-    let mapping = Mapping::new(Tenants::numbered("organisations"));
+    let mapping = Mapping::new(TenantMapping::numbered("organisations"));
     [people, tags, taggings, events, attendances]
         .into_iter()
         .fold(mapping, Mapping::table)

@@ -9,7 +9,7 @@ use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use svc_conformance::{InProcess, Intensity, Keys, Suite};
-use svc_sql::{Database, Dialect, MappedStore, Row, Statement, Transaction, Trouble};
+use svc_sql::{Database, DatabaseError, Dialect, MappedStore, Statement, TextRow, Transaction};
 use svc_tower::SvcService;
 use svc_vendor_examples::mapped::interface;
 use tower::ServiceExt;
@@ -238,14 +238,14 @@ impl Database for Meanwhile {
         self.database.dialect()
     }
 
-    async fn read(&self, statements: Vec<Statement>) -> Result<Vec<Vec<Row>>, Trouble> {
+    async fn read(&self, statements: Vec<Statement>) -> Result<Vec<Vec<TextRow>>, DatabaseError> {
         self.database.read(statements).await
     }
 
     async fn begin(
         &self,
         statements: Vec<Statement>,
-    ) -> Result<(Box<dyn Transaction>, Vec<Vec<Row>>), Trouble> {
+    ) -> Result<(Box<dyn Transaction>, Vec<Vec<TextRow>>), DatabaseError> {
         let (transaction, given) = self.database.begin(statements).await?;
         Ok((
             Box::new(Writes {
@@ -259,14 +259,17 @@ impl Database for Meanwhile {
 
 #[async_trait]
 impl Transaction for Writes {
-    async fn run(&mut self, statements: Vec<Statement>) -> Result<Vec<Vec<Row>>, Trouble> {
+    async fn run(
+        &mut self,
+        statements: Vec<Statement>,
+    ) -> Result<Vec<Vec<TextRow>>, DatabaseError> {
         self.transaction.run(statements).await
     }
 
     async fn commit(
         mut self: Box<Self>,
         statements: Vec<Statement>,
-    ) -> Result<Vec<Vec<Row>>, Trouble> {
+    ) -> Result<Vec<Vec<TextRow>>, DatabaseError> {
         // `create_own_tables` commits nothing behind its first statements.
         if !statements.is_empty() {
             self.transaction

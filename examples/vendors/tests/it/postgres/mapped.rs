@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 
 use http::StatusCode;
 use serde_json::json;
-use svc_postgres::{Mapped, Options};
+use svc_postgres::{PostgresDatabase, PostgresOptions};
 use svc_sql::MappedStore;
 use svc_vendor_examples::mapped::{POSTGRES, mapping};
 
@@ -32,8 +32,8 @@ fn schema(server: &Server) -> String {
 
 fn place(url: &str, schema: &str) -> TestResult<Place> {
     let url = format!("{url}?options=-csearch_path%3D{schema}");
-    let options = Options::new(&url)?.patience(Duration::from_secs(60));
-    Ok(Place::new(Arc::new(Mapped::new(&options))))
+    let options = PostgresOptions::new(&url)?.patience(Duration::from_secs(60));
+    Ok(Place::new(Arc::new(PostgresDatabase::new(&options))))
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -11,7 +11,7 @@ use std::time::Duration;
 use http::{HeaderMap, StatusCode, header::RETRY_AFTER};
 use serde_json::{Value, json};
 use support::{proxy::Proxy, server::Server, until};
-use svc_conformance::{InProcess, Intensity, Keys, Outcome, Profile, Suite};
+use svc_conformance::{InProcess, Intensity, Keys, Profile, RequirementOutcome, Suite};
 use svc_tower::SvcService;
 use svc_vendor_examples::postgres::{Crm, interface};
 
@@ -89,14 +89,14 @@ async fn the_suite_finds_that_it_conforms() -> Tried<()> {
     let report = suite.intensity(Intensity::Quick).seed(42).run().await?;
     println!("{report}");
     assert_eq!(
-        report.count(Outcome::Fail) + report.count(Outcome::Error),
+        report.count(RequirementOutcome::Fail) + report.count(RequirementOutcome::Error),
         0,
         "{report}"
     );
     // Of its fields, none is a single object: nothing declared could show the row.
     let undecided: Vec<&str> = report.inconclusive().map(|row| row.id.as_str()).collect();
     assert!(
-        undecided.is_empty() && report.count(Outcome::Pass) > 150,
+        undecided.is_empty() && report.count(RequirementOutcome::Pass) > 150,
         "{report}"
     );
     assert_eq!(

@@ -2,24 +2,24 @@
 
 use std::{error::Error as StdError, fmt};
 
-use super::{Error, ErrorKind, Failure};
+use super::{Error, ErrorInner, ErrorKind};
 
 /// An [`Error`] where a [`std::error::Error`] is asked for.
-struct Boxed(Error);
+struct StdErrorAdapter(Error);
 
-impl fmt::Display for Boxed {
+impl fmt::Display for StdErrorAdapter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
     }
 }
 
-impl fmt::Debug for Boxed {
+impl fmt::Debug for StdErrorAdapter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(&self.0, f)
     }
 }
 
-impl StdError for Boxed {
+impl StdError for StdErrorAdapter {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
         self.0.source()
     }
@@ -29,13 +29,13 @@ impl StdError for Boxed {
 impl From<Error> for Box<dyn StdError + Send + Sync> {
     fn from(error: Error) -> Self {
         match *error.0 {
-            Failure {
+            ErrorInner {
                 kind: ErrorKind::Unexpected,
                 operation: None,
                 address: None,
                 source: Some(source),
             } => source,
-            other => Box::new(Boxed(Error(Box::new(other)))),
+            other => Box::new(StdErrorAdapter(Error(Box::new(other)))),
         }
     }
 }

@@ -4,10 +4,10 @@ mod boxed;
 
 use std::{borrow::Cow, error::Error as StdError, fmt, time::Duration};
 
-use super::{Problem, Property};
+use super::{Problem, PropertyPath};
 
 /// Any error of a vendor, as [`Error::unexpected`] takes it.
-type Source = Box<dyn StdError + Send + Sync>;
+type BoxedSource = Box<dyn StdError + Send + Sync>;
 
 /// What every operation of a backend returns.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -23,30 +23,30 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 ///
 /// ```
 /// use std::num::ParseIntError;
-/// use svc_core::{Code, Error, ErrorKind, Problem, Result};
+/// use svc_core::{ErrorCode, Error, ErrorKind, Problem, Result};
 ///
 /// fn seats(stored: &str) -> Result<u32> {
 ///     match stored.parse()? {
-///         0 => Err(Error::invalid(Problem::general(Code::CapacityExceeded, "The event is full."))),
+///         0 => Err(Error::invalid(Problem::general(ErrorCode::CapacityExceeded, "The event is full."))),
 ///         seats => Ok(seats),
 ///     }
 /// }
 ///
 /// let full = seats("0").unwrap_err();
-/// assert_eq!(full.problems()[0].code, Code::CapacityExceeded);
+/// assert_eq!(full.problems()[0].code, ErrorCode::CapacityExceeded);
 ///
 /// let broken = seats("seven").unwrap_err().during("attendances.create");
 /// assert!(matches!(broken.kind(), ErrorKind::Unexpected));
 /// assert!(broken.source().is_some_and(|source| source.is::<ParseIntError>()));
 /// assert_eq!(broken.to_string(), "attendances.create: invalid digit found in string");
 /// ```
-pub struct Error(Box<Failure>);
+pub struct Error(Box<ErrorInner>);
 
-struct Failure {
+struct ErrorInner {
     kind: ErrorKind,
     operation: Option<Cow<'static, str>>,
     address: Option<Cow<'static, str>>,
-    source: Option<Source>,
+    source: Option<BoxedSource>,
 }
 
 /// What sort of failure an [`Error`] is: it decides what the client is answered.
@@ -80,7 +80,7 @@ pub enum ErrorKind {
 
 impl Error {
     fn new(kind: ErrorKind) -> Self {
-        Self(Box::new(Failure {
+        Self(Box::new(ErrorInner {
             kind,
             operation: None,
             address: None,
@@ -177,7 +177,7 @@ impl Error {
     /// The same error about a part of a body: a problem with a helper's person is named
     /// `person.<property>` (ERR-26).
     #[must_use]
-    pub fn within(self, part: impl Into<Property>) -> Self {
+    pub fn within(self, part: impl Into<PropertyPath>) -> Self {
         let part = part.into();
         self.map_problems(|problems| {
             problems
@@ -215,7 +215,7 @@ impl Error {
     /// The error itself, unless it is an invalid request.
     pub fn into_problems(self) -> Result<Vec<Problem>> {
         match *self.0 {
-            Failure {
+            ErrorInner {
                 kind: ErrorKind::Invalid(problems),
                 ..
             } => Ok(problems),

@@ -1,7 +1,7 @@
 use std::io;
 
 use super::*;
-use crate::error::Code;
+use crate::error::ErrorCode;
 
 /// An error of a vendor with a cause of its own.
 #[derive(Debug, thiserror::Error)]
@@ -15,17 +15,17 @@ fn ledger() -> Ledger {
 #[test]
 fn display_is_plain_english_without_values() {
     let title = Problem::new(
-        Code::FieldInvalid,
+        ErrorCode::FieldInvalid,
         "tickets[0].title",
         "`Ada's secret` is no title.",
     )
     .hint("secret");
     let dates = Problem::between(
-        Code::StartDateAfterEndDate,
+        ErrorCode::StartDateAfterEndDate,
         &["start_date", "end_date"],
         "secret",
     );
-    let full = Problem::general(Code::CapacityExceeded, "secret");
+    let full = Problem::general(ErrorCode::CapacityExceeded, "secret");
     for (error, text) in [
         (
             Error::invalid(title.clone()),
@@ -145,7 +145,7 @@ fn the_chain_of_causes_is_reachable() {
 
 #[test]
 fn the_kind_the_problems_and_the_context_are_told() {
-    let problem = Problem::general(Code::CapacityExceeded, "The event is full.");
+    let problem = Problem::general(ErrorCode::CapacityExceeded, "The event is full.");
     let error = Error::invalid(problem.clone())
         .during("attendances.create")
         .at("events/7");

@@ -2,7 +2,7 @@
 
 use crate::{
     describe::{closed_enum, object},
-    schema::Rule,
+    schema::FieldRule,
     value::FlexEnum,
 };
 
@@ -12,7 +12,7 @@ object! {
         /// Marks the primary address
         "RES-email_address-01" primary: bool,
         /// The e-mail address
-        "RES-email_address-03" address: String [Rule::Email],
+        "RES-email_address-03" address: String [FieldRule::Email],
         /// Kind of address
         "RES-email_address-04" address_type: FlexEnum<EmailAddressType>,
         /// Subscription state

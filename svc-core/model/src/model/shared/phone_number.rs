@@ -1,8 +1,8 @@
 //! Phone numbers.
 
 use crate::{
-    describe::{Flag, closed_enum, object},
-    schema::Rule,
+    describe::{TextFlag, closed_enum, object},
+    schema::FieldRule,
     value::FlexEnum,
 };
 
@@ -10,9 +10,9 @@ object! {
     /// A phone number.
     PhoneNumber: "phone_number" {
         /// Primary-number marker; typed string in the interface although it acts as a flag
-        "RES-phone_number-01" primary: Flag,
+        "RES-phone_number-01" primary: TextFlag,
         /// Must include the country code and use numeric characters only
-        "RES-phone_number-03" number: String [Rule::PhoneNumber],
+        "RES-phone_number-03" number: String [FieldRule::PhoneNumber],
         /// Optional extension
         "RES-phone_number-04" extension: String,
         /// Free-form description
@@ -22,7 +22,7 @@ object! {
         /// Carrier or operator
         "RES-phone_number-07" operator: String,
         /// ISO 3166-1 alpha-2 code
-        "RES-phone_number-08" country: String [Rule::CountryCode],
+        "RES-phone_number-08" country: String [FieldRule::CountryCode],
         /// True when the number accepts SMS
         "RES-phone_number-09" sms_capable: bool,
         /// True when the number is on a national do-not-call registry

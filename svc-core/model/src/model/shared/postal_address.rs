@@ -2,7 +2,7 @@
 
 use crate::{
     describe::{closed_enum, object},
-    schema::Rule,
+    schema::FieldRule,
     value::Timestamp,
 };
 
@@ -20,13 +20,13 @@ object! {
         /// City or local administrative area
         "RES-postal_address-06" locality: String,
         /// Subdivision code per ISO 3166-2, the final two letters
-        "RES-postal_address-07" region: String [Rule::RegionCode],
+        "RES-postal_address-07" region: String [FieldRule::RegionCode],
         /// Region-specific postal code
         "RES-postal_address-08" postal_code: String,
         /// ISO 3166-1 alpha-2 country code
-        "RES-postal_address-09" country: String [Rule::CountryCode],
+        "RES-postal_address-09" country: String [FieldRule::CountryCode],
         /// ISO 639 language code of the recorded address
-        "RES-postal_address-10" language: String [Rule::LanguageCode],
+        "RES-postal_address-10" language: String [FieldRule::LanguageCode],
         /// Geocode with the three members below
         "RES-postal_address-11" location: Geocode,
         /// Status of the address
@@ -40,9 +40,9 @@ object! {
     /// Where an address lies on the globe (RES-postal_address-11).
     Geocode: "location" {
         /// Signed latitude
-        "RES-postal_address-12" latitude: f64 [Rule::Between(-90, 90)],
+        "RES-postal_address-12" latitude: f64 [FieldRule::Between(-90, 90)],
         /// Signed longitude
-        "RES-postal_address-13" longitude: f64 [Rule::Between(-180, 180)],
+        "RES-postal_address-13" longitude: f64 [FieldRule::Between(-180, 180)],
         /// Accuracy
         "RES-postal_address-14" accuracy: Accuracy,
     }

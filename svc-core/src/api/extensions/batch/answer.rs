@@ -16,16 +16,16 @@ use http::{HeaderMap, HeaderValue, StatusCode};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::hal::{self, ResultView};
+use super::hal::{self, BatchResultView};
 use crate::{
     api::{
-        Admitted, Api, Reply, Runner, Timer,
-        admitted::Parts,
-        extensions::idempotency::{KeptBy, key_of_entry},
-        handling::{Handling, PREFER, PREFERENCE_APPLIED, Return},
+        Api, AuthorizedRequest, HelperRunner, Response, Timer,
+        admitted::AuthorizedParts,
+        extensions::idempotency::{ResponseStorage, key_of_entry},
+        handling::{HandlingPreference, PREFER, PREFERENCE_APPLIED, ReturnPreference},
     },
     context::Context,
-    error::{Code, Error, Problem},
+    error::{Error, ErrorCode, Problem},
     helper::HelperName,
     link::Target,
     value::Timestamp,
@@ -41,13 +41,13 @@ const WINDOW: usize = 512;
 const SOON: Duration = Duration::from_secs(1);
 
 /// An entry: its body, or the answer to what could not be read of it.
-pub type Entry = std::result::Result<Bytes, Reply>;
+pub type BatchEntry = std::result::Result<Bytes, Response>;
 
 /// A batch that may go on. Its entries are given [window](Self::window) by window, in order, and
 /// what became of them is written as it is sent; the batch holds nothing of what was answered.
 ///
-/// Made by [`Admitted::into_batch`].
-pub struct Batch {
+/// Made by [`AuthorizedRequest::into_batch`].
+pub struct BatchRun {
     api: Api,
     helper: HelperName,
     /// What a single call would address.
@@ -72,8 +72,14 @@ impl Api {
     /// were asked for: only those of a store are.
     fn has_turns_together(&self, helper: HelperName) -> bool {
         let settings = &self.inner.settings;
-        let is_native = matches!(self.inner.helpers.get(&helper), Some(Runner::Native(_)));
-        let is_kept_elsewhere = matches!(settings.extensions.idempotency, Some(KeptBy::Vendor(_)));
+        let is_native = matches!(
+            self.inner.helpers.get(&helper),
+            Some(HelperRunner::Native(_))
+        );
+        let is_kept_elsewhere = matches!(
+            settings.extensions.idempotency,
+            Some(ResponseStorage::Vendor(_))
+        );
         settings.store.is_some()
             && is_native
             && settings.transactions.is_none()
@@ -81,21 +87,21 @@ impl Api {
     }
 }
 
-impl Admitted<'_> {
-    /// The batch that this is, where [it is one](crate::operation::Shape::Batch): for whoever gives
+impl AuthorizedRequest<'_> {
+    /// The batch that this is, where [it is one](crate::operation::TargetShape::Batch): for whoever gives
     /// it the entries as they come. `streamed` are those that are answered line by line.
     ///
     /// # Errors
     ///
     /// The answer to the whole of it: 404 where the helper's container does not exist, 400 for a
     /// header that is no key.
-    pub async fn into_batch(self, streamed: bool) -> std::result::Result<Batch, Reply> {
+    pub async fn into_batch(self, streamed: bool) -> std::result::Result<BatchRun, Response> {
         self.0.batch(streamed).await
     }
 }
 
-impl Parts<'_> {
-    async fn batch(&self, streamed: bool) -> std::result::Result<Batch, Reply> {
+impl AuthorizedParts<'_> {
+    async fn batch(&self, streamed: bool) -> std::result::Result<BatchRun, Response> {
         let (api, headers) = (self.api, self.request.headers);
         let Target::Batch { helper, container } = &self.target else {
             return Err(api.error_reply(Some(&self.target), Error::not_implemented()));
@@ -112,11 +118,11 @@ impl Parts<'_> {
             .iter()
             .map(|value| (PREFER, value.clone()));
         let unsaid = if streamed {
-            Return::Minimal
+            ReturnPreference::Minimal
         } else {
-            Return::Representation
+            ReturnPreference::Representation
         };
-        Ok(Batch {
+        Ok(BatchRun {
             api: api.clone(),
             helper: *helper,
             call: Target::Helper {
@@ -127,7 +133,8 @@ impl Parts<'_> {
             timeout: self.request.timeout,
             headers: prefers.collect(),
             key,
-            shows_records: Return::of(headers).unwrap_or(unsaid) == Return::Representation,
+            shows_records: ReturnPreference::of(headers).unwrap_or(unsaid)
+                == ReturnPreference::Representation,
             together: api.has_turns_together(*helper),
             succeeded: 0,
             failed: 0,
@@ -135,7 +142,7 @@ impl Parts<'_> {
     }
 
     /// Answers a batch whose entries came in one document.
-    pub(super) async fn batched(&self) -> Reply {
+    pub(super) async fn batched(&self) -> Response {
         let Self { api, request, .. } = self;
         let mut batch = match self.batch(false).await {
             Ok(batch) => batch,
@@ -168,13 +175,13 @@ impl Parts<'_> {
             &results,
             &mut body,
         );
-        let mut reply = Reply::hal(StatusCode::OK, body);
+        let mut reply = Response::hal(StatusCode::OK, body);
         reply.insert(PREFERENCE_APPLIED, batch.applied());
         reply
     }
 }
 
-impl Batch {
+impl BatchRun {
     /// Entries that are best given at once: all have an answer before any of them is sent.
     #[must_use]
     pub fn window(&self) -> usize {
@@ -184,8 +191,8 @@ impl Batch {
     /// The preferences that count, for the header `Preference-Applied`.
     #[must_use]
     pub fn applied(&self) -> Option<HeaderValue> {
-        let handling = Handling::of(&self.headers).applied();
-        let returned = Return::of(&self.headers).map(Return::applied);
+        let handling = HandlingPreference::of(&self.headers).applied();
+        let returned = ReturnPreference::of(&self.headers).map(ReturnPreference::applied);
         let applied: Vec<&str> = handling.into_iter().chain(returned).collect();
         (!applied.is_empty())
             .then(|| HeaderValue::try_from(applied.join(", ")).ok())
@@ -198,7 +205,7 @@ impl Batch {
     /// 503 (UND-36), as are those behind it; `timer` is what tells the time.
     pub async fn lines(
         &mut self,
-        entries: Vec<Entry>,
+        entries: Vec<BatchEntry>,
         received: Timestamp,
         timer: &dyn Timer,
     ) -> Vec<u8> {
@@ -219,7 +226,7 @@ impl Batch {
     }
 
     /// The line that ends a stream that cannot go on; no totals follow it.
-    pub fn broken(&mut self, reply: &Reply) -> Vec<u8> {
+    pub fn broken(&mut self, reply: &Response) -> Vec<u8> {
         let mut out = Vec::new();
         let mut room = usize::MAX;
         let result = self.result(reply, &mut room);
@@ -230,7 +237,7 @@ impl Batch {
 
     /// An answer about an entry that could not be read.
     #[must_use]
-    pub fn refusal(&self, code: Code, description: &str) -> Reply {
+    pub fn refusal(&self, code: ErrorCode, description: &str) -> Response {
         self.api.failure(Some(&self.call), code, description)
     }
 
@@ -239,7 +246,7 @@ impl Batch {
         clippy::result_large_err,
         reason = "a reply is as large as its headers, and made once for a request"
     )]
-    fn entries(&self, body: &Bytes) -> std::result::Result<Vec<Bytes>, Reply> {
+    fn entries(&self, body: &Bytes) -> std::result::Result<Vec<Bytes>, Response> {
         let kind = self.helper.records();
         // For its mistakes only: an empty body, or a text that is no JSON.
         let wrong = |code, text: &str| {
@@ -248,7 +255,7 @@ impl Batch {
         };
         if body.iter().all(u8::is_ascii_whitespace) {
             return Err(wrong(
-                Code::BodyMissing,
+                ErrorCode::BodyMissing,
                 "The request has no body. A batch is a JSON array of entries.",
             ));
         }
@@ -259,7 +266,7 @@ impl Batch {
             } else {
                 format!("The body is no JSON array: it cannot be read from line {line}, column {column}.")
             };
-            wrong(Code::JsonInvalid, &text)
+            wrong(ErrorCode::JsonInvalid, &text)
         })?;
         if entries.len() > MOST_ENTRIES {
             let text = format!(
@@ -269,7 +276,7 @@ impl Batch {
             );
             return Err(self
                 .api
-                .failure(Some(&self.call), Code::BodyTooLarge, &text));
+                .failure(Some(&self.call), ErrorCode::BodyTooLarge, &text));
         }
         Ok(entries
             .iter()
@@ -281,7 +288,7 @@ impl Batch {
     /// room for bodies.
     async fn answer(
         &mut self,
-        entries: Vec<Entry>,
+        entries: Vec<BatchEntry>,
         received: Timestamp,
         timer: Option<&dyn Timer>,
         (room, behind): (&mut usize, u8),
@@ -312,7 +319,7 @@ impl Batch {
 
     /// The part of an entry's reply that the response has. After the first body for which there is
     /// no room, none is kept.
-    fn result(&self, reply: &Reply, room: &mut usize) -> EntryResult {
+    fn result(&self, reply: &Response, room: &mut usize) -> EntryResult {
         let is_success = reply.status.is_success();
         let href = if is_success {
             href_of(&reply.body)
@@ -355,7 +362,7 @@ impl Batch {
         } = result;
         let (status, href, body) = (status.as_u16(), href.as_deref(), body.as_deref());
         hal::entry_result(
-            &ResultView {
+            &BatchResultView {
                 index,
                 status,
                 href,
@@ -371,7 +378,7 @@ impl Batch {
     /// none is answered in time, all that were asked for are late (BAT-07).
     async fn results(
         &self,
-        entries: Vec<Entry>,
+        entries: Vec<BatchEntry>,
         received: Timestamp,
         timer: Option<&dyn Timer>,
         room: &mut usize,
@@ -379,7 +386,7 @@ impl Batch {
         let has_company = entries.len() > 1 && self.together;
         let mut results = Vec::with_capacity(entries.len());
         let mut waiting = entries.into_iter().enumerate();
-        let mut begun: VecDeque<Doing<'_>> = VecDeque::with_capacity(self.window());
+        let mut begun: VecDeque<EntryState<'_>> = VecDeque::with_capacity(self.window());
         let alarm = || {
             self.timeout
                 .zip(timer)
@@ -393,22 +400,27 @@ impl Batch {
                 {
                     let index = self.done().saturating_add(place as u64);
                     begun.push_back(match entry {
-                        Ok(body) => {
-                            Doing::Asked(Box::pin(self.reply(index, body, received, has_company)))
-                        }
-                        Err(reply) => Doing::Done(reply),
+                        Ok(body) => EntryState::Asked(Box::pin(self.reply(
+                            index,
+                            body,
+                            received,
+                            has_company,
+                        ))),
+                        Err(reply) => EntryState::Done(reply),
                     });
                 }
                 for doing in &mut begun {
-                    let Doing::Asked(asked) = doing else { continue };
+                    let EntryState::Asked(asked) = doing else {
+                        continue;
+                    };
                     match catch_unwind(AssertUnwindSafe(|| asked.as_mut().poll(task))) {
-                        Ok(Poll::Ready(reply)) => *doing = Doing::Done(reply),
+                        Ok(Poll::Ready(reply)) => *doing = EntryState::Done(reply),
                         Ok(Poll::Pending) => {}
-                        Err(_) => *doing = Doing::Done(self.panicked()),
+                        Err(_) => *doing = EntryState::Done(self.panicked()),
                     }
                 }
                 let before = results.len();
-                while matches!(begun.front(), Some(Doing::Done(_))) {
+                while matches!(begun.front(), Some(EntryState::Done(_))) {
                     results.extend(
                         begun
                             .pop_front()
@@ -445,7 +457,7 @@ impl Batch {
         body: Bytes,
         received: Timestamp,
         has_company: bool,
-    ) -> Reply {
+    ) -> Response {
         let deadline = self
             .timeout
             .and_then(|timeout| Instant::now().checked_add(timeout));
@@ -460,13 +472,13 @@ impl Batch {
             .await
     }
 
-    fn late(&self) -> Reply {
+    fn late(&self) -> Response {
         let late = Error::unavailable(SOON).caused_by("the backend took longer than a request may");
         self.api.error_reply(Some(&self.call), late)
     }
 
     /// A panic ends one entry, as it ends one request.
-    fn panicked(&self) -> Reply {
+    fn panicked(&self) -> Response {
         let reply = self.api.panic_reply(Some(&self.call));
         tracing::error!(
             reference_code = reply.reference_code,
@@ -481,18 +493,18 @@ struct EntryResult {
     status: StatusCode,
     href: Option<String>,
     body: Option<Bytes>,
-    code: Option<Code>,
+    code: Option<ErrorCode>,
 }
 
 /// An entry on its way.
-enum Doing<'b> {
-    Asked(Pin<Box<dyn Future<Output = Reply> + Send + 'b>>),
-    Done(Reply),
+enum EntryState<'b> {
+    Asked(Pin<Box<dyn Future<Output = Response> + Send + 'b>>),
+    Done(Response),
 }
 
-impl Doing<'_> {
+impl EntryState<'_> {
     /// Its answer; of what is on its way yet, that it takes too long.
-    fn reply(self, batch: &Batch) -> Reply {
+    fn reply(self, batch: &BatchRun) -> Response {
         match self {
             Self::Done(reply) => reply,
             Self::Asked(_) => batch.late(),
@@ -503,25 +515,25 @@ impl Doing<'_> {
 /// Where the record is that a body shows.
 fn href_of(body: &[u8]) -> Option<String> {
     #[derive(Deserialize)]
-    struct Shown {
+    struct SelfLinkDocument {
         #[serde(rename = "_links")]
-        links: Links,
+        links: SelfLinks,
     }
     #[derive(Deserialize)]
-    struct Links {
+    struct SelfLinks {
         #[serde(rename = "self")]
-        own: Link,
+        own: SelfLink,
     }
     #[derive(Deserialize)]
-    struct Link {
+    struct SelfLink {
         href: String,
     }
-    serde_json::from_slice::<Shown>(body)
+    serde_json::from_slice::<SelfLinkDocument>(body)
         .ok()
         .map(|shown| shown.links.own.href)
 }
 
-impl fmt::Debug for Batch {
+impl fmt::Debug for BatchRun {
     /// Without ids (UND-42).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Batch")

@@ -1,10 +1,10 @@
 //! What became of the entries of a batch (BAT-02, BAT-08).
 
-use crate::{error::Code, hal::Hal, json::write_string, link::Target};
+use crate::{error::ErrorCode, hal::Hal, json::write_string, link::Target};
 
 /// What became of one entry.
 #[derive(Debug)]
-pub(super) struct ResultView<'a> {
+pub(super) struct BatchResultView<'a> {
     /// Its place, from 0.
     pub(super) index: u64,
     pub(super) status: u16,
@@ -13,11 +13,11 @@ pub(super) struct ResultView<'a> {
     /// The body of its answer, as far as it is shown.
     pub(super) body: Option<&'a [u8]>,
     /// The error code, in place of a body that did not fit into the response (BAT-11).
-    pub(super) code: Option<Code>,
+    pub(super) code: Option<ErrorCode>,
 }
 
 /// Writes what became of one entry.
-pub(super) fn entry_result(view: &ResultView<'_>, out: &mut Vec<u8>) {
+pub(super) fn entry_result(view: &BatchResultView<'_>, out: &mut Vec<u8>) {
     out.extend_from_slice(
         format!("{{\"index\":{},\"status\":{}", view.index, view.status).as_bytes(),
     );

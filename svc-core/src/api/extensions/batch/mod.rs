@@ -9,13 +9,16 @@ use std::time::Duration;
 use async_trait::async_trait;
 use http::{Method, StatusCode};
 
-pub use answer::{Batch, Entry, MOST_ENTRIES};
+pub use answer::{BatchEntry, BatchRun, MOST_ENTRIES};
 
 use super::Extension;
 use crate::{
-    api::{Api, ApiBuilder, Reply, admitted::Parts},
+    api::{Api, ApiBuilder, Response, admitted::AuthorizedParts},
     error::Result,
-    operation::{ExtensionName, Handler, Input, Need, OperationSpec, Output, Shape, always},
+    operation::{
+        ExtensionName, Handler, OperationSpec, RequestBodyKind, RequiredRight, ResponseBodyKind,
+        TargetShape, always,
+    },
 };
 
 const NAME: ExtensionName = ExtensionName::Batch;
@@ -23,12 +26,12 @@ const NAME: ExtensionName = ExtensionName::Batch;
 pub(super) static OPERATIONS: &[OperationSpec] = &[OperationSpec {
     name: "batch",
     method: Method::POST,
-    shape: Shape::Batch,
-    need: Need::Call,
-    input: Input::Batch,
+    shape: TargetShape::Batch,
+    need: RequiredRight::Call,
+    input: RequestBodyKind::Batch,
     answers: always(
         StatusCode::OK,
-        Output::Batch,
+        ResponseBodyKind::Batch,
         "What became of each entry, in order.",
     ),
     id: "{helper}_batch",
@@ -50,11 +53,11 @@ impl Extension for Batches {
     }
 
     /// Its entries have a time of their own (BAT-07).
-    fn extra_time(&self, _: &Parts<'_>) -> Duration {
+    fn extra_time(&self, _: &AuthorizedParts<'_>) -> Duration {
         Duration::MAX
     }
 
-    async fn answer(&self, call: &Parts<'_>) -> Result<Reply> {
+    async fn answer(&self, call: &AuthorizedParts<'_>) -> Result<Response> {
         Ok(call.batched().await)
     }
 }

@@ -11,20 +11,20 @@ use std::{
 use http::{HeaderName, HeaderValue, StatusCode};
 
 use super::{
-    ChangeFeed,
-    following::{self, Following, Waited, Waiting},
+    ChangeFeedSettings,
+    following::{self, EventStream, WaitOptions, Waited},
     hal::{self, ChangesView},
     shared_reads::{ReadResult, Step},
     wait_slots::WaitSlot,
 };
 use crate::{
-    api::{Api, ContentType, Reply, Request, handling},
+    api::{Api, ContentType, Request, Response, handling},
     auth::Identity,
     context::Context,
-    error::{Code, Error, Problem, Result},
+    error::{Error, ErrorCode, Problem, Result},
     link::Target,
     model::Kind,
-    ops::{Changes, ChangesPage, ChangesRequest, Feed},
+    ops::{ChangeFeed, FeedPage, FeedRequest, FeedResponse},
     page::{PageRequest, is_token},
 };
 
@@ -38,18 +38,18 @@ const ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering")
 /// page without entries is the result only where the cursor goes on, so that requests with
 /// different cursors for the same place become one group.
 async fn read_later(
-    changes: &dyn Changes,
+    changes: &dyn ChangeFeed,
     cx: &Context,
-    mut wanted: ChangesRequest,
-    waiting: &Waiting<'_>,
-) -> Result<Feed> {
+    mut wanted: FeedRequest,
+    waiting: &WaitOptions<'_>,
+) -> Result<FeedResponse> {
     let mut has_waited = false;
     loop {
         let cx = waiting.context(cx);
         // Before the read: what is committed meanwhile is heard.
         let mut listening = changes.listen(&cx).await?;
         let feed = changes.changes(&cx, &wanted).await?;
-        let Feed::Page(page) = &feed else {
+        let FeedResponse::Page(page) = &feed else {
             return Ok(feed);
         };
         let goes_on = wanted.after.as_ref() != Some(&page.next);
@@ -81,7 +81,7 @@ async fn before<T>(
     .await
 }
 
-impl ChangeFeed {
+impl ChangeFeedSettings {
     /// How long a request may wait for changes: no longer than it asks for, and not where nothing
     /// tells the time.
     pub(super) fn wait_time(&self, request: &Request<'_>) -> Duration {
@@ -94,7 +94,7 @@ impl ChangeFeed {
 }
 
 impl Api {
-    pub(super) async fn changes(&self, cx: &Context, request: &Request<'_>) -> Result<Reply> {
+    pub(super) async fn changes(&self, cx: &Context, request: &Request<'_>) -> Result<Response> {
         let feed = &self.extensions().changes;
         let Some(changes) = &feed.backend else {
             return Err(Error::not_implemented());
@@ -121,7 +121,7 @@ impl Api {
             .copied()
             .filter(|kind| cx.may_read(*kind))
             .collect();
-        let wanted = ChangesRequest::new(after.clone(), kinds, asked.request.size);
+        let wanted = FeedRequest::new(after.clone(), kinds, asked.request.size);
         let waits = feed.wait_time(request);
         let slot = if streams || !waits.is_zero() {
             match self.wait_slot(cx) {
@@ -134,7 +134,7 @@ impl Api {
         // A stream begins at once, whatever there is to tell.
         let time = if streams { Duration::ZERO } else { waits };
         let timer = request.timer.filter(|_| !time.is_zero());
-        let waiting = timer.map(|timer| Waiting {
+        let waiting = timer.map(|timer| WaitOptions {
             timer,
             time,
             timeout: request.timeout,
@@ -143,9 +143,9 @@ impl Api {
             .told(&**changes, cx, wanted.clone(), waiting.as_ref())
             .await?
         {
-            Feed::Page(page) => page,
-            Feed::Unknown => return Ok(self.unknown_cursor()),
-            Feed::Expired => return Ok(self.expired_cursor(cx)),
+            FeedResponse::Page(page) => page,
+            FeedResponse::Unknown => return Ok(self.unknown_cursor()),
+            FeedResponse::Expired => return Ok(self.expired_cursor(cx)),
         };
         // A key may have been revoked while the request waited.
         if let (Some(identity), true) = (&request.identified_as, waiting.is_some()) {
@@ -167,7 +167,7 @@ impl Api {
         let mut body =
             Vec::with_capacity(page.entries.len().saturating_mul(640).saturating_add(1024));
         hal::changes(&self.hal(&cx.base), &view, &mut body);
-        let mut reply = Reply::hal(StatusCode::OK, body);
+        let mut reply = Response::hal(StatusCode::OK, body);
         if !waits.is_zero() {
             handling::mark_wait(waits, &mut reply);
         }
@@ -179,21 +179,21 @@ impl Api {
         &self,
         cx: &Context,
         request: &Request<'_>,
-        wanted: ChangesRequest,
-        page: &ChangesPage,
+        wanted: FeedRequest,
+        page: &FeedPage,
         repeated: String,
         slot: Option<WaitSlot>,
-    ) -> Reply {
+    ) -> Response {
         let longest = self.extensions().changes.longest_wait;
         let time = handling::wait(request.headers).map_or(longest, |asked| asked.min(longest));
         let event = self.event(cx, page, wanted.after.as_deref(), (wanted.size, &repeated));
-        let mut reply = Reply::new(StatusCode::OK, ContentType::Events, event);
+        let mut reply = Response::new(StatusCode::OK, ContentType::Events, event);
         reply.insert(ACCEL_BUFFERING, Some(HeaderValue::from_static("no")));
         let now = Instant::now();
-        reply.following = Some(Box::new(Following {
+        reply.following = Some(Box::new(EventStream {
             api: self.clone(),
             cx: cx.clone(),
-            wanted: ChangesRequest {
+            wanted: FeedRequest {
                 after: Some(page.next.clone()),
                 ..wanted
             },
@@ -213,11 +213,11 @@ impl Api {
     /// Reads the feed, and waits for entries as long as the request does.
     async fn told(
         &self,
-        changes: &dyn Changes,
+        changes: &dyn ChangeFeed,
         cx: &Context,
-        mut wanted: ChangesRequest,
-        waiting: Option<&Waiting<'_>>,
-    ) -> Result<Feed> {
+        mut wanted: FeedRequest,
+        waiting: Option<&WaitOptions<'_>>,
+    ) -> Result<FeedResponse> {
         let Some(waiting) = waiting else {
             return changes.changes(cx, &wanted).await;
         };
@@ -232,10 +232,10 @@ impl Api {
     /// Waits for entries behind a cursor, and moves it on behind those that the key may not read.
     pub(super) async fn told_later(
         &self,
-        changes: &dyn Changes,
+        changes: &dyn ChangeFeed,
         cx: &Context,
-        wanted: &mut ChangesRequest,
-        waiting: &Waiting<'_>,
+        wanted: &mut FeedRequest,
+        waiting: &WaitOptions<'_>,
     ) -> Result<Waited> {
         let Some(mut over) = waiting.timer.sleep(waiting.time) else {
             return Ok(Waited::WithoutTimer);
@@ -269,20 +269,22 @@ impl Api {
                 }
             };
             match feed {
-                Feed::Page(page) if page.entries.is_empty() => wanted.after = Some(page.next),
+                FeedResponse::Page(page) if page.entries.is_empty() => {
+                    wanted.after = Some(page.next)
+                }
                 feed => return Ok(Waited::Until(feed)),
             }
         }
     }
 
-    fn unknown_cursor(&self) -> Reply {
+    fn unknown_cursor(&self) -> Response {
         let text = "{property} is no cursor that the change feed gave to this key's tenant. Follow `next` and `last` links as they are.";
-        self.invalid(None, &[Problem::new(Code::CursorInvalid, AFTER, text)])
+        self.invalid(None, &[Problem::new(ErrorCode::CursorInvalid, AFTER, text)])
     }
 
-    pub(in crate::api) fn expired_cursor(&self, cx: &Context) -> Reply {
+    pub(in crate::api) fn expired_cursor(&self, cx: &Context) -> Response {
         let text = "What follows this cursor is not kept any more. Begin anew at the `first` or `start` link.";
-        let mut reply = self.failure(Some(&Target::Changes), Code::CursorExpired, text);
+        let mut reply = self.failure(Some(&Target::Changes), ErrorCode::CursorExpired, text);
         let mut body = reply.body.to_vec();
         hal::begin_anew(&self.hal(&cx.base), &mut body);
         reply.body = body.into();

@@ -20,7 +20,7 @@ use crate::{
     context::Context,
     error::{Error, Result},
     link::Target,
-    ops::{ChangesPage, ChangesRequest, Feed},
+    ops::{FeedPage, FeedRequest, FeedResponse},
 };
 
 /// What a client that comes back sends: the cursor of the last event that it had.
@@ -46,7 +46,7 @@ pub(super) fn last_event(headers: &HeaderMap) -> Option<&str> {
 }
 
 /// How a request waits for changes.
-pub(super) struct Waiting<'a> {
+pub(super) struct WaitOptions<'a> {
     pub(super) timer: &'a dyn Timer,
     /// How long it waits for something to tell.
     pub(super) time: Duration,
@@ -54,7 +54,7 @@ pub(super) struct Waiting<'a> {
     pub(super) timeout: Option<Duration>,
 }
 
-impl Waiting<'_> {
+impl WaitOptions<'_> {
     /// The context of a read that begins now: the time that a request waited is none of the
     /// backend's.
     pub(super) fn context(&self, cx: &Context) -> Context {
@@ -69,7 +69,7 @@ impl Waiting<'_> {
 /// How a wait for changes ended.
 pub(super) enum Waited {
     /// With this.
-    Until(Feed),
+    Until(FeedResponse),
     /// The time is over.
     InVain,
     /// Nothing tells the time.
@@ -77,13 +77,13 @@ pub(super) enum Waited {
 }
 
 /// The rest of an answer that goes on telling what is changed, as
-/// [`Reply::following`](super::Reply::following) has it.
+/// [`Response::following`](super::Response::following) has it.
 #[derive(Clone)]
-pub struct Following {
+pub struct EventStream {
     pub(super) api: Api,
     pub(super) cx: Context,
     /// What is asked for next.
-    pub(super) wanted: ChangesRequest,
+    pub(super) wanted: FeedRequest,
     /// What every link repeats.
     pub(super) repeated: String,
     pub(super) has_more: bool,
@@ -96,21 +96,21 @@ pub struct Following {
     pub(super) _slot: Option<Arc<WaitSlot>>,
 }
 
-impl fmt::Debug for Following {
+impl fmt::Debug for EventStream {
     /// Without cursor and caller (UND-42).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Following")
     }
 }
 
-impl Following {
+impl EventStream {
     /// How long a stream is silent at most, so that whoever sits between client and server does not
     /// take it for dead.
     pub const SILENCE: Duration = Duration::from_secs(10);
 
     /// The next part of the stream: an event, or a sign that the server is there. `None` at the
     /// end, when the key of the request was revoked or has other rights (where
-    /// [`Call::identify`](super::Call::identify) found it), and where the backend is in trouble,
+    /// [`ResolvedRequest::identify`](crate::api::ResolvedRequest::identify) found it), and where the backend is in trouble,
     /// which is logged: the client comes back with the cursor of the last event that it had, and is
     /// told then.
     ///
@@ -129,7 +129,7 @@ impl Following {
         if left.is_zero() && !self.has_more {
             return Ok(None);
         }
-        let waiting = Waiting {
+        let waiting = WaitOptions {
             timer,
             time: left.min(Self::SILENCE),
             timeout: self.timeout,
@@ -149,10 +149,10 @@ impl Following {
                 .await?
         };
         let page = match waited {
-            Waited::Until(Feed::Page(page)) => page,
+            Waited::Until(FeedResponse::Page(page)) => page,
             Waited::InVain => {
                 let end = self.wanted.after.clone().unwrap_or_default();
-                ChangesPage::new(Vec::new(), end.clone(), end, false)
+                FeedPage::new(Vec::new(), end.clone(), end, false)
             }
             // Where nothing tells the time, it would ask again without a pause.
             Waited::Until(_) | Waited::WithoutTimer => return Ok(None),
@@ -179,7 +179,7 @@ impl Api {
     pub(super) fn event(
         &self,
         cx: &Context,
-        page: &ChangesPage,
+        page: &FeedPage,
         after: Option<&str>,
         (per_page, repeated): (u32, &str),
     ) -> Bytes {

@@ -5,13 +5,13 @@ use crate::{
     hal::{Hal, close},
     json::write_string,
     link::Target,
-    ops::{ChangesPage, FeedEntry},
+    ops::{FeedEntry, FeedPage},
 };
 
 /// A page and what was asked for.
 #[derive(Debug)]
 pub(super) struct ChangesView<'a> {
-    pub(super) page: &'a ChangesPage,
+    pub(super) page: &'a FeedPage,
     /// The cursor that was asked for.
     pub(super) after: Option<&'a str>,
     pub(super) per_page: u32,

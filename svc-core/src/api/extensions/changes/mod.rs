@@ -11,17 +11,20 @@ use std::{sync::Arc, time::Duration};
 use async_trait::async_trait;
 use http::{Method, StatusCode};
 
-pub use self::{following::Following, wait_slots::WaitLimits};
+pub use self::{following::EventStream, wait_slots::WaitLimits};
 use self::{shared_reads::SharedReads, wait_slots::WaitSlots};
 use super::Extension;
 use crate::{
-    api::{Api, ApiBuilder, Reply, admitted::Parts},
+    api::{Api, ApiBuilder, Response, admitted::AuthorizedParts},
     error::Result,
     hal::EntryLink,
     link::Target,
-    operation::{ExtensionName, Handler, Input, Need, OperationSpec, Output, Shape, always},
-    ops::Changes,
-    page::Parameter,
+    operation::{
+        ExtensionName, Handler, OperationSpec, RequestBodyKind, RequiredRight, ResponseBodyKind,
+        TargetShape, always,
+    },
+    ops::ChangeFeed,
+    page::QueryParameter,
 };
 
 const NAME: ExtensionName = ExtensionName::Changes;
@@ -29,12 +32,12 @@ const NAME: ExtensionName = ExtensionName::Changes;
 pub(super) static OPERATIONS: &[OperationSpec] = &[OperationSpec {
     name: "changes",
     method: Method::GET,
-    shape: Shape::Changes,
-    need: Need::ReadAny,
-    input: Input::Nothing,
+    shape: TargetShape::Changes,
+    need: RequiredRight::ReadAny,
+    input: RequestBodyKind::Nothing,
     answers: always(
         StatusCode::OK,
-        Output::Changes,
+        ResponseBodyKind::Changes,
         "What was changed, in order.",
     ),
     id: "changes",
@@ -43,9 +46,9 @@ pub(super) static OPERATIONS: &[OperationSpec] = &[OperationSpec {
 }];
 
 /// The change feed and its settings.
-pub(crate) struct ChangeFeed {
+pub(crate) struct ChangeFeedSettings {
     /// Reads the feed; `None` if there is none.
-    pub(in crate::api) backend: Option<Arc<dyn Changes>>,
+    pub(in crate::api) backend: Option<Arc<dyn ChangeFeed>>,
     /// How long a request may wait for changes.
     longest_wait: Duration,
     wait_limits: WaitLimits,
@@ -53,7 +56,7 @@ pub(crate) struct ChangeFeed {
     shared_reads: SharedReads,
 }
 
-impl Default for ChangeFeed {
+impl Default for ChangeFeedSettings {
     fn default() -> Self {
         Self {
             backend: None,
@@ -65,7 +68,7 @@ impl Default for ChangeFeed {
     }
 }
 
-impl ChangeFeed {
+impl ChangeFeedSettings {
     /// The feed, if the server offers one.
     pub(super) fn offered(&self) -> Option<&Self> {
         self.backend.as_ref().map(|_| self)
@@ -73,7 +76,7 @@ impl ChangeFeed {
 }
 
 #[async_trait]
-impl Extension for ChangeFeed {
+impl Extension for ChangeFeedSettings {
     fn behaviours(&self) -> Vec<&'static str> {
         vec!["changes", "change_events"]
     }
@@ -91,11 +94,11 @@ impl Extension for ChangeFeed {
     }
 
     /// The time that the request itself asks for (SYN-11).
-    fn extra_time(&self, call: &Parts<'_>) -> Duration {
+    fn extra_time(&self, call: &AuthorizedParts<'_>) -> Duration {
         self.wait_time(&call.request)
     }
 
-    async fn answer(&self, call: &Parts<'_>) -> Result<Reply> {
+    async fn answer(&self, call: &AuthorizedParts<'_>) -> Result<Response> {
         call.api.changes(&call.context, &call.request).await
     }
 }
@@ -104,7 +107,7 @@ impl ApiBuilder {
     /// Offers the change feed of a backend, which has to tell the changes of every kind that is
     /// served (SYN-01).
     #[must_use]
-    pub fn changes<C: Changes + 'static>(mut self, backend: &Arc<C>) -> Self {
+    pub fn changes<C: ChangeFeed + 'static>(mut self, backend: &Arc<C>) -> Self {
         self.settings.extensions.changes.backend = Some(Arc::<C>::clone(backend));
         self
     }
@@ -142,7 +145,7 @@ impl Api {
 
     /// The query parameters of the change feed (SYN-05).
     #[must_use]
-    pub fn changes_parameters(&self) -> Vec<Parameter> {
+    pub fn changes_parameters(&self) -> Vec<QueryParameter> {
         self.parameters()
             .into_iter()
             .filter(|parameter| parameter.name != "page")

@@ -17,14 +17,14 @@ use std::{
 
 use crate::{
     context::Tenant,
-    ops::{ChangesRequest, Feed},
+    ops::{FeedRequest, FeedResponse},
 };
 
 /// Requests of a group that are woken and have not taken the result yet, at most.
 const WOKEN_TOGETHER: usize = 16;
 
 /// What a group waits for.
-type GroupKey = (Tenant, ChangesRequest);
+type GroupKey = (Tenant, FeedRequest);
 
 /// The groups of requests that wait now.
 #[derive(Clone, Default)]
@@ -51,7 +51,7 @@ pub(super) struct Member {
 /// What the leader has read.
 #[derive(Debug, Clone)]
 pub(super) enum ReadResult {
-    Read(Feed),
+    Read(FeedResponse),
     /// The error is that of the leader: the others read for themselves.
     Failed,
 }
@@ -71,7 +71,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl SharedReads {
     /// Joins the requests of a tenant that wait for the same.
-    pub(super) fn join(&self, tenant: &Tenant, request: &ChangesRequest) -> Member {
+    pub(super) fn join(&self, tenant: &Tenant, request: &FeedRequest) -> Member {
         let key = (tenant.clone(), request.clone());
         let mut groups = lock(&self.0);
         let group = Arc::clone(groups.entry(key.clone()).or_default());
@@ -164,8 +164,8 @@ mod tests {
 
     use super::*;
 
-    fn request(after: &str) -> ChangesRequest {
-        ChangesRequest::new(Some(after.to_owned()), Vec::new(), 1)
+    fn request(after: &str) -> FeedRequest {
+        FeedRequest::new(Some(after.to_owned()), Vec::new(), 1)
     }
 
     fn poll(member: &mut Member) -> Poll<Step> {
@@ -181,11 +181,11 @@ mod tests {
         assert!(matches!(poll(&mut leader), Poll::Ready(Step::Read)));
         assert!(poll(&mut other).is_pending());
         assert!(matches!(poll(&mut elsewhere), Poll::Ready(Step::Read)));
-        leader.publish(ReadResult::Read(Feed::Expired));
+        leader.publish(ReadResult::Read(FeedResponse::Expired));
         let mut late = join("a");
         assert!(matches!(
             poll(&mut other),
-            Poll::Ready(Step::Take(ReadResult::Read(Feed::Expired)))
+            Poll::Ready(Step::Take(ReadResult::Read(FeedResponse::Expired)))
         ));
         assert!(matches!(poll(&mut late), Poll::Ready(Step::Read)));
         drop((other, elsewhere, late));
@@ -231,7 +231,7 @@ mod tests {
                 .iter_mut()
                 .all(|other| other.poll_step(&Context::from_waker(&waker)).is_pending())
         );
-        leader.publish(ReadResult::Read(Feed::Expired));
+        leader.publish(ReadResult::Read(FeedResponse::Expired));
         // The leader is done with it.
         let begun = woken();
         assert_eq!(begun, WOKEN_TOGETHER + 1);

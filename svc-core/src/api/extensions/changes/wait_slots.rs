@@ -9,9 +9,9 @@ use std::{
 use http::{HeaderValue, header::RETRY_AFTER};
 
 use crate::{
-    api::{Api, Reply},
+    api::{Api, Response},
     context::{Context, Tenant},
-    error::Code,
+    error::ErrorCode,
     link::Target,
 };
 
@@ -147,7 +147,7 @@ impl Drop for WaitSlot {
 impl Api {
     /// A slot for a request that waits, or the response where the key or the tenant has no free
     /// one.
-    pub(super) fn wait_slot(&self, cx: &Context) -> Result<WaitSlot, Box<Reply>> {
+    pub(super) fn wait_slot(&self, cx: &Context) -> Result<WaitSlot, Box<Response>> {
         let limits = self.extensions().changes.wait_limits;
         self.extensions().changes.wait_slots.acquire(&cx.tenant, cx.caller.scope(), limits).map_err(|reached| {
             let (limit, whose) = match reached {
@@ -158,7 +158,7 @@ impl Api {
                 "At most {limit} requests of one {whose} may wait for changes at the same time. Ask without \
                  `Prefer: wait`, or try again later."
             );
-            let mut reply = self.failure(Some(&Target::Changes), Code::TooManyRequests, &text);
+            let mut reply = self.failure(Some(&Target::Changes), ErrorCode::TooManyRequests, &text);
             reply.insert(RETRY_AFTER, Some(HeaderValue::from(RETRY_SECONDS)));
             Box::new(reply)
         })

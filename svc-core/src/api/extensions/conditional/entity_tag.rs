@@ -84,7 +84,7 @@ impl fmt::Display for EntityTag {
 
 /// What `If-Match` or `If-None-Match` names.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum EntityTags {
+pub enum EntityTagCondition {
     /// `*`: whatever there is.
     Any,
     /// These tags, each with its quotes; the weak ones apart. What is no tag is left out: it names
@@ -97,7 +97,7 @@ pub enum EntityTags {
     },
 }
 
-impl EntityTags {
+impl EntityTagCondition {
     /// What the lines of a header name; `None` where there is none.
     #[must_use]
     pub fn of(headers: &HeaderMap, name: &HeaderName) -> Option<Self> {
@@ -233,16 +233,16 @@ mod tests {
 
     use super::*;
 
-    fn named(lines: &[&[u8]]) -> EntityTags {
+    fn named(lines: &[&[u8]]) -> EntityTagCondition {
         let lines = lines
             .iter()
             .map(|line| (IF_MATCH, HeaderValue::from_bytes(line).unwrap()));
-        EntityTags::of(&lines.collect(), &IF_MATCH).unwrap()
+        EntityTagCondition::of(&lines.collect(), &IF_MATCH).unwrap()
     }
 
     #[test]
     fn etg_05_tags_are_compared_as_the_header_asks() {
-        assert_eq!(EntityTags::of(&HeaderMap::new(), &IF_MATCH), None);
+        assert_eq!(EntityTagCondition::of(&HeaderMap::new(), &IF_MATCH), None);
         assert!(named(&[b" * "]).has(b"\"a\"") && named(&[b"\"b\"", b"*"]).has(b"\"a\""));
         for list in [
             &b"\"a\""[..],

@@ -10,17 +10,17 @@ use http::{
     header::{CONTENT_LOCATION, ETAG, IF_MATCH, IF_NONE_MATCH, IF_UNMODIFIED_SINCE, LAST_MODIFIED},
 };
 
-pub use self::entity_tag::{EntityTag, EntityTags};
+pub use self::entity_tag::{EntityTag, EntityTagCondition};
 use self::entity_tag::{http_date, seconds};
 use super::Extension;
 use crate::{
-    api::{Api, ApiBuilder, Reply, shown::shown},
+    api::{Api, ApiBuilder, Response, shown::shown},
     context::Context,
-    error::Code,
+    error::ErrorCode,
     hal,
     link::Target,
     record::RawRecord,
-    store::Condition,
+    store::Precondition,
     value::Timestamp,
 };
 
@@ -30,7 +30,7 @@ const SECOND: i64 = 1_000_000;
 /// Whether a server that answers conditional requests takes changes without `If-Match` (ETG-09).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
-pub enum IfMatch {
+pub enum IfMatchPolicy {
     /// It does: who sends no condition changes whatever is there.
     #[default]
     Optional,
@@ -38,7 +38,7 @@ pub enum IfMatch {
     Required,
 }
 
-impl Extension for IfMatch {
+impl Extension for IfMatchPolicy {
     fn behaviours(&self) -> Vec<&'static str> {
         let required = (*self == Self::Required).then_some("require_if_match");
         std::iter::once("conditional_requests")
@@ -60,7 +60,7 @@ impl ApiBuilder {
     /// [`response_cache`](Self::response_cache) a read that is answered 304 asks the backend for
     /// nothing but its revision.
     #[must_use]
-    pub fn conditional_requests(mut self, if_match: IfMatch) -> Self {
+    pub fn conditional_requests(mut self, if_match: IfMatchPolicy) -> Self {
         self.settings.extensions.conditional = Some(if_match);
         self
     }
@@ -75,7 +75,7 @@ pub(in crate::api) struct Validators {
 
 impl Validators {
     /// Those of an answer, where it has any.
-    pub(in crate::api) fn of(reply: &Reply) -> Option<Self> {
+    pub(in crate::api) fn of(reply: &Response) -> Option<Self> {
         let last_modified = reply.headers.get(LAST_MODIFIED).cloned();
         Some(Self {
             tag: reply.headers.get(ETAG)?.clone(),
@@ -84,7 +84,7 @@ impl Validators {
     }
 
     /// An answer that has them.
-    pub(in crate::api) fn on(&self, mut reply: Reply) -> Reply {
+    pub(in crate::api) fn on(&self, mut reply: Response) -> Response {
         reply.insert(ETAG, Some(self.tag.clone()));
         reply.insert(LAST_MODIFIED, self.last_modified.clone());
         reply
@@ -94,15 +94,15 @@ impl Validators {
 /// What a request asks of what is there.
 #[derive(Debug, Clone)]
 #[expect(clippy::struct_field_names, reason = "the names of the headers")]
-pub(in crate::api) struct Conditions {
-    if_match: Option<EntityTags>,
+pub(in crate::api) struct RequestConditions {
+    if_match: Option<EntityTagCondition>,
     if_unmodified_since: Option<i64>,
-    if_none_match: Option<EntityTags>,
+    if_none_match: Option<EntityTagCondition>,
 }
 
 /// What becomes of a request by its conditions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::api) enum Verdict {
+pub(in crate::api) enum ConditionOutcome {
     /// It is done.
     Done,
     /// Its client has the answer already: 304 to a read.
@@ -111,14 +111,14 @@ pub(in crate::api) enum Verdict {
     Failed,
 }
 
-impl Conditions {
+impl RequestConditions {
     /// Those of a request; `None` where it has none.
     ///
     /// `If-Modified-Since` is none of them: sums and links of a record change without its date, and
     /// twice in a second.
     pub(in crate::api) fn of(headers: &HeaderMap) -> Option<Self> {
-        let if_match = EntityTags::of(headers, &IF_MATCH);
-        let if_none_match = EntityTags::of(headers, &IF_NONE_MATCH);
+        let if_match = EntityTagCondition::of(headers, &IF_MATCH);
+        let if_none_match = EntityTagCondition::of(headers, &IF_NONE_MATCH);
         let if_unmodified_since = seconds(headers, &IF_UNMODIFIED_SINCE);
         let any = if_match.is_some() || if_none_match.is_some() || if_unmodified_since.is_some();
         any.then_some(Self {
@@ -130,10 +130,10 @@ impl Conditions {
 
     /// Judges them in the order of RFC 9110, section 13.2.2, for a representation with this tag.
     /// `is_unmodified` is asked whether it is unmodified since the date of the request.
-    fn judge(&self, tag: &[u8], is_unmodified: impl FnOnce(i64) -> bool) -> Verdict {
+    fn judge(&self, tag: &[u8], is_unmodified: impl FnOnce(i64) -> bool) -> ConditionOutcome {
         match (&self.if_match, self.if_unmodified_since) {
-            (Some(named), _) if !named.has(tag) => return Verdict::Failed,
-            (None, Some(date)) if !is_unmodified(date) => return Verdict::Failed,
+            (Some(named), _) if !named.has(tag) => return ConditionOutcome::Failed,
+            (None, Some(date)) if !is_unmodified(date) => return ConditionOutcome::Failed,
             _ => {}
         }
         let is_known = self
@@ -141,14 +141,14 @@ impl Conditions {
             .as_ref()
             .is_some_and(|named| named.has_like(tag));
         if is_known {
-            Verdict::Known
+            ConditionOutcome::Known
         } else {
-            Verdict::Done
+            ConditionOutcome::Done
         }
     }
 
     /// Judges them for a read that is answered with these validators.
-    pub(in crate::api) fn of_read(&self, validators: &Validators) -> Verdict {
+    pub(in crate::api) fn of_read(&self, validators: &Validators) -> ConditionOutcome {
         let modified = || {
             let headers =
                 HeaderMap::from_iter([(LAST_MODIFIED, validators.last_modified.clone()?)]);
@@ -166,7 +166,9 @@ impl Conditions {
             if_unmodified_since,
             if_none_match,
         } = self;
-        let any = |named: &Option<EntityTags>| matches!(named, None | Some(EntityTags::Any));
+        let any = |named: &Option<EntityTagCondition>| {
+            matches!(named, None | Some(EntityTagCondition::Any))
+        };
         !any(if_match) || if_none_match.is_some() || if_unmodified_since.is_some()
     }
 }
@@ -174,18 +176,18 @@ impl Conditions {
 impl Api {
     /// Whether conditional requests are answered, and which changes need one (ETG-01, ETG-09).
     #[must_use]
-    pub fn conditional_requests(&self) -> Option<IfMatch> {
+    pub fn conditional_requests(&self) -> Option<IfMatchPolicy> {
         self.extensions().conditional
     }
 
     /// The conditions of a request, where they count here.
-    pub(in crate::api) fn conditions(&self, headers: &HeaderMap) -> Option<Conditions> {
+    pub(in crate::api) fn conditions(&self, headers: &HeaderMap) -> Option<RequestConditions> {
         self.conditional_requests()
-            .and_then(|_| Conditions::of(headers))
+            .and_then(|_| RequestConditions::of(headers))
     }
 
     /// The answer with the tag of its body, where there are tags (ETG-01, ETG-02).
-    pub(in crate::api) fn tagged(&self, mut reply: Reply) -> Reply {
+    pub(in crate::api) fn tagged(&self, mut reply: Response) -> Response {
         if self.conditional_requests().is_some() {
             reply.insert(ETAG, EntityTag::of(&reply.body).to_header());
         }
@@ -193,7 +195,11 @@ impl Api {
     }
 
     /// The same for the answer with a record, which also says when that was changed (ETG-03).
-    pub(in crate::api) fn tagged_record(&self, mut reply: Reply, record: &RawRecord) -> Reply {
+    pub(in crate::api) fn tagged_record(
+        &self,
+        mut reply: Response,
+        record: &RawRecord,
+    ) -> Response {
         if self.conditional_requests().is_some() {
             reply.insert(ETAG, EntityTag::of_record(&reply.body, record).to_header());
             reply.insert(LAST_MODIFIED, http_date(record.meta().modified));
@@ -206,9 +212,9 @@ impl Api {
     pub(in crate::api) fn located(
         &self,
         cx: &Context,
-        mut reply: Reply,
+        mut reply: Response,
         record: &RawRecord,
-    ) -> Reply {
+    ) -> Response {
         if self.conditional_requests().is_some() {
             let href = self.hal(&cx.base).href(&Target::Record(record.address()));
             reply.insert(CONTENT_LOCATION, HeaderValue::try_from(href).ok());
@@ -218,15 +224,19 @@ impl Api {
 
     /// What has to be true of the record that a request changes or deletes, as its caller sees it
     /// (ETG-07).
-    pub(in crate::api) fn condition(&self, cx: &Context, headers: &HeaderMap) -> Option<Condition> {
+    pub(in crate::api) fn condition(
+        &self,
+        cx: &Context,
+        headers: &HeaderMap,
+    ) -> Option<Precondition> {
         let conditions = self.conditions(headers)?;
         let (api, cx) = (self.clone(), cx.clone());
-        Some(Condition::new(conditions.is_of_state(), move |record| {
+        Some(Precondition::new(conditions.is_of_state(), move |record| {
             let mut body = Vec::new();
             hal::record(&api.hal(&cx.base), &shown(&cx, record), true, &mut body);
             let tag = EntityTag::of_record(&body, record).to_string();
             let is_unmodified = |date| is_unmodified(record.meta().modified, date, cx.now);
-            conditions.judge(tag.as_bytes(), is_unmodified) == Verdict::Done
+            conditions.judge(tag.as_bytes(), is_unmodified) == ConditionOutcome::Done
         }))
     }
 
@@ -235,10 +245,10 @@ impl Api {
         &self,
         target: &Target,
         headers: &HeaderMap,
-    ) -> Option<Reply> {
-        let is_missing = self.conditional_requests() == Some(IfMatch::Required)
+    ) -> Option<Response> {
+        let is_missing = self.conditional_requests() == Some(IfMatchPolicy::Required)
             && !headers.contains_key(IF_MATCH);
-        let code = Code::PreconditionRequired;
+        let code = ErrorCode::PreconditionRequired;
         is_missing.then(|| self.failure(Some(target), code, code.meaning()))
     }
 
@@ -246,9 +256,9 @@ impl Api {
     pub(in crate::api) fn by_conditions(
         &self,
         target: &Target,
-        conditions: &Conditions,
-        reply: Reply,
-    ) -> Reply {
+        conditions: &RequestConditions,
+        reply: Response,
+    ) -> Response {
         match Validators::of(&reply).filter(|_| reply.status == StatusCode::OK) {
             Some(validators) => self
                 .answered(target, conditions, &validators)
@@ -261,16 +271,18 @@ impl Api {
     pub(in crate::api) fn answered(
         &self,
         target: &Target,
-        conditions: &Conditions,
+        conditions: &RequestConditions,
         validators: &Validators,
-    ) -> Option<Reply> {
+    ) -> Option<Response> {
         match conditions.of_read(validators) {
-            Verdict::Done => None,
-            Verdict::Known => Some(validators.on(Reply::empty(StatusCode::NOT_MODIFIED))),
-            Verdict::Failed => Some(self.failure(
+            ConditionOutcome::Done => None,
+            ConditionOutcome::Known => {
+                Some(validators.on(Response::empty(StatusCode::NOT_MODIFIED)))
+            }
+            ConditionOutcome::Failed => Some(self.failure(
                 Some(target),
-                Code::PreconditionFailed,
-                Code::PreconditionFailed.meaning(),
+                ErrorCode::PreconditionFailed,
+                ErrorCode::PreconditionFailed.meaning(),
             )),
         }
     }

@@ -1,4 +1,4 @@
-//! The header `Idempotency-Key`: who sends a request again because its answer was lost is given
+//! The header `IdempotencyStore-Key`: who sends a request again because its answer was lost is given
 //! that answer, and nothing is done twice (IDM-01 to IDM-08).
 
 mod sweep;
@@ -12,14 +12,14 @@ use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 
 use super::Extension;
 use crate::{
-    api::{Answering, Api, ApiBuilder, Reply},
+    api::{Api, ApiBuilder, Response, WriteRenderer},
     context::Context,
-    error::{Code, Error, Problem, Result},
+    error::{Error, ErrorCode, Problem, Result},
     json::Object,
     link::Target,
     model::Kind,
     ops,
-    store::Keep,
+    store::ResponseRecorder,
     value::digest,
 };
 
@@ -30,43 +30,44 @@ const LONGEST: usize = 255;
 
 /// Where answers are kept.
 #[derive(Clone)]
-pub(in crate::api) enum KeptBy {
+pub(in crate::api) enum ResponseStorage {
     /// In the store that keeps every kind, in the turn of the call.
     Store,
     /// By a vendor, in the vendor's transactions where there are any.
-    Vendor(Arc<dyn ops::Idempotency>),
+    Vendor(Arc<dyn ops::IdempotencyStore>),
 }
 
 /// What makes a request one that may come again.
 #[derive(Debug)]
-pub(in crate::api) struct Idempotent {
+pub(in crate::api) struct IdempotentRequest {
     /// What its answer is kept under: who asks, and the key.
     key: Arc<str>,
     /// What it asks: another request under the same key is a mistake.
     fingerprint: u128,
 }
 
-impl Extension for KeptBy {
+impl Extension for ResponseStorage {
     fn behaviours(&self) -> Vec<&'static str> {
         vec!["idempotency_keys"]
     }
 }
 
 impl ApiBuilder {
-    /// Keeps the answers of creates and helper calls that come with `Idempotency-Key`, and declares
+    /// Keeps the answers of creates and helper calls that come with `IdempotencyStore-Key`, and declares
     /// it (IDM): who sends such a request again gets the same answer, and nothing is done twice.
     ///
     /// For operations of a vendor's own; a [`Store`](crate::store::Store) keeps answers itself, and
     /// [`store`](Self::store) declares that.
     #[must_use]
-    pub fn idempotency<T: ops::Idempotency + 'static>(mut self, answers: &Arc<T>) -> Self {
-        self.settings.extensions.idempotency = Some(KeptBy::Vendor(Arc::<T>::clone(answers)));
+    pub fn idempotency<T: ops::IdempotencyStore + 'static>(mut self, answers: &Arc<T>) -> Self {
+        self.settings.extensions.idempotency =
+            Some(ResponseStorage::Vendor(Arc::<T>::clone(answers)));
         self
     }
 }
 
 impl Api {
-    /// Whether a request with `Idempotency-Key` is done once, however often it comes (IDM-01).
+    /// Whether a request with `IdempotencyStore-Key` is done once, however often it comes (IDM-01).
     #[must_use]
     pub fn keeps_answers(&self) -> bool {
         self.extensions().idempotency.is_some()
@@ -81,11 +82,11 @@ impl Api {
         &self,
         kind: Kind,
         headers: &'h HeaderMap,
-    ) -> std::result::Result<Option<&'h str>, Reply> {
+    ) -> std::result::Result<Option<&'h str>, Response> {
         if !self.keeps_answers() || !headers.contains_key(IDEMPOTENCY_KEY) {
             return Ok(None);
         }
-        let code = Code::IdempotencyKeyInvalid;
+        let code = ErrorCode::IdempotencyKeyInvalid;
         key_of(headers)
             .map(Some)
             .ok_or_else(|| self.invalid(Some(kind), &[Problem::general(code, code.meaning())]))
@@ -98,11 +99,11 @@ impl Api {
         target: &Target,
         key: &str,
         body: &[u8],
-    ) -> Idempotent {
+    ) -> IdempotentRequest {
         let mut address = String::new();
         self.inner.settings.layout.path(target, &mut address);
         let fingerprint = digest(&[address.as_bytes(), b" ", body].concat());
-        Idempotent {
+        IdempotentRequest {
             key: format!("{} {key}", cx.caller.scope()).into(),
             fingerprint,
         }
@@ -112,14 +113,14 @@ impl Api {
     pub(in crate::api) fn keep(
         &self,
         cx: &Context,
-        asked: &Idempotent,
-        answering: &Answering,
+        asked: &IdempotentRequest,
+        answering: &WriteRenderer,
         body: &Object,
-    ) -> Keep {
+    ) -> ResponseRecorder {
         let (api, cx, answering, body) =
             (self.clone(), cx.clone(), answering.clone(), body.clone());
         let fingerprint = asked.fingerprint;
-        Keep::new(Arc::clone(&asked.key), move |outcome| {
+        ResponseRecorder::new(Arc::clone(&asked.key), move |outcome| {
             Ok(packed(
                 fingerprint,
                 &api.answer_to(&cx, &answering, &body, outcome.clone())?,
@@ -132,13 +133,13 @@ impl Api {
     pub(in crate::api) fn replay(
         &self,
         target: &Target,
-        asked: &Idempotent,
+        asked: &IdempotentRequest,
         kept: &Bytes,
-    ) -> Result<Reply> {
+    ) -> Result<Response> {
         let (fingerprint, mut reply) =
             unpacked(kept).ok_or_else(|| Error::unexpected("a kept answer is damaged"))?;
         if fingerprint != asked.fingerprint {
-            let code = Code::IdempotencyKeyReused;
+            let code = ErrorCode::IdempotencyKeyReused;
             return Ok(self.failure(Some(target), code, code.meaning()));
         }
         reply.insert(IDEMPOTENCY_REPLAYED, Some(HeaderValue::from_static("true")));
@@ -171,7 +172,7 @@ fn key_of(headers: &HeaderMap) -> Option<&str> {
 
 /// An answer as it is kept: whose it is, status and headers line by line, an empty line, and the
 /// body.
-fn packed(fingerprint: u128, reply: &Reply) -> Bytes {
+fn packed(fingerprint: u128, reply: &Response) -> Bytes {
     let mut bytes = format!("{fingerprint:032x}\n{}\n", reply.status.as_u16()).into_bytes();
     for (name, value) in &reply.headers {
         bytes.extend_from_slice(name.as_str().as_bytes());
@@ -184,7 +185,7 @@ fn packed(fingerprint: u128, reply: &Reply) -> Bytes {
     bytes.into()
 }
 
-fn unpacked(kept: &Bytes) -> Option<(u128, Reply)> {
+fn unpacked(kept: &Bytes) -> Option<(u128, Response)> {
     let mut rest: &[u8] = kept;
     let mut line = || {
         let (line, behind) = rest.split_at_checked(rest.iter().position(|&byte| byte == b'\n')?)?;
@@ -192,7 +193,7 @@ fn unpacked(kept: &Bytes) -> Option<(u128, Reply)> {
         Some(line)
     };
     let fingerprint = u128::from_str_radix(std::str::from_utf8(line()?).ok()?, 16).ok()?;
-    let mut reply = Reply::empty(StatusCode::from_bytes(line()?).ok()?);
+    let mut reply = Response::empty(StatusCode::from_bytes(line()?).ok()?);
     loop {
         let header = line()?;
         if header.is_empty() {
@@ -255,7 +256,7 @@ mod tests {
         #[test]
         fn idm_02_an_answer_comes_back_byte_for_byte(fingerprint: u128, body: Vec<u8>, status in 200_u16..=599) {
             let status = StatusCode::from_u16(status).unwrap();
-            let mut reply = Reply::new(status, ContentType::Hal, body.clone());
+            let mut reply = Response::new(status, ContentType::Hal, body.clone());
             reply.insert(LOCATION, Some(HeaderValue::from_static("https://example.org/people/1: 2")));
             let kept = packed(fingerprint, &reply);
             let (same, again) = unpacked(&kept).unwrap();

@@ -5,8 +5,8 @@
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use super::KeptBy;
-use crate::{api::Api, ops::Kept, value::Timestamp};
+use super::ResponseStorage;
+use crate::{api::Api, ops::StoredResponse, value::Timestamp};
 
 /// The time between two sweeps, in microseconds: ten minutes.
 const INTERVAL: i64 = 10 * 60 * 1_000_000;
@@ -38,7 +38,7 @@ impl NextSweep {
 impl Api {
     /// Returns whether a request at this time has to sweep.
     pub(in crate::api) fn takes_sweep(&self, now: Timestamp) -> bool {
-        matches!(self.extensions().idempotency, Some(KeptBy::Store))
+        matches!(self.extensions().idempotency, Some(ResponseStorage::Store))
             && self.inner.next_sweep.take(now)
     }
 
@@ -47,7 +47,7 @@ impl Api {
         let Some(store) = &self.inner.settings.store else {
             return;
         };
-        match store.sweep(Kept::oldest_at(now)).await {
+        match store.sweep(StoredResponse::oldest_at(now)).await {
             Ok(true) => self.inner.next_sweep.hurry(),
             Ok(false) => {}
             Err(error) => tracing::warn!(?error, "old stored responses cannot be deleted"),

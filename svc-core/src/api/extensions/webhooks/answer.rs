@@ -3,44 +3,47 @@
 use http::{HeaderValue, Method, StatusCode, header::LOCATION};
 
 use super::{
-    WebhookParts,
-    asked::{Asked, redelivery},
+    WebhookSources,
+    asked::{WebhookBody, redelivery},
     hal,
 };
 use crate::{
-    api::{Api, Reply, admitted::Parts},
+    api::{Api, Response, admitted::AuthorizedParts},
     context::Context,
-    error::{Code, Error, Problem, Result},
+    error::{Error, ErrorCode, Problem, Result},
     json::Object,
     link::Target,
     model::Kind,
-    ops::{ChangesPage, ChangesRequest, Feed, StoredWebhook, WebhookWrite, Webhooks},
+    ops::{FeedPage, FeedRequest, FeedResponse, StoredWebhook, WebhookStore, WebhookWrite},
     value::{Id, Timestamp},
-    webhook::{LEASE, MOST_WEBHOOKS, Status, TRIES, Webhook},
+    webhook::{LEASE, MOST_WEBHOOKS, TRIES, Webhook, WebhookStatus},
 };
 
 /// What is wrong with a request, or why it could not be answered.
-enum Refused {
+enum WebhookRequestError {
     Problems(Vec<Problem>),
     /// The caller may not read a kind of the webhook.
     NotAllowed,
-    Expired(Box<Reply>),
+    Expired(Box<Response>),
     Failed(Error),
 }
 
-impl From<Error> for Refused {
+impl From<Error> for WebhookRequestError {
     fn from(error: Error) -> Self {
         Self::Failed(error)
     }
 }
 
 impl Api {
-    pub(super) async fn answer_about_webhooks(&self, call: &Parts<'_>) -> Result<Reply> {
+    pub(super) async fn answer_about_webhooks(
+        &self,
+        call: &AuthorizedParts<'_>,
+    ) -> Result<Response> {
         let (cx, target, body) = (&call.context, &call.target, call.body());
         let Some(parts) = self.webhook_parts() else {
             return Err(Error::not_implemented());
         };
-        let about = About {
+        let about = WebhookHandler {
             api: self,
             cx,
             parts: &parts,
@@ -57,51 +60,51 @@ impl Api {
         };
         match answer {
             Ok(reply) => Ok(reply),
-            Err(Refused::Problems(problems)) => Ok(self.invalid(None, &problems)),
-            Err(Refused::NotAllowed) => {
+            Err(WebhookRequestError::Problems(problems)) => Ok(self.invalid(None, &problems)),
+            Err(WebhookRequestError::NotAllowed) => {
                 let text =
                     "This API key may not read every kind of this webhook. Use a key that may.";
-                Ok(self.failure(Some(target), Code::KeyNotAllowed, text))
+                Ok(self.failure(Some(target), ErrorCode::KeyNotAllowed, text))
             }
-            Err(Refused::Expired(reply)) => Ok(*reply),
-            Err(Refused::Failed(error)) => Err(error),
+            Err(WebhookRequestError::Expired(reply)) => Ok(*reply),
+            Err(WebhookRequestError::Failed(error)) => Err(error),
         }
     }
 }
 
 /// A request about webhooks.
-struct About<'a> {
+struct WebhookHandler<'a> {
     api: &'a Api,
     cx: &'a Context,
-    parts: &'a WebhookParts,
+    parts: &'a WebhookSources,
 }
 
-impl About<'_> {
-    fn kept(&self) -> &dyn Webhooks {
+impl WebhookHandler<'_> {
+    fn kept(&self) -> &dyn WebhookStore {
         &*self.parts.webhooks
     }
 
-    async fn list(&self) -> Result<Reply, Refused> {
+    async fn list(&self) -> Result<Response, WebhookRequestError> {
         let all = self.kept().webhooks(&self.cx.tenant).await?;
         let mut all = all.iter().map(Webhook::read).collect::<Result<Vec<_>>>()?;
         all.retain(|webhook| self.may_read(webhook));
         let mut body = Vec::with_capacity(all.len().saturating_mul(1_024).saturating_add(1_024));
         hal::webhooks(&self.api.hal(&self.cx.base), &all, &mut body);
-        Ok(Reply::hal(StatusCode::OK, body))
+        Ok(Response::hal(StatusCode::OK, body))
     }
 
-    async fn create(&self, body: &[u8]) -> Result<Reply, Refused> {
+    async fn create(&self, body: &[u8]) -> Result<Response, WebhookRequestError> {
         let asked = self.asked(body, true)?;
         let now = self.cx.now;
         let url = asked.url.unwrap_or_default();
         let kinds = asked.kinds.unwrap_or_else(|| self.readable());
         let events = asked
             .events
-            .unwrap_or_else(|| crate::ops::What::ALL.to_vec());
+            .unwrap_or_else(|| crate::ops::ChangeKind::ALL.to_vec());
         // It tells of what comes from here on.
         let end = self.feed(None).await?.last;
         let mut webhook = Webhook::new(url, kinds, events, end, now)?;
-        webhook.status = asked.status.unwrap_or(Status::Active);
+        webhook.status = asked.status.unwrap_or(WebhookStatus::Active);
         webhook.created_by = self.cx.caller.key_name().map(str::to_owned);
         webhook.url_set_by.clone_from(&webhook.created_by);
         let stored = webhook.stored(1, None, now)?;
@@ -112,8 +115,8 @@ impl About<'_> {
                 let text = format!(
                     "The limit of {MOST_WEBHOOKS} webhooks is reached. Delete one that is not needed."
                 );
-                return Err(Refused::Problems(vec![Problem::general(
-                    Code::FieldInvalid,
+                return Err(WebhookRequestError::Problems(vec![Problem::general(
+                    ErrorCode::FieldInvalid,
                     text,
                 )]));
             }
@@ -127,11 +130,11 @@ impl About<'_> {
         Ok(reply)
     }
 
-    async fn read(&self, id: &Id) -> Result<Reply, Refused> {
+    async fn read(&self, id: &Id) -> Result<Response, WebhookRequestError> {
         Ok(self.shown(StatusCode::OK, &self.stored(id).await?.1, false))
     }
 
-    async fn update(&self, id: &Id, body: &[u8]) -> Result<Reply, Refused> {
+    async fn update(&self, id: &Id, body: &[u8]) -> Result<Response, WebhookRequestError> {
         let asked = match self.asked(body, false) {
             Ok(asked) => asked,
             Err(problems) => {
@@ -141,7 +144,7 @@ impl About<'_> {
             }
         };
         let changed = self.change(id, |webhook| {
-            let resumes = webhook.status == Status::Disabled && asked.status.is_some();
+            let resumes = webhook.status == WebhookStatus::Disabled && asked.status.is_some();
             let is_redirected = asked.url.as_ref().is_some_and(|url| *url != webhook.url)
                 || asked
                     .kinds
@@ -168,17 +171,17 @@ impl About<'_> {
         Ok(self.shown(StatusCode::OK, &changed.await?, false))
     }
 
-    async fn delete(&self, id: &Id) -> Result<Reply, Refused> {
+    async fn delete(&self, id: &Id) -> Result<Response, WebhookRequestError> {
         self.stored(id).await?;
         if self.kept().delete_webhook(&self.cx.tenant, id).await? {
-            return Ok(Reply::empty(StatusCode::NO_CONTENT));
+            return Ok(Response::empty(StatusCode::NO_CONTENT));
         }
         Err(Error::not_found().into())
     }
 
-    async fn redeliver(&self, id: &Id, body: &[u8]) -> Result<Reply, Refused> {
+    async fn redeliver(&self, id: &Id, body: &[u8]) -> Result<Response, WebhookRequestError> {
         self.stored(id).await?;
-        let after = redelivery(&self.object(body, true)?).map_err(Refused::Problems)?;
+        let after = redelivery(&self.object(body, true)?).map_err(WebhookRequestError::Problems)?;
         if after.is_some() {
             self.feed(after.clone()).await?;
         }
@@ -189,7 +192,7 @@ impl About<'_> {
         Ok(self.shown(StatusCode::OK, &changed.await?, false))
     }
 
-    async fn rotate(&self, id: &Id) -> Result<Reply, Refused> {
+    async fn rotate(&self, id: &Id) -> Result<Response, WebhookRequestError> {
         let changed = self
             .change(id, |webhook| webhook.rotate_secret(self.cx.now))
             .await?;
@@ -201,7 +204,7 @@ impl About<'_> {
         &self,
         id: &Id,
         change: impl Fn(&mut Webhook) -> Result<()>,
-    ) -> Result<Webhook, Refused> {
+    ) -> Result<Webhook, WebhookRequestError> {
         for _ in 0..TRIES {
             let (stored, mut webhook) = self.stored(id).await?;
             change(&mut webhook)?;
@@ -221,7 +224,7 @@ impl About<'_> {
     }
 
     /// A webhook whose kinds the caller may all read (HOOK-15).
-    async fn stored(&self, id: &Id) -> Result<(StoredWebhook, Webhook), Refused> {
+    async fn stored(&self, id: &Id) -> Result<(StoredWebhook, Webhook), WebhookRequestError> {
         let stored = self
             .kept()
             .webhook(&self.cx.tenant, id)
@@ -231,7 +234,7 @@ impl About<'_> {
         if self.may_read(&webhook) {
             Ok((stored, webhook))
         } else {
-            Err(Refused::NotAllowed)
+            Err(WebhookRequestError::NotAllowed)
         }
     }
 
@@ -240,7 +243,7 @@ impl About<'_> {
         webhook.kinds.iter().all(|kind| self.cx.may_read(*kind))
     }
 
-    fn shown(&self, status: StatusCode, webhook: &Webhook, with_secret: bool) -> Reply {
+    fn shown(&self, status: StatusCode, webhook: &Webhook, with_secret: bool) -> Response {
         let secret = webhook
             .secrets
             .first()
@@ -254,7 +257,7 @@ impl About<'_> {
             true,
             &mut body,
         );
-        Reply::hal(status, body)
+        Response::hal(status, body)
     }
 
     /// The kinds that the caller may read.
@@ -266,43 +269,46 @@ impl About<'_> {
             .collect()
     }
 
-    fn object(&self, body: &[u8], may_be_empty: bool) -> Result<Object, Refused> {
+    fn object(&self, body: &[u8], may_be_empty: bool) -> Result<Object, WebhookRequestError> {
         if body.iter().all(u8::is_ascii_whitespace) {
             if may_be_empty {
                 return Ok(Object::new());
             }
             let text =
                 "The request has no body. Fields belong into a JSON body, not into the query.";
-            return Err(Refused::Problems(vec![Problem::general(
-                Code::BodyMissing,
+            return Err(WebhookRequestError::Problems(vec![Problem::general(
+                ErrorCode::BodyMissing,
                 text,
             )]));
         }
         self.api
             .bodies(self.cx)
             .object(body)
-            .map_err(Refused::Problems)
+            .map_err(WebhookRequestError::Problems)
     }
 
-    fn asked(&self, body: &[u8], is_new: bool) -> Result<Asked, Refused> {
+    fn asked(&self, body: &[u8], is_new: bool) -> Result<WebhookBody, WebhookRequestError> {
         let object = self.object(body, false)?;
-        Asked::read(&object, is_new, &self.readable(), self.parts.reach).map_err(Refused::Problems)
+        WebhookBody::read(&object, is_new, &self.readable(), self.parts.reach)
+            .map_err(WebhookRequestError::Problems)
     }
 
     /// The feed behind a cursor.
-    async fn feed(&self, after: Option<String>) -> Result<ChangesPage, Refused> {
-        let request = ChangesRequest::new(after, self.readable(), 1);
+    async fn feed(&self, after: Option<String>) -> Result<FeedPage, WebhookRequestError> {
+        let request = FeedRequest::new(after, self.readable(), 1);
         match self.parts.changes.changes(self.cx, &request).await? {
-            Feed::Page(page) => Ok(page),
-            Feed::Unknown => {
+            FeedResponse::Page(page) => Ok(page),
+            FeedResponse::Unknown => {
                 let text = "{property} is no cursor that the change feed gave to this key's tenant. Send one from a `next` or `last` link, or leave it out to begin at the beginning.";
-                Err(Refused::Problems(vec![Problem::new(
-                    Code::CursorInvalid,
+                Err(WebhookRequestError::Problems(vec![Problem::new(
+                    ErrorCode::CursorInvalid,
                     "after",
                     text,
                 )]))
             }
-            Feed::Expired => Err(Refused::Expired(Box::new(self.api.expired_cursor(self.cx)))),
+            FeedResponse::Expired => Err(WebhookRequestError::Expired(Box::new(
+                self.api.expired_cursor(self.cx),
+            ))),
         }
     }
 }

@@ -1,11 +1,11 @@
 //! What a body about a webhook asks for: all that is wrong with it, at once (HOOK-04).
 
 use crate::{
-    error::{Code, Problem, Property},
+    error::{ErrorCode, Problem, PropertyPath},
     json::{Json, Object},
     model::Kind,
-    ops::What,
-    webhook::{Reach, Receiver, Status},
+    ops::ChangeKind,
+    webhook::{Receiver, ReceiverPolicy, WebhookStatus},
 };
 
 /// Members of a webhook that the server sets; a client may send back what it has read.
@@ -30,20 +30,20 @@ const TAKEN: [&str; 4] = ["url", "kinds", "events", "status"];
 
 /// What a client sets of a webhook; `None` where it says nothing of it.
 #[derive(Debug, Default)]
-pub(super) struct Asked {
+pub(super) struct WebhookBody {
     pub(super) url: Option<String>,
     pub(super) kinds: Option<Vec<Kind>>,
-    pub(super) events: Option<Vec<What>>,
-    pub(super) status: Option<Status>,
+    pub(super) events: Option<Vec<ChangeKind>>,
+    pub(super) status: Option<WebhookStatus>,
 }
 
-impl Asked {
+impl WebhookBody {
     /// Reads a body; of kinds those may be named that the key may read (HOOK-03).
     pub(super) fn read(
         body: &Object,
         is_new: bool,
         readable: &[Kind],
-        reach: Reach,
+        reach: ReceiverPolicy,
     ) -> Result<Self, Vec<Problem>> {
         let (mut asked, mut problems) = (Self::default(), Vec::new());
         for name in body
@@ -63,14 +63,14 @@ impl Asked {
             None if !is_new => {}
             None => {
                 let text = "{property} is missing. Send the URL of the receiver.";
-                problems.push(Problem::new(Code::FieldRequired, "url", text));
+                problems.push(Problem::new(ErrorCode::FieldRequired, "url", text));
             }
             Some(_) => problems.push(wrong(
                 "url",
                 "{property} is no string. Send the URL of the receiver.",
             )),
         }
-        let kinds = Words {
+        let kinds = NameList {
             name: "kinds",
             one: "such as `person`",
             all: Kind::ALL,
@@ -79,7 +79,7 @@ impl Asked {
         asked.kinds = kinds.read(body, &mut problems);
         if is_new && readable.is_empty() && !body.contains("kinds") {
             let text = "{property} is missing, and this key may not read records of any kind, so that nothing would be sent. Use a key that may read at least one kind.";
-            problems.push(Problem::new(Code::FieldInvalid, "kinds", text));
+            problems.push(Problem::new(ErrorCode::FieldInvalid, "kinds", text));
         }
         for kind in asked
             .kinds
@@ -97,17 +97,17 @@ impl Asked {
                 .count();
             let text = "{property} names a kind that this key may not read. Leave it out, or use a key with that right.";
             problems.push(Problem::new(
-                Code::FieldInvalid,
-                Property::member("kinds").element(place),
+                ErrorCode::FieldInvalid,
+                PropertyPath::member("kinds").element(place),
                 text,
             ));
         }
         let one = "one of `created`, `changed`, `deleted`";
-        let events = Words {
+        let events = NameList {
             name: "events",
             one,
-            all: &What::ALL,
-            word: What::as_str,
+            all: &ChangeKind::ALL,
+            word: ChangeKind::as_str,
         };
         asked.events = events.read(body, &mut problems);
         match body
@@ -115,8 +115,8 @@ impl Asked {
             .map(|status| status.as_str().unwrap_or_default())
         {
             None => {}
-            Some("active") => asked.status = Some(Status::Active),
-            Some("paused") => asked.status = Some(Status::Paused),
+            Some("active") => asked.status = Some(WebhookStatus::Active),
+            Some("paused") => asked.status = Some(WebhookStatus::Paused),
             // The server sets these; a client may send back what it has read.
             Some("ended" | "disabled") if !is_new => {}
             Some(_) => problems.push(wrong(
@@ -141,7 +141,7 @@ pub(super) fn redelivery(body: &Object) -> Result<Option<String>, Vec<Problem>> 
         Some(Json::String(after)) if is_cursor(after) => Some(after.clone()),
         Some(_) => {
             let text = "{property} is no cursor of the change feed. Send one from a `next` or `last` link, or leave it out.";
-            problems.push(Problem::new(Code::CursorInvalid, "after", text));
+            problems.push(Problem::new(ErrorCode::CursorInvalid, "after", text));
             None
         }
     };
@@ -164,27 +164,27 @@ fn is_cursor(text: &str) -> bool {
 }
 
 fn wrong(name: &'static str, text: impl Into<std::borrow::Cow<'static, str>>) -> Problem {
-    Problem::new(Code::FieldInvalid, name, text)
+    Problem::new(ErrorCode::FieldInvalid, name, text)
 }
 
 fn unknown(name: &str, there_is: &str) -> Problem {
-    let property = Property::member(name.to_owned());
+    let property = PropertyPath::member(name.to_owned());
     Problem::new(
-        Code::PropertyUnknown,
+        ErrorCode::PropertyUnknown,
         property,
         format!("{{property}} is not known here. {there_is}"),
     )
 }
 
 /// A list of words.
-struct Words<'w, T: 'static> {
+struct NameList<'w, T: 'static> {
     name: &'static str,
     one: &'w str,
     all: &'static [T],
     word: fn(T) -> &'static str,
 }
 
-impl<T: Copy + PartialEq> Words<'_, T> {
+impl<T: Copy + PartialEq> NameList<'_, T> {
     fn read(&self, body: &Object, problems: &mut Vec<Problem>) -> Option<Vec<T>> {
         let Self {
             name,
@@ -210,9 +210,9 @@ impl<T: Copy + PartialEq> Words<'_, T> {
                 Some(value) if found.contains(&value) => {}
                 Some(value) => found.push(value),
                 None => {
-                    let property = Property::member(name).element(place);
+                    let property = PropertyPath::member(name).element(place);
                     let text = format!("{{property}} is not known. Send a word, {one}.");
-                    problems.push(Problem::new(Code::FieldInvalid, property, text));
+                    problems.push(Problem::new(ErrorCode::FieldInvalid, property, text));
                 }
             }
         }

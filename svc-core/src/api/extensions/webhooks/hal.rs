@@ -5,9 +5,9 @@ use crate::{
     hal::{Hal, close},
     json::write_string,
     link::Target,
-    ops::ChangedRecord,
+    ops::RecordChange,
     value::Timestamp,
-    webhook::{Status, Webhook},
+    webhook::{Webhook, WebhookStatus},
 };
 
 /// Writes a webhook; its secret only where it is new.
@@ -43,7 +43,7 @@ pub(super) fn webhook(
     );
     out.extend_from_slice(numbers.as_bytes());
     moment("failing_since", webhook.failing_since, out);
-    let is_active = webhook.status == Status::Active;
+    let is_active = webhook.status == WebhookStatus::Active;
     let next = webhook
         .waiting
         .iter()
@@ -134,7 +134,7 @@ pub(super) fn webhooks(hal: &Hal<'_>, all: &[Webhook], out: &mut Vec<u8>) {
 
 /// Writes the body of a message: what has happened, when, and the address of the record; nothing
 /// that the record holds (HOOK-07).
-pub(super) fn message(hal: &Hal<'_>, entry: &ChangedRecord, out: &mut Vec<u8>) {
+pub(super) fn message(hal: &Hal<'_>, entry: &RecordChange, out: &mut Vec<u8>) {
     let kind = entry.record.kind.singular();
     out.push(b'{');
     text("type", Some(&format!("{kind}.{}", entry.what)), out);

@@ -13,13 +13,13 @@ pub(super) use operations::OPERATIONS;
 
 use super::{Extension, Extensions};
 use crate::{
-    api::{Api, ApiBuilder, Reply, admitted::Parts},
+    api::{Api, ApiBuilder, Response, admitted::AuthorizedParts},
     error::Result,
     hal::EntryLink,
     link::Target,
     operation::ExtensionName,
-    ops::{ChangedRecord, Changes, Webhooks},
-    webhook::Reach,
+    ops::{ChangeFeed, RecordChange, WebhookStore},
+    webhook::ReceiverPolicy,
 };
 
 const NAME: ExtensionName = ExtensionName::Webhooks;
@@ -27,8 +27,8 @@ const NAME: ExtensionName = ExtensionName::Webhooks;
 /// Where webhooks are kept, and which receivers they may have.
 #[derive(Clone)]
 pub(crate) struct WebhookSettings {
-    kept: Arc<dyn Webhooks>,
-    reach: Reach,
+    kept: Arc<dyn WebhookStore>,
+    reach: ReceiverPolicy,
 }
 
 #[async_trait]
@@ -58,7 +58,7 @@ impl Extension for WebhookSettings {
         vec![text.to_owned()]
     }
 
-    async fn answer(&self, call: &Parts<'_>) -> Result<Reply> {
+    async fn answer(&self, call: &AuthorizedParts<'_>) -> Result<Response> {
         call.api.answer_about_webhooks(call).await
     }
 }
@@ -66,9 +66,9 @@ impl Extension for WebhookSettings {
 impl ApiBuilder {
     /// Offers webhooks, and declares it (HOOK-01): whoever has a key with the right
     /// `webhooks.manage` registers receivers, which are told of changes. It needs
-    /// [`changes`](Self::changes), and somebody who sends: `svc_tower::webhooks::Sender`.
+    /// [`changes`](Self::changes), and somebody who sends: `svc_tower::webhooks::WebhookSender`.
     #[must_use]
-    pub fn webhooks<W: Webhooks + 'static>(mut self, store: &Arc<W>) -> Self {
+    pub fn webhooks<W: WebhookStore + 'static>(mut self, store: &Arc<W>) -> Self {
         let webhooks = &mut self.settings.extensions.webhooks;
         let reach = webhooks
             .take()
@@ -84,7 +84,7 @@ impl ApiBuilder {
     /// Which receivers [webhooks](Self::webhooks) may have, where that is called before; those of
     /// the internet by `https` unless set (HOOK-05).
     #[must_use]
-    pub fn webhook_reach(mut self, reach: Reach) -> Self {
+    pub fn webhook_reach(mut self, reach: ReceiverPolicy) -> Self {
         if let Some(settings) = &mut self.settings.extensions.webhooks {
             settings.reach = reach;
         }
@@ -95,16 +95,16 @@ impl ApiBuilder {
 /// What a sender needs of an API that offers webhooks.
 #[derive(Clone)]
 #[non_exhaustive]
-pub struct WebhookParts {
+pub struct WebhookSources {
     /// Where webhooks are kept.
-    pub webhooks: Arc<dyn Webhooks>,
+    pub webhooks: Arc<dyn WebhookStore>,
     /// What was changed.
-    pub changes: Arc<dyn Changes>,
+    pub changes: Arc<dyn ChangeFeed>,
     /// Which receivers are taken.
-    pub reach: Reach,
+    pub reach: ReceiverPolicy,
 }
 
-impl fmt::Debug for WebhookParts {
+impl fmt::Debug for WebhookSources {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("WebhookParts")
             .field("reach", &self.reach)
@@ -115,10 +115,10 @@ impl fmt::Debug for WebhookParts {
 impl Api {
     /// What a sender of webhooks needs; `None` where none are offered.
     #[must_use]
-    pub fn webhook_parts(&self) -> Option<WebhookParts> {
+    pub fn webhook_parts(&self) -> Option<WebhookSources> {
         let extensions = self.extensions();
         let WebhookSettings { kept, reach } = extensions.webhooks.as_ref()?.clone();
-        Some(WebhookParts {
+        Some(WebhookSources {
             webhooks: kept,
             changes: Arc::clone(extensions.changes.backend.as_ref()?),
             reach,
@@ -128,7 +128,7 @@ impl Api {
     /// The body of the message that tells of a change: thin, without anything that the record holds
     /// (HOOK-07).
     #[must_use]
-    pub fn webhook_message(&self, entry: &ChangedRecord) -> Vec<u8> {
+    pub fn webhook_message(&self, entry: &RecordChange) -> Vec<u8> {
         let mut body = Vec::with_capacity(256);
         hal::message(&self.hal(self.base()), entry, &mut body);
         body

@@ -3,18 +3,21 @@
 use http::{Method, StatusCode};
 
 use super::NAME;
-use crate::operation::{Answers, Handler, Input, Need, OperationSpec, Output, Shape, always};
+use crate::operation::{
+    Handler, OperationSpec, RequestBodyKind, RequiredRight, ResponseBodyKind, SuccessResponses,
+    TargetShape, always,
+};
 
 /// Something about webhooks (HOOK-01).
 const fn webhook(
     name: &'static str,
     method: Method,
-    shape: Shape,
-    input: Input,
+    shape: TargetShape,
+    input: RequestBodyKind,
     summary: &'static str,
-    answers: Answers,
+    answers: SuccessResponses,
 ) -> OperationSpec {
-    let (need, handler) = (Need::Webhooks, Handler::Extension(NAME));
+    let (need, handler) = (RequiredRight::Webhooks, Handler::Extension(NAME));
     OperationSpec {
         name,
         method,
@@ -34,64 +37,68 @@ pub(in super::super) static OPERATIONS: &[OperationSpec] = &[
     webhook(
         "list_webhooks",
         Method::GET,
-        Shape::Webhooks,
-        Input::Nothing,
+        TargetShape::Webhooks,
+        RequestBodyKind::Nothing,
         "Lists the webhooks, without their secrets.",
-        always(StatusCode::OK, Output::Webhooks, "The webhooks."),
+        always(StatusCode::OK, ResponseBodyKind::Webhooks, "The webhooks."),
     ),
     webhook(
         "create_webhook",
         Method::POST,
-        Shape::Webhooks,
-        Input::NewWebhook,
+        TargetShape::Webhooks,
+        RequestBodyKind::NewWebhook,
         "Makes a webhook: a receiver that is told of changes.",
         always(
             StatusCode::CREATED,
-            Output::WebhookSecret,
+            ResponseBodyKind::WebhookSecret,
             "The webhook, with its secret.",
         ),
     ),
     webhook(
         "read_webhook",
         Method::GET,
-        Shape::Webhook,
-        Input::Nothing,
+        TargetShape::Webhook,
+        RequestBodyKind::Nothing,
         "Reads a webhook and how its messages arrive.",
-        always(StatusCode::OK, Output::Webhook, "The webhook."),
+        always(StatusCode::OK, ResponseBodyKind::Webhook, "The webhook."),
     ),
     webhook(
         "update_webhook",
         Method::PUT,
-        Shape::Webhook,
-        Input::Webhook,
+        TargetShape::Webhook,
+        RequestBodyKind::Webhook,
         "Changes a webhook, pauses it or lets it go on.",
-        always(StatusCode::OK, Output::Webhook, "The webhook."),
+        always(StatusCode::OK, ResponseBodyKind::Webhook, "The webhook."),
     ),
     webhook(
         "delete_webhook",
         Method::DELETE,
-        Shape::Webhook,
-        Input::Nothing,
+        TargetShape::Webhook,
+        RequestBodyKind::Nothing,
         "Deletes a webhook.",
-        always(StatusCode::NO_CONTENT, Output::Nothing, "It is deleted."),
+        always(
+            StatusCode::NO_CONTENT,
+            ResponseBodyKind::Nothing,
+            "It is deleted.",
+        ),
     ),
     webhook(
         "redeliver",
         Method::POST,
-        Shape::Redelivery,
-        Input::Redelivery,
+        TargetShape::Redelivery,
+        RequestBodyKind::Redelivery,
         "Sends again what was changed behind a cursor.",
-        always(StatusCode::OK, Output::Webhook, "The webhook."),
+        always(StatusCode::OK, ResponseBodyKind::Webhook, "The webhook."),
     ),
     webhook(
         "rotate_secret",
         Method::POST,
-        Shape::SecretRotation,
-        Input::Nothing,
+        TargetShape::SecretRotation,
+        RequestBodyKind::Nothing,
         "Gives a webhook another secret; the one before signs for a day beside it.",
         always(
             StatusCode::OK,
-            Output::WebhookSecret,
+            ResponseBodyKind::WebhookSecret,
             "The webhook, with its new secret.",
         ),
     ),

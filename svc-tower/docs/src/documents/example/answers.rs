@@ -1,15 +1,15 @@
 //! The answers: written by the renderer that answers requests.
 
 use svc_core::{
-    error::{Code, Problem},
+    error::{ErrorCode, Problem},
     helper::EntryStatus,
-    internal::Description,
-    link::{Ref, Target},
+    internal::DocumentRenderer,
+    link::{LinkValue, Target},
     model::Kind,
     page::PageRequest,
-    raw::{RawOutcome, RawPage, RawRecord},
-    read::{Json, Limits, Object},
-    record::{Computed, Meta},
+    raw::{RawHelperOutcome, RawPage, RawRecord},
+    read::{Json, JsonLimits, Object},
+    record::{ComputedValue, Meta},
     schema::LinkTarget,
     value::{Identifier, Timestamp},
 };
@@ -18,15 +18,15 @@ use super::{
     Examples,
     moments::EARLIER,
     record,
-    values::{Extent, value},
+    values::{ExampleDetail, value},
 };
-use crate::documents::own::Own;
+use crate::documents::own::EffectiveField;
 
 impl Examples<'_> {
     /// A record as this server sends it.
     pub(in crate::documents) fn answer(&self, kind: Kind) -> Option<Json> {
         let example = self.example(kind)?;
-        read(&Description::new(self.api, self.base).record(&example))
+        read(&DocumentRenderer::new(self.api, self.base).record(&example))
     }
 
     /// A page of a collection as this server sends it, its one member with the fields that come
@@ -37,7 +37,8 @@ impl Examples<'_> {
         };
         let page = RawPage::new(vec![self.example(kind)?], 60);
         let request = PageRequest::new(2, self.api.sizes().page);
-        let out = Description::new(self.api, self.base).collection(kind, &scope, &request, &page);
+        let out =
+            DocumentRenderer::new(self.api, self.base).collection(kind, &scope, &request, &page);
         let mut answer = read(&out)?;
         shorten(&mut answer);
         Some(answer)
@@ -47,11 +48,11 @@ impl Examples<'_> {
     pub(in crate::documents) fn failure(
         &self,
         kind: Option<Kind>,
-        code: Code,
+        code: ErrorCode,
         properties: &[&str],
     ) -> Option<Json> {
         let reference = (code.status() >= 500).then_some("0f8fad5b-d9cb-469f-a165-70867728950e");
-        read(&Description::new(self.api, self.base).failure(kind, code, properties, reference))
+        read(&DocumentRenderer::new(self.api, self.base).failure(kind, code, properties, reference))
     }
 
     /// The error object of a helper call that failed in one part, as it is without a key (ERR-31,
@@ -59,11 +60,11 @@ impl Examples<'_> {
     pub(in crate::documents) fn report(
         &self,
         kind: Kind,
-        code: Code,
+        code: ErrorCode,
         properties: &[&str],
     ) -> Option<Json> {
-        let mut outcome = RawOutcome::default();
-        if code != Code::PersonRequired {
+        let mut outcome = RawHelperOutcome::default();
+        if code != ErrorCode::PersonRequired {
             outcome.entry(Kind::Person, EntryStatus::Created);
         }
         outcome.entry(Kind::Signature, EntryStatus::Created);
@@ -71,7 +72,7 @@ impl Examples<'_> {
             kind,
             EntryStatus::Failed(vec![Problem::between(code, properties, code.meaning())]),
         );
-        read(&Description::new(self.api, self.base).report(&outcome))
+        read(&DocumentRenderer::new(self.api, self.base).report(&outcome))
     }
 
     fn example(&self, kind: Kind) -> Option<RawRecord> {
@@ -80,10 +81,12 @@ impl Examples<'_> {
         let foreign = Identifier::parse("other_system:1001");
         let meta = Meta::new(address.id, at).identifiers(&foreign.into_iter().collect::<Vec<_>>());
         let mut fields = Object::new();
-        for (_, own) in Own::of(self.api, kind).filter(|(_, own)| own.field.name != "item_type") {
+        for (_, own) in
+            EffectiveField::of(self.api, kind).filter(|(_, own)| own.field.name != "item_type")
+        {
             fields.insert(
                 own.field.name,
-                value(&own.field.ty, own, kind.singular(), Extent::Outline),
+                value(&own.field.ty, own, kind.singular(), ExampleDetail::Outline),
             );
         }
         self.api.dialect().share_names().rename_to_wire(&mut fields);
@@ -91,13 +94,13 @@ impl Examples<'_> {
         fields.write_members(&mut members);
         let mut example = RawRecord::stored(kind, meta, members);
         if kind.schema().fields.field("item_type").is_some() {
-            example.add_computed("item_type", Computed::Relation(Kind::Person));
+            example.add_computed("item_type", ComputedValue::Relation(Kind::Person));
         }
         for link in kind.schema().links {
             if let LinkTarget::One { kind: to, .. } = link.target
                 && let Some(to) = record(to)
             {
-                example.add_link(link.name, Ref::Local(to));
+                example.add_link(link.name, LinkValue::Local(to));
             }
         }
         Some(example)
@@ -138,5 +141,5 @@ fn shorten(page: &mut Json) {
 }
 
 fn read(bytes: &[u8]) -> Option<Json> {
-    Json::read(bytes, &Limits::default()).ok()
+    Json::read(bytes, &JsonLimits::default()).ok()
 }

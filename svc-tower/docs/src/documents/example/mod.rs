@@ -3,9 +3,9 @@
 use svc_core::{
     api::Api,
     auth::Operation,
-    context::Base,
-    error::Code,
-    link::{Address, Scope, Target},
+    context::BaseUrl,
+    error::ErrorCode,
+    link::{RecordAddress, Scope, Target},
     model::Kind,
     read::Json,
     value::Id,
@@ -19,7 +19,7 @@ mod snippet;
 mod values;
 mod words;
 
-pub use snippet::Language;
+pub use snippet::SnippetLanguage;
 pub(super) use values::{of_field, of_object, of_plain};
 
 /// A request that this server takes, and what it answers.
@@ -43,7 +43,7 @@ pub struct ExampleRequest {
     /// What its query can have: names, and what each means.
     pub parameters: Vec<(String, String)>,
     /// The codes that are about it, when it is refused.
-    pub refusals: Vec<Code>,
+    pub refusals: Vec<ErrorCode>,
     /// Where the explorer does it, where there is one: at its own address, or at the one from which
     /// links lead there.
     pub explorer: Option<String>,
@@ -82,7 +82,7 @@ pub fn indented(value: &Json) -> String {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Examples<'a> {
     pub(super) api: &'a Api,
-    pub(super) base: &'a Base,
+    pub(super) base: &'a BaseUrl,
 }
 
 impl Examples<'_> {
@@ -107,11 +107,11 @@ impl Examples<'_> {
 }
 
 /// A record of a kind whose ids stand for any.
-pub(super) fn record(kind: Kind) -> Option<Address> {
+pub(super) fn record(kind: Kind) -> Option<RecordAddress> {
     let own = Id::new(&ExampleRequest::id_of(kind))?;
     Some(match kind.schema().home {
-        Some(home) => Address::under(kind, Id::new(&ExampleRequest::id_of(home))?, own),
-        None => Address::top(kind, own),
+        Some(home) => RecordAddress::under(kind, Id::new(&ExampleRequest::id_of(home))?, own),
+        None => RecordAddress::top(kind, own),
     })
 }
 

@@ -91,15 +91,15 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use svc_core::read::Limits;
+    use svc_core::read::JsonLimits;
 
     #[test]
     fn what_is_indented_reads_as_it_was() {
         let text = r#"{"a":[{"b":"\"x","c":[]},1.50],"d":{},"e":{"f":{"g":[1,2,{"h":null}]}},"i":"a longer text of some eighty characters, so that it does not stand on one line"}"#;
-        let value = Json::read(text.as_bytes(), &Limits::default()).unwrap();
+        let value = Json::read(text.as_bytes(), &JsonLimits::default()).unwrap();
         let indented = pretty(&value);
         assert_eq!(
-            Json::read(indented.as_bytes(), &Limits::default()).unwrap(),
+            Json::read(indented.as_bytes(), &JsonLimits::default()).unwrap(),
             value
         );
         assert_eq!(indented.lines().count(), 6, "{indented}");

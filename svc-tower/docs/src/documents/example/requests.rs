@@ -2,23 +2,23 @@
 
 use http::Method;
 use svc_core::{
-    api::Offered,
+    api::OfferedOperation,
     auth::Operation,
-    error::Code,
+    error::ErrorCode,
     helper::{FunctionFields, FunctionName, HelperName, ScheduleFields},
     link::{Scope, Target},
     model::Kind,
-    operation::Key,
+    operation::KeyRequirement,
     read::{Json, Object},
-    schema::{LinkTarget, LinkWrite, Mode, Type},
+    schema::{FieldMode, LinkTarget, LinkWrite, ValueType},
     value::{ClosedEnum, Id},
 };
 
 use super::{
     ExampleRequest, Examples, created, record,
-    values::{Extent, chosen, value},
+    values::{ExampleDetail, chosen, value},
 };
-use crate::documents::{own::Own, parameters::parameters, refusals};
+use crate::documents::{own::EffectiveField, parameters::parameters, refusals};
 
 impl Examples<'_> {
     /// A request whose method and target this server serves; `None` for others.
@@ -30,7 +30,7 @@ impl Examples<'_> {
         body: Option<Object>,
     ) -> Option<ExampleRequest> {
         let offered = self.api.operation(method, target)?;
-        let has_key = offered.key() != Key::NotNeeded;
+        let has_key = offered.key() != KeyRequirement::NotNeeded;
         let key_header = has_key.then(|| self.api.dialect().key_header_text().clone());
         let status = offered
             .spec()
@@ -54,7 +54,7 @@ impl Examples<'_> {
     }
 
     /// What a query can have there.
-    fn parameters(&self, offered: &Offered, target: &Target) -> Vec<(String, String)> {
+    fn parameters(&self, offered: &OfferedOperation, target: &Target) -> Vec<(String, String)> {
         let output = offered.spec().success(self.api.response_style()).output;
         parameters(self.api, output, target)
             .into_iter()
@@ -180,8 +180,11 @@ impl Examples<'_> {
             self.add(
                 &mut body,
                 chosen(
-                    ScheduleFields::FIELDS.fields.iter().map(Own::from),
-                    Extent::Short,
+                    ScheduleFields::FIELDS
+                        .fields
+                        .iter()
+                        .map(EffectiveField::from),
+                    ExampleDetail::Short,
                 ),
                 "schedule",
             );
@@ -245,7 +248,7 @@ impl Examples<'_> {
                 triggers.insert("autoresponse", wanted);
                 Json::from(triggers)
             }
-            _ => value(&field.ty, field.into(), "", Extent::Short),
+            _ => value(&field.ty, field.into(), "", ExampleDetail::Short),
         };
         body.insert(name, value);
         self.request(
@@ -262,13 +265,13 @@ impl Examples<'_> {
             kind.schema().parent.is_none() && self.api.offers(*kind, Operation::Create)
         })?;
         let mut body = Object::new();
-        let is_text = |own: &Own<'_>| matches!(own.field.ty, Type::String);
-        let field = Own::taken(self.api, kind).find(is_text)?.field;
+        let is_text = |own: &EffectiveField<'_>| matches!(own.field.ty, ValueType::String);
+        let field = EffectiveField::taken(self.api, kind).find(is_text)?.field;
         body.insert(field.name, true);
         let target = created(kind)?;
         let title = format!("Create {} that is not valid", kind.any_in_words());
         let request = self.request(title, &Method::POST, &target, Some(body))?;
-        let answer = self.failure(Some(kind), Code::FieldInvalid, &[field.name]);
+        let answer = self.failure(Some(kind), ErrorCode::FieldInvalid, &[field.name]);
         Some(ExampleRequest {
             status: 400,
             answer,
@@ -364,7 +367,7 @@ impl Examples<'_> {
         let mut body = Object::new();
         self.add(
             &mut body,
-            chosen(Own::taken(self.api, kind), Extent::Short),
+            chosen(EffectiveField::taken(self.api, kind), ExampleDetail::Short),
             kind.singular(),
         );
         body
@@ -372,10 +375,11 @@ impl Examples<'_> {
 
     /// What a change sends: one field that is no key to anything.
     fn change(&self, kind: Kind) -> Object {
-        let taken: Vec<_> = Own::taken(self.api, kind).collect();
-        let is_plain =
-            |own: &&Own<'_>| matches!(own.field.ty, Type::String) && own.field.mode == Mode::Stored;
-        let telling = chosen(taken.iter().copied(), Extent::Short);
+        let taken: Vec<_> = EffectiveField::taken(self.api, kind).collect();
+        let is_plain = |own: &&EffectiveField<'_>| {
+            matches!(own.field.ty, ValueType::String) && own.field.mode == FieldMode::Stored
+        };
+        let telling = chosen(taken.iter().copied(), ExampleDetail::Short);
         let change = telling
             .iter()
             .find(is_plain)
@@ -390,11 +394,11 @@ impl Examples<'_> {
         body
     }
 
-    fn add(&self, body: &mut Object, fields: Vec<Own<'_>>, owner: &str) {
+    fn add(&self, body: &mut Object, fields: Vec<EffectiveField<'_>>, owner: &str) {
         for own in fields {
             body.insert(
                 own.field.name,
-                value(&own.field.ty, own, owner, Extent::Short),
+                value(&own.field.ty, own, owner, ExampleDetail::Short),
             );
         }
         self.api.dialect().share_names().rename_to_wire(body);

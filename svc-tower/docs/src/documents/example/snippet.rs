@@ -6,7 +6,7 @@ use super::{ExampleRequest, pretty::pretty};
 
 /// The languages in which a request is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Language {
+pub enum SnippetLanguage {
     /// A `curl` command.
     Curl,
     /// Python 3, with its standard library.
@@ -17,7 +17,7 @@ pub enum Language {
     Rust,
 }
 
-impl Language {
+impl SnippetLanguage {
     /// Every language.
     pub const ALL: [Self; 4] = [Self::Curl, Self::Python, Self::JavaScript, Self::Rust];
 
@@ -42,12 +42,12 @@ const BODY_HEADERS: [(&str, &str); 2] = [
 impl ExampleRequest {
     /// The request in a language. The key stands as [`ExampleRequest::KEY`].
     #[must_use]
-    pub fn snippet(&self, language: Language) -> String {
+    pub fn snippet(&self, language: SnippetLanguage) -> String {
         match language {
-            Language::Curl => self.curl(),
-            Language::Python => self.python(),
-            Language::JavaScript => self.javascript(),
-            Language::Rust => self.rust(),
+            SnippetLanguage::Curl => self.curl(),
+            SnippetLanguage::Python => self.python(),
+            SnippetLanguage::JavaScript => self.javascript(),
+            SnippetLanguage::Rust => self.rust(),
         }
     }
 

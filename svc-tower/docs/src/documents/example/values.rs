@@ -2,8 +2,8 @@
 //! exports use it.
 
 use svc_core::{
-    read::{Json, Limits, Object},
-    schema::{Field, Narrowing, ObjectSchema, Rule, Type},
+    read::{Json, JsonLimits, Object},
+    schema::{Constraints, FieldRule, FieldSpec, ObjectSchema, ValueType},
     value::Amount,
 };
 
@@ -11,11 +11,11 @@ use super::{
     moments::{EARLIER, LATER},
     words,
 };
-use crate::documents::own::Own;
+use crate::documents::own::EffectiveField;
 
 /// How much of an object an example shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Extent {
+pub(super) enum ExampleDetail {
     /// What tells most, of what a client sends.
     Short,
     /// Every field, and of the objects in them the first members.
@@ -29,26 +29,31 @@ pub(super) enum Extent {
 const OUTLINED: usize = 2;
 
 /// An example of a value, as the schema of one field show it: no longer than its type needs.
-pub(in crate::documents) fn of_field(own: Own<'_>, owner: &str) -> serde_json::Value {
-    let example = value(&own.field.ty, own, owner, Extent::Short);
+pub(in crate::documents) fn of_field(own: EffectiveField<'_>, owner: &str) -> serde_json::Value {
+    let example = value(&own.field.ty, own, owner, ExampleDetail::Short);
     serde_json::from_slice(&example.to_vec()).unwrap_or_default()
 }
 
 /// An example of a field that has a plain value.
-pub(in crate::documents) fn of_plain(own: Own<'_>, owner: &str) -> Json {
-    value(&own.field.ty, own, owner, Extent::Short)
+pub(in crate::documents) fn of_plain(own: EffectiveField<'_>, owner: &str) -> Json {
+    value(&own.field.ty, own, owner, ExampleDetail::Short)
 }
 
 /// An example of a nested object with all its fields.
 pub(in crate::documents) fn of_object(schema: &'static ObjectSchema) -> Json {
-    object(schema, None, Extent::Whole)
+    object(schema, None, ExampleDetail::Whole)
 }
 
 /// An example of a value of a type, within what this server takes.
-pub(super) fn value(ty: &Type, own: Own<'_>, owner: &str, extent: Extent) -> Json {
+pub(super) fn value(
+    ty: &ValueType,
+    own: EffectiveField<'_>,
+    owner: &str,
+    extent: ExampleDetail,
+) -> Json {
     let field = own.field;
     match ty {
-        Type::Enum(_) | Type::FlexEnum(_) if own.values().is_some() => {
+        ValueType::Enum(_) | ValueType::FlexEnum(_) if own.values().is_some() => {
             let fitting = words::choice(field.name);
             let values = own.values().unwrap_or_default();
             let known = values.iter().find(|value| Some(value.as_str()) == fitting);
@@ -59,57 +64,65 @@ pub(super) fn value(ty: &Type, own: Own<'_>, owner: &str, extent: Extent) -> Jso
                     .unwrap_or_default(),
             )
         }
-        Type::String | Type::Reference => Json::from(shortened(own, string(field, owner))),
-        Type::Integer => within(own, &integer(field).to_string()),
-        Type::Float => number(if field.name == "longitude" {
+        ValueType::String | ValueType::Reference => {
+            Json::from(shortened(own, string(field, owner)))
+        }
+        ValueType::Integer => within(own, &integer(field).to_string()),
+        ValueType::Float => number(if field.name == "longitude" {
             "-89.65"
         } else {
             "39.8"
         }),
-        Type::Amount => within(own, "25.5"),
-        Type::Boolean => Json::Bool(!matches!(field.name, "voided" | "do_not_call" | "all_day")),
-        Type::Timestamp if field.name.contains("end_") || field.name.contains("stop_") => {
+        ValueType::Amount => within(own, "25.5"),
+        ValueType::Boolean => {
+            Json::Bool(!matches!(field.name, "voided" | "do_not_call" | "all_day"))
+        }
+        ValueType::Timestamp if field.name.contains("end_") || field.name.contains("stop_") => {
             Json::from(LATER)
         }
-        Type::Timestamp => Json::from(EARLIER),
-        Type::Date => Json::from("2026-03-14"),
-        Type::Enum(values) | Type::FlexEnum(values) => {
+        ValueType::Timestamp => Json::from(EARLIER),
+        ValueType::Date => Json::from("2026-03-14"),
+        ValueType::Enum(values) | ValueType::FlexEnum(values) => {
             let fitting = words::choice(field.name).filter(|choice| values.contains(choice));
             Json::from(fitting.or(values.first().copied()).unwrap_or_default())
         }
-        Type::Flag => Json::from("true"),
-        Type::StringMap => {
+        ValueType::Flag => Json::from("true"),
+        ValueType::StringMap => {
             let mut map = Object::new();
             map.insert("shirt_size", "M");
             Json::Object(map)
         }
-        Type::Array(item) => Json::Array(vec![value(item, own, owner, extent)]),
-        Type::OneOrMany(item) => value(item, own, owner, extent),
-        Type::Object(schema) => object(schema, own.members(), extent),
+        ValueType::Array(item) => Json::Array(vec![value(item, own, owner, extent)]),
+        ValueType::OneOrMany(item) => value(item, own, owner, extent),
+        ValueType::Object(schema) => object(schema, own.members(), extent),
     }
 }
 
-fn object(schema: &'static ObjectSchema, narrowing: Option<&Narrowing>, extent: Extent) -> Json {
+fn object(
+    schema: &'static ObjectSchema,
+    narrowing: Option<&Constraints>,
+    extent: ExampleDetail,
+) -> Json {
     // An inline person, which is a whole record, is shown by its name.
     let extent = if schema.fields.len() > 20 {
-        Extent::Short
+        ExampleDetail::Short
     } else {
         extent
     };
-    let most = if extent == Extent::Outline {
+    let most = if extent == ExampleDetail::Outline {
         OUTLINED
     } else {
         usize::MAX
     };
     let mut members = Object::new();
-    let is_shown = |own: &Own<'_>| {
-        if extent == Extent::Short {
+    let is_shown = |own: &EffectiveField<'_>| {
+        if extent == ExampleDetail::Short {
             own.is_writable()
         } else {
             own.is_readable()
         }
     };
-    let shown = Own::in_table(schema, narrowing).filter(is_shown);
+    let shown = EffectiveField::in_table(schema, narrowing).filter(is_shown);
     for own in chosen(shown, extent).into_iter().take(most) {
         members.insert(
             own.field.name,
@@ -120,14 +133,17 @@ fn object(schema: &'static ObjectSchema, narrowing: Option<&Narrowing>, extent: 
 }
 
 /// The fields of an object that an example shows; where none is telling, the first.
-pub(super) fn chosen<'a>(fields: impl Iterator<Item = Own<'a>>, extent: Extent) -> Vec<Own<'a>> {
+pub(super) fn chosen<'a>(
+    fields: impl Iterator<Item = EffectiveField<'a>>,
+    extent: ExampleDetail,
+) -> Vec<EffectiveField<'a>> {
     let fields: Vec<_> = fields
-        .filter(|own| extent != Extent::Short || !own.field.is_computed())
+        .filter(|own| extent != ExampleDetail::Short || !own.field.is_computed())
         .collect();
-    if extent != Extent::Short {
+    if extent != ExampleDetail::Short {
         return fields;
     }
-    let shown = |own: &Own<'_>| own.is_required() || words::is_telling(own.field.name);
+    let shown = |own: &EffectiveField<'_>| own.is_required() || words::is_telling(own.field.name);
     let telling: Vec<_> = fields.iter().copied().filter(shown).collect();
     if telling.is_empty() {
         fields.into_iter().take(1).collect()
@@ -136,24 +152,24 @@ pub(super) fn chosen<'a>(fields: impl Iterator<Item = Own<'a>>, extent: Extent) 
     }
 }
 
-fn string(field: &Field, owner: &str) -> &'static str {
+fn string(field: &FieldSpec, owner: &str) -> &'static str {
     for rule in field.rules {
         match rule {
-            Rule::Email => return "rosa.rivera@example.org",
-            Rule::CountryCode => return "US",
-            Rule::CurrencyCode => return "USD",
-            Rule::RegionCode => return "NY",
-            Rule::LanguageCode => return "en",
-            Rule::LanguageTag => return "en-US",
-            Rule::PhoneNumber => return "12025550123",
-            Rule::Identifiers => return "other_system:1001",
+            FieldRule::Email => return "rosa.rivera@example.org",
+            FieldRule::CountryCode => return "US",
+            FieldRule::CurrencyCode => return "USD",
+            FieldRule::RegionCode => return "NY",
+            FieldRule::LanguageCode => return "en",
+            FieldRule::LanguageTag => return "en-US",
+            FieldRule::PhoneNumber => return "12025550123",
+            FieldRule::Identifiers => return "other_system:1001",
             _ => {}
         }
     }
     words::text(owner, field.name)
 }
 
-fn integer(field: &Field) -> i64 {
+fn integer(field: &FieldSpec) -> i64 {
     match field.name {
         "month" => 3,
         "day" => 14,
@@ -166,7 +182,7 @@ fn integer(field: &Field) -> i64 {
 }
 
 /// A number, or the nearest one that this server takes.
-fn within(own: Own<'_>, text: &str) -> Json {
+fn within(own: EffectiveField<'_>, text: &str) -> Json {
     let wanted = Amount::parse(text).unwrap_or_default();
     let (least, most) = own
         .narrow
@@ -176,7 +192,7 @@ fn within(own: Own<'_>, text: &str) -> Json {
 }
 
 /// As much of a text as this server takes.
-fn shortened(own: Own<'_>, text: &str) -> String {
+fn shortened(own: EffectiveField<'_>, text: &str) -> String {
     let longest = own
         .narrow
         .and_then(|narrow| narrow.longest)
@@ -188,5 +204,5 @@ fn shortened(own: Own<'_>, text: &str) -> String {
 }
 
 fn number(text: &str) -> Json {
-    Json::read(text.as_bytes(), &Limits::default()).unwrap_or_default()
+    Json::read(text.as_bytes(), &JsonLimits::default()).unwrap_or_default()
 }

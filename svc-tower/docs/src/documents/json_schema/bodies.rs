@@ -5,16 +5,16 @@ use svc_core::{
     api::Api,
     helper::{FunctionFields, FunctionName, HelperName, ScheduleFields},
     model::Kind,
-    schema::{COMMON, LinkTarget, LinkWrite, Peculiarity},
+    schema::{COMMON, KindFeature, LinkTarget, LinkWrite},
     value::ClosedEnum,
 };
 
-use super::{Definitions, Form, Members, place::address_of, set, values};
-use crate::documents::own::Own;
+use super::{Definitions, Members, SchemaVariant, place::address_of, set, values};
+use crate::documents::own::EffectiveField;
 
 /// Which links a body may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Links {
+enum BodyLinks {
     /// Those of a create.
     Create,
     /// Those of a create below a record that is not its container.
@@ -27,13 +27,13 @@ enum Links {
 
 impl<'a> Definitions<'a> {
     /// A reference to a kind in a form.
-    pub(in crate::documents) fn kind(&mut self, kind: Kind, form: Form) -> Value {
+    pub(in crate::documents) fn kind(&mut self, kind: Kind, form: SchemaVariant) -> Value {
         self.refer(
             &format!("{}{}", kind.singular(), form.suffix()),
             |all| match form {
-                Form::Read => all.read(kind),
-                Form::Create => {
-                    let mut body = all.written(kind, form, Links::Create);
+                SchemaVariant::Read => all.read(kind),
+                SchemaVariant::Create => {
+                    let mut body = all.written(kind, form, BodyLinks::Create);
                     if kind == Kind::Question {
                         // ERR-35, and RES-question-07 for the other types.
                         let paragraph =
@@ -61,7 +61,7 @@ impl<'a> Definitions<'a> {
                     }
                     body
                 }
-                Form::Update => all.written(kind, form, Links::Update),
+                SchemaVariant::Update => all.written(kind, form, BodyLinks::Update),
             },
         )
     }
@@ -71,21 +71,25 @@ impl<'a> Definitions<'a> {
         let mut record = Members::default();
         self.fields(
             &mut record,
-            &COMMON.fields.iter().map(Own::from).collect::<Vec<_>>(),
-            Form::Read,
+            &COMMON
+                .fields
+                .iter()
+                .map(EffectiveField::from)
+                .collect::<Vec<_>>(),
+            SchemaVariant::Read,
             kind.singular(),
         );
         record
             .required
             .extend(COMMON.fields.iter().map(|field| field.name.to_owned()));
-        if kind.schema().has(Peculiarity::SendsId) {
+        if kind.schema().has(KindFeature::SendsId) {
             record.require(
                 "id",
                 json!({ "type": "string", "description": "Its id on this server (HLP-20).", "readOnly": true }),
             );
         }
-        let sent: Vec<_> = Own::sent(self.api, kind).collect();
-        self.fields(&mut record, &sent, Form::Read, kind.singular());
+        let sent: Vec<_> = EffectiveField::sent(self.api, kind).collect();
+        self.fields(&mut record, &sent, SchemaVariant::Read, kind.singular());
         let mut links = Members::default();
         links.require("self", self.link());
         links.insert("curies", self.curies());
@@ -100,21 +104,23 @@ impl<'a> Definitions<'a> {
     }
 
     /// A record as clients send it; what is not listed is ignored (CAP-06).
-    fn written(&mut self, kind: Kind, form: Form, links: Links) -> Value {
+    fn written(&mut self, kind: Kind, form: SchemaVariant, links: BodyLinks) -> Value {
         let mut body = Members::default();
         let identifiers = COMMON
             .fields
             .iter()
             .filter(|field| !field.is_computed())
-            .map(Own::from);
-        let fields: Vec<_> = Own::taken(self.api, kind).chain(identifiers).collect();
+            .map(EffectiveField::from);
+        let fields: Vec<_> = EffectiveField::taken(self.api, kind)
+            .chain(identifiers)
+            .collect();
         self.fields(&mut body, &fields, form, kind.singular());
         self.sent_links(&mut body, kind, links);
         body.into_schema()
     }
 
     /// The links that a client may send, under `_links`.
-    fn sent_links(&mut self, body: &mut Members, kind: Kind, wanted: Links) {
+    fn sent_links(&mut self, body: &mut Members, kind: Kind, wanted: BodyLinks) {
         let mut links = Members::default();
         for link in kind.schema().links {
             let LinkTarget::One {
@@ -124,12 +130,12 @@ impl<'a> Definitions<'a> {
                 continue;
             };
             let is_taken = match wanted {
-                Links::Create => write != LinkWrite::Never,
-                Links::Below => {
+                BodyLinks::Create => write != LinkWrite::Never,
+                BodyLinks::Below => {
                     write != LinkWrite::Never || Some(link.name) == kind.schema().parent
                 }
-                Links::Helper => matches!(write, LinkWrite::Create | LinkWrite::Update),
-                Links::Update => write == LinkWrite::Update,
+                BodyLinks::Helper => matches!(write, LinkWrite::Create | LinkWrite::Update),
+                BodyLinks::Update => write == LinkWrite::Update,
             };
             if !is_taken || self.api.is_unlinked(kind, link.name) {
                 continue;
@@ -137,8 +143,8 @@ impl<'a> Definitions<'a> {
             let relation = self.api.dialect().relation(link.name);
             let address = values::href(&address_of(self.api, self.base, to));
             let is_required = match wanted {
-                Links::Create => write == LinkWrite::Required,
-                Links::Below => Some(link.name) == kind.schema().parent,
+                BodyLinks::Create => write == LinkWrite::Required,
+                BodyLinks::Below => Some(link.name) == kind.schema().parent,
                 _ => false,
             };
             if is_required {
@@ -163,13 +169,13 @@ impl<'a> Definitions<'a> {
 
     /// The body of a `POST` below a record that is not the container (RES-submission-07).
     pub(in crate::documents) fn below_body(&mut self, kind: Kind) -> Value {
-        self.written(kind, Form::Create, Links::Below)
+        self.written(kind, SchemaVariant::Create, BodyLinks::Below)
     }
 
     /// The body of a `POST` on a collection: a record, or one together with its person (HLP-19,
     /// UND-31).
     pub(in crate::documents) fn create_body(&mut self, kind: Kind) -> Value {
-        let plain = self.kind(kind, Form::Create);
+        let plain = self.kind(kind, SchemaVariant::Create);
         let Some(helper) = HelperName::creating(kind) else {
             return plain;
         };
@@ -212,9 +218,9 @@ impl<'a> Definitions<'a> {
                     &ScheduleFields::FIELDS
                         .fields
                         .iter()
-                        .map(Own::from)
+                        .map(EffectiveField::from)
                         .collect::<Vec<_>>(),
-                    Form::Create,
+                    SchemaVariant::Create,
                     "schedule",
                 );
                 // Another name, which is not looked at where the first one stands (SCH-07).
@@ -238,14 +244,16 @@ impl<'a> Definitions<'a> {
             }
             HelperName::PersonSignup => {}
             HelperName::RecordCanvass => {
-                let canvass = self.written(Kind::Canvass, Form::Create, Links::Helper);
+                let canvass = self.written(Kind::Canvass, SchemaVariant::Create, BodyLinks::Helper);
                 body.require("canvass", canvass);
                 // The canvasser may stand beside it, too (RES-canvass-07).
-                self.sent_links(&mut body, Kind::Canvass, Links::Helper);
+                self.sent_links(&mut body, Kind::Canvass, BodyLinks::Helper);
             }
             _ => {
                 let kind = helper.records();
-                if let Value::Object(mut action) = self.written(kind, Form::Create, Links::Helper) {
+                if let Value::Object(mut action) =
+                    self.written(kind, SchemaVariant::Create, BodyLinks::Helper)
+                {
                     if let Some(Value::Object(properties)) = action.remove("properties") {
                         body.properties = properties;
                     }
@@ -257,7 +265,7 @@ impl<'a> Definitions<'a> {
             }
         }
         if helper.takes_person() {
-            let person = self.kind(Kind::Person, Form::Create);
+            let person = self.kind(Kind::Person, SchemaVariant::Create);
             if helper == HelperName::PersonSignup {
                 body.require("person", person);
             } else {
@@ -274,8 +282,8 @@ impl<'a> Definitions<'a> {
         let supported = named.filter(|field| {
             FunctionName::parse(field.name).is_some_and(|name| self.api.functions().contains(&name))
         });
-        let fields: Vec<Own<'a>> = supported.map(Own::from).collect();
-        self.fields(body, &fields, Form::Create, "function");
+        let fields: Vec<EffectiveField<'a>> = supported.map(EffectiveField::from).collect();
+        self.fields(body, &fields, SchemaVariant::Create, "function");
     }
 
     /// A reference to the schema of a link that is sent (HAL-05).
@@ -311,6 +319,6 @@ pub(in crate::documents) fn helper_needs_body(api: &Api, helper: HelperName) -> 
     match helper {
         HelperName::PersonSignup | HelperName::Schedule => true,
         HelperName::RecordCanvass => false,
-        _ => Own::taken(api, helper.records()).any(Own::is_required),
+        _ => EffectiveField::taken(api, helper.records()).any(EffectiveField::is_required),
     }
 }

@@ -3,11 +3,11 @@
 
 use serde_json::{Value, json};
 use svc_core::{
-    api::Api, auth::Operation, context::Base, error::Code, helper::HelperName, link::Target,
-    model::Kind, ops::What,
+    api::Api, auth::Operation, context::BaseUrl, error::ErrorCode, helper::HelperName,
+    link::Target, model::Kind, ops::ChangeKind,
 };
 
-use super::{Definitions, Form, Members, set};
+use super::{Definitions, Members, SchemaVariant, set};
 use crate::documents::json_schema_names;
 
 pub(super) const CAPABILITIES: &str = "capabilities";
@@ -24,7 +24,7 @@ const ENTRY_POINT: &str = "entry_point";
 /// # Examples
 ///
 /// ```
-/// # use svc_core::{Api, Vendor, auth::{AnonymousTenant, Authenticator}};
+/// # use svc_core::{Api, Vendor, auth::{TenantResolver, Authenticator}};
 /// # fn about(api: &Api) -> Option<()> {
 /// let document = svc_docs::documents::json_schema(api, api.base(), "person")?;
 /// assert_eq!(document["$schema"], "https://json-schema.org/draft/2020-12/schema");
@@ -32,7 +32,7 @@ const ENTRY_POINT: &str = "entry_point";
 /// # }
 /// ```
 #[must_use]
-pub fn json_schema(api: &Api, base: &Base, name: &str) -> Option<Value> {
+pub fn json_schema(api: &Api, base: &BaseUrl, name: &str) -> Option<Value> {
     let name = json_schema_names(api)
         .into_iter()
         .find(|known| *known == name)?;
@@ -69,12 +69,12 @@ impl Definitions<'_> {
             .copied()
             .find(|kind| kind.singular() == singular)?;
         if self.api.offers(kind, Operation::Create) {
-            self.kind(kind, Form::Create);
+            self.kind(kind, SchemaVariant::Create);
         }
         if self.api.offers(kind, Operation::Update) {
-            self.kind(kind, Form::Update);
+            self.kind(kind, SchemaVariant::Update);
         }
-        Some(self.kind(kind, Form::Read))
+        Some(self.kind(kind, SchemaVariant::Read))
     }
 
     /// A reference to a page of a collection (COL-20 to COL-31).
@@ -102,7 +102,7 @@ impl Definitions<'_> {
             let mut embedded = Members::default();
             embedded.require(
                 relation,
-                json!({ "type": "array", "items": all.kind(kind, Form::Read) }),
+                json!({ "type": "array", "items": all.kind(kind, SchemaVariant::Read) }),
             );
             let mut page = Members::default();
             for name in ["total_pages", "per_page", "page", "total_records"] {
@@ -129,7 +129,7 @@ impl Definitions<'_> {
                 json!({ "type": "array", "items": all.link() }),
             );
             let kinds: Vec<&str> = Kind::ALL.iter().map(|kind| kind.singular()).collect();
-            let what = What::ALL.map(What::as_str);
+            let what = ChangeKind::ALL.map(ChangeKind::as_str);
             let mut entry = Members::default();
             entry.require("what", json!({ "type": "string", "enum": what }));
             entry.require("kind", json!({ "type": "string", "enum": kinds }));
@@ -240,7 +240,7 @@ impl Definitions<'_> {
             let mut records = Members::default();
             let reported: Vec<Kind> = Kind::ALL.iter().copied().filter(|kind| all.is_reported(*kind)).collect();
             for kind in reported {
-                let record = all.kind(kind, Form::Read);
+                let record = all.kind(kind, SchemaVariant::Read);
                 records.insert(all.api.dialect().relation(kind.singular()), record);
             }
             let in_parts = all.report("non-atomic", &parts, records);
@@ -271,7 +271,7 @@ impl Definitions<'_> {
     }
 
     fn statuses(&self, list: &str, code: &str) -> Value {
-        let codes: Vec<&str> = Code::ALL.iter().map(|code| code.as_str()).collect();
+        let codes: Vec<&str> = ErrorCode::ALL.iter().map(|code| code.as_str()).collect();
         let mut description = Members::default();
         description.require(code, json!({ "type": "string", "enum": codes }));
         description.require("description", json!({ "type": "string" }));

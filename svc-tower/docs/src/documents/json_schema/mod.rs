@@ -13,19 +13,19 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 use svc_core::{
     api::Api,
-    context::Base,
+    context::BaseUrl,
     model::Kind,
-    schema::{Narrowing, ObjectSchema},
+    schema::{Constraints, ObjectSchema},
 };
 
-use super::{is_same, own::Own};
+use super::{is_same, own::EffectiveField};
 pub(super) use bodies::helper_needs_body;
 pub use documents::json_schema;
 pub(super) use place::{record, template};
 
 /// Which of its forms a record or an object is described in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum SchemaVariant {
     /// As this server sends it.
     Read,
     /// As a client sends it to create something; `null` counts as absent (CRU-16).
@@ -34,7 +34,7 @@ pub(super) enum Form {
     Update,
 }
 
-impl Form {
+impl SchemaVariant {
     /// What stands behind the name of a definition.
     const fn suffix(self) -> &'static str {
         match self {
@@ -49,16 +49,16 @@ impl Form {
 #[derive(Debug)]
 pub(super) struct Definitions<'a> {
     pub(super) api: &'a Api,
-    pub(super) base: &'a Base,
+    pub(super) base: &'a BaseUrl,
     /// Where the document keeps them, such as `#/$defs/`.
     place: &'static str,
     made: BTreeMap<String, Value>,
     /// The nested objects that have a name already, each with what this server has narrower of it.
-    named: Vec<(String, &'static ObjectSchema, Option<&'a Narrowing>)>,
+    named: Vec<(String, &'static ObjectSchema, Option<&'a Constraints>)>,
 }
 
 impl<'a> Definitions<'a> {
-    pub(super) fn new(api: &'a Api, base: &'a Base, place: &'static str) -> Self {
+    pub(super) fn new(api: &'a Api, base: &'a BaseUrl, place: &'static str) -> Self {
         Self {
             api,
             base,
@@ -97,10 +97,10 @@ impl<'a> Definitions<'a> {
     fn name_of(
         &mut self,
         schema: &'static ObjectSchema,
-        narrowing: Option<&'a Narrowing>,
+        narrowing: Option<&'a Constraints>,
         owner: &str,
     ) -> String {
-        let is_it = |known: &ObjectSchema, other: Option<&Narrowing>| {
+        let is_it = |known: &ObjectSchema, other: Option<&Constraints>| {
             is_same(known, schema) && other == narrowing
         };
         if let Some((name, ..)) = self
@@ -129,20 +129,22 @@ impl<'a> Definitions<'a> {
     fn object(
         &mut self,
         schema: &'static ObjectSchema,
-        narrowing: Option<&'a Narrowing>,
-        form: Form,
+        narrowing: Option<&'a Constraints>,
+        form: SchemaVariant,
         owner: &str,
     ) -> Value {
         let name = self.name_of(schema, narrowing, owner);
         self.refer(&format!("{name}{}", form.suffix()), |all| {
-            let is_in = |own: &Own<'_>| {
-                if form == Form::Read {
+            let is_in = |own: &EffectiveField<'_>| {
+                if form == SchemaVariant::Read {
                     own.is_readable()
                 } else {
                     own.is_writable()
                 }
             };
-            let fields: Vec<_> = Own::in_table(schema, narrowing).filter(is_in).collect();
+            let fields: Vec<_> = EffectiveField::in_table(schema, narrowing)
+                .filter(is_in)
+                .collect();
             let mut object = Members::default();
             all.fields(&mut object, &fields, form, schema.name);
             object.into_schema()
@@ -150,7 +152,13 @@ impl<'a> Definitions<'a> {
     }
 
     /// Adds fields to an object.
-    fn fields(&mut self, object: &mut Members, fields: &[Own<'a>], form: Form, owner: &str) {
+    fn fields(
+        &mut self,
+        object: &mut Members,
+        fields: &[EffectiveField<'a>],
+        form: SchemaVariant,
+        owner: &str,
+    ) {
         for own in fields {
             let wire = self
                 .api
@@ -158,7 +166,7 @@ impl<'a> Definitions<'a> {
                 .share_names()
                 .to_wire(own.field.name)
                 .to_owned();
-            if form == Form::Create && own.is_required() {
+            if form == SchemaVariant::Create && own.is_required() {
                 object.required.push(wire.clone());
             }
             let schema = self.field(*own, form, owner);

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use svc_core::{
     api::Api,
-    context::Base,
-    link::{Address, Target},
+    context::BaseUrl,
+    link::{RecordAddress, Target},
     model::Kind,
     value::Id,
 };
@@ -14,11 +14,11 @@ const OWN: &str = "ANY-RECORD-0";
 const HOME: &str = "ANY-PARENT-0";
 
 /// A record of a kind with ids that stand for any.
-pub(in crate::documents) fn record(kind: Kind) -> Option<Address> {
+pub(in crate::documents) fn record(kind: Kind) -> Option<RecordAddress> {
     let own = Id::new(OWN)?;
     Some(match kind.schema().home {
-        Some(_) => Address::under(kind, Id::new(HOME)?, own),
-        None => Address::top(kind, own),
+        Some(_) => RecordAddress::under(kind, Id::new(HOME)?, own),
+        None => RecordAddress::top(kind, own),
     })
 }
 
@@ -28,7 +28,7 @@ pub(in crate::documents) fn record(kind: Kind) -> Option<Address> {
 /// `of` is the kind of the record in it.
 pub(in crate::documents) fn template(
     api: &Api,
-    base: &Base,
+    base: &BaseUrl,
     target: &Target,
     of: Option<Kind>,
 ) -> (String, Vec<String>) {
@@ -49,7 +49,7 @@ pub(in crate::documents) fn template(
 }
 
 /// The schema of an address of a record of a kind.
-pub(super) fn address_of(api: &Api, base: &Base, kind: Kind) -> Value {
+pub(super) fn address_of(api: &Api, base: &BaseUrl, kind: Kind) -> Value {
     let plain = json!({ "type": "string", "format": "uri" });
     let Some(address) = record(kind) else {
         return plain;

@@ -2,28 +2,33 @@
 
 use serde_json::{Value, json};
 use svc_core::{
-    schema::{Rule, Type},
+    schema::{FieldRule, ValueType},
     value::Amount,
 };
 
-use super::{Definitions, Form, set};
-use crate::documents::{example, own::Own};
+use super::{Definitions, SchemaVariant, set};
+use crate::documents::{example, own::EffectiveField};
 
 impl<'a> Definitions<'a> {
     /// The schema of a field, with what the table says of it, and what this server has narrower.
-    pub(super) fn field(&mut self, own: Own<'a>, form: Form, owner: &str) -> Value {
+    pub(super) fn field(
+        &mut self,
+        own: EffectiveField<'a>,
+        form: SchemaVariant,
+        owner: &str,
+    ) -> Value {
         let field = own.field;
         let mut schema = self.value(&field.ty, field.rules, own, form, owner);
-        if form != Form::Read {
+        if form != SchemaVariant::Read {
             let most = self.api.sizes().caps.most(field.name);
             match &field.ty {
-                Type::Array(_) => set(&mut schema, "maxItems", most),
-                Type::StringMap => set(&mut schema, "maxProperties", most),
+                ValueType::Array(_) => set(&mut schema, "maxItems", most),
+                ValueType::StringMap => set(&mut schema, "maxProperties", most),
                 _ => {}
             }
         }
         // `null` means absent on create and empties on update; a required field has a value always.
-        if form != Form::Read && !own.is_required() {
+        if form != SchemaVariant::Read && !own.is_required() {
             schema = or_null(schema);
         }
         set(&mut schema, "description", field.doc);
@@ -34,7 +39,7 @@ impl<'a> Definitions<'a> {
                 json!([example::of_field(own, owner)]),
             );
         }
-        if let Some(default) = own.default().filter(|_| form == Form::Create) {
+        if let Some(default) = own.default().filter(|_| form == SchemaVariant::Create) {
             set(&mut schema, "default", default_of(&field.ty, default));
         }
         if field.is_computed() {
@@ -43,18 +48,25 @@ impl<'a> Definitions<'a> {
         schema
     }
 
-    fn value(&mut self, ty: &Type, rules: &[Rule], own: Own<'a>, form: Form, owner: &str) -> Value {
+    fn value(
+        &mut self,
+        ty: &ValueType,
+        rules: &[FieldRule],
+        own: EffectiveField<'a>,
+        form: SchemaVariant,
+        owner: &str,
+    ) -> Value {
         let mut schema = self.value_of_type(ty, rules, own, form, owner);
         let Some(narrow) = own.narrow else {
             return schema;
         };
         match ty {
-            Type::String | Type::FlexEnum(_) => {
+            ValueType::String | ValueType::FlexEnum(_) => {
                 if let Some(longest) = narrow.longest {
                     set(&mut schema, "maxLength", longest);
                 }
             }
-            Type::Integer | Type::Amount => {
+            ValueType::Integer | ValueType::Amount => {
                 for (name, bound) in [("minimum", narrow.least), ("maximum", narrow.most)] {
                     if let Some(bound) = bound {
                         set(&mut schema, name, number(bound));
@@ -68,90 +80,92 @@ impl<'a> Definitions<'a> {
 
     fn value_of_type(
         &mut self,
-        ty: &Type,
-        rules: &[Rule],
-        own: Own<'a>,
-        form: Form,
+        ty: &ValueType,
+        rules: &[FieldRule],
+        own: EffectiveField<'a>,
+        form: SchemaVariant,
         owner: &str,
     ) -> Value {
         match ty {
-            Type::Enum(_) | Type::FlexEnum(_) if own.values().is_some() => {
+            ValueType::Enum(_) | ValueType::FlexEnum(_) if own.values().is_some() => {
                 json!({ "type": "string", "enum": own.values() })
             }
-            Type::String => string(rules, form),
-            Type::Integer => integer(rules),
-            Type::Float => bounded(json!({ "type": "number", "format": "double" }), rules),
-            Type::Amount if form == Form::Read => json!({ "type": "number" }),
+            ValueType::String => string(rules, form),
+            ValueType::Integer => integer(rules),
+            ValueType::Float => bounded(json!({ "type": "number", "format": "double" }), rules),
+            ValueType::Amount if form == SchemaVariant::Read => json!({ "type": "number" }),
             // JSON Schema cannot count digits.
-            Type::Amount => {
+            ValueType::Amount => {
                 json!({ "type": "number", "minimum": 0, "exclusiveMaximum": 1e16, "x-max-decimals": 6 })
             }
-            Type::Boolean => json!({ "type": "boolean" }),
-            Type::Timestamp => json!({ "type": "string", "format": "date-time" }),
-            Type::Date => json!({ "type": "string", "format": "date" }),
-            Type::Enum(values) => json!({ "type": "string", "enum": values }),
-            Type::FlexEnum(values) => {
+            ValueType::Boolean => json!({ "type": "boolean" }),
+            ValueType::Timestamp => json!({ "type": "string", "format": "date-time" }),
+            ValueType::Date => json!({ "type": "string", "format": "date" }),
+            ValueType::Enum(values) => json!({ "type": "string", "enum": values }),
+            ValueType::FlexEnum(values) => {
                 json!({ "anyOf": [{ "type": "string", "enum": values }, { "type": "string" }] })
             }
-            Type::Flag if form == Form::Read => {
+            ValueType::Flag if form == SchemaVariant::Read => {
                 json!({ "type": "string", "enum": ["true", "false"] })
             }
-            Type::Flag => {
+            ValueType::Flag => {
                 json!({ "type": ["string", "boolean"], "enum": ["true", "false", true, false] })
             }
-            Type::Reference if form == Form::Read => json!({ "type": "string" }),
-            Type::Reference => {
+            ValueType::Reference if form == SchemaVariant::Read => json!({ "type": "string" }),
+            ValueType::Reference => {
                 json!({ "anyOf": [{ "type": "string" }, href(&json!({ "type": "string" }))] })
             }
-            Type::StringMap if form == Form::Read => {
+            ValueType::StringMap if form == SchemaVariant::Read => {
                 json!({ "type": "object", "additionalProperties": { "type": "string" } })
             }
-            Type::StringMap => {
+            ValueType::StringMap => {
                 json!({ "type": "object", "additionalProperties": { "type": ["string", "null"] } })
             }
-            Type::Array(item) => self.array(item, rules, own, form, owner),
-            Type::OneOrMany(item) => {
+            ValueType::Array(item) => self.array(item, rules, own, form, owner),
+            ValueType::OneOrMany(item) => {
                 let one = self.value(item, rules, own, form, owner);
                 json!({ "anyOf": [one, self.array(item, rules, own, form, owner)] })
             }
-            Type::Object(schema) => self.object(schema, own.members(), form, owner),
+            ValueType::Object(schema) => self.object(schema, own.members(), form, owner),
         }
     }
 
     /// Arrays are replaced as a whole, so their elements are written as new ones (CRU-18).
     fn array(
         &mut self,
-        item: &Type,
-        rules: &[Rule],
-        own: Own<'a>,
-        form: Form,
+        item: &ValueType,
+        rules: &[FieldRule],
+        own: EffectiveField<'a>,
+        form: SchemaVariant,
         owner: &str,
     ) -> Value {
-        let form = if form == Form::Update {
-            Form::Create
+        let form = if form == SchemaVariant::Update {
+            SchemaVariant::Create
         } else {
             form
         };
         let mut items = self.value(item, &[], own, form, owner);
-        if rules.contains(&Rule::Identifiers) {
+        if rules.contains(&FieldRule::Identifiers) {
             set(&mut items, "pattern", r"^[A-Za-z0-9_.\-]+:[\s\S]+$");
         }
-        if rules.contains(&Rule::LanguageTag) {
+        if rules.contains(&FieldRule::LanguageTag) {
             set(&mut items, "pattern", LANGUAGE_TAG);
         }
         let mut schema = json!({ "type": "array", "items": items });
         for rule in rules {
             match rule {
-                Rule::OnePrimary => {
+                FieldRule::OnePrimary => {
                     let primary = json!({ "required": ["primary"], "properties": { "primary": { "enum": [true, "true"] } } });
                     set(&mut schema, "contains", primary);
                     set(&mut schema, "minContains", 0);
                     set(&mut schema, "maxContains", 1);
                 }
                 // JSON Schema cannot compare one member of the elements.
-                Rule::UniqueKeys => set(&mut schema, "x-unique-by", "key"),
+                FieldRule::UniqueKeys => set(&mut schema, "x-unique-by", "key"),
                 // Duplicates are collapsed, not refused.
-                Rule::Unique if form == Form::Read => set(&mut schema, "uniqueItems", true),
+                FieldRule::Unique if form == SchemaVariant::Read => {
+                    set(&mut schema, "uniqueItems", true)
+                }
                 _ => {}
             }
         }
@@ -200,25 +214,25 @@ pub(super) fn or_null(mut schema: Value) -> Value {
     schema
 }
 
-fn string(rules: &[Rule], form: Form) -> Value {
+fn string(rules: &[FieldRule], form: SchemaVariant) -> Value {
     let pattern = |pattern: &str| json!({ "type": "string", "pattern": pattern });
     for rule in rules {
         match rule {
             // Control characters nowhere, spaces only around.
-            Rule::Email => {
+            FieldRule::Email => {
                 let text = r"^[^\S{}]*[^\s{}][^{}]*@[^@{}]*[^\s@{}][^\S{}]*$";
                 return pattern(&text.replace("{}", UNSEEN));
             }
-            Rule::OneLine => return pattern(&"^[^{}]*$".replace("{}", UNSEEN)),
-            Rule::CountryCode | Rule::RegionCode => return pattern("^[A-Za-z]{2}$"),
-            Rule::CurrencyCode => return pattern("^[A-Za-z]{3}$"),
-            Rule::LanguageCode => return pattern("^[A-Za-z]{2,3}$"),
-            Rule::LanguageTag => return pattern(LANGUAGE_TAG),
-            Rule::ResponseKey => return pattern("^[A-Za-z0-9]+$"),
-            Rule::ResponseName => return pattern("^[A-Za-z0-9_]+$"),
-            Rule::PhoneNumber if form == Form::Read => return pattern("^[0-9]+$"),
+            FieldRule::OneLine => return pattern(&"^[^{}]*$".replace("{}", UNSEEN)),
+            FieldRule::CountryCode | FieldRule::RegionCode => return pattern("^[A-Za-z]{2}$"),
+            FieldRule::CurrencyCode => return pattern("^[A-Za-z]{3}$"),
+            FieldRule::LanguageCode => return pattern("^[A-Za-z]{2,3}$"),
+            FieldRule::LanguageTag => return pattern(LANGUAGE_TAG),
+            FieldRule::ResponseKey => return pattern("^[A-Za-z0-9]+$"),
+            FieldRule::ResponseName => return pattern("^[A-Za-z0-9_]+$"),
+            FieldRule::PhoneNumber if form == SchemaVariant::Read => return pattern("^[0-9]+$"),
             // A number will do, and is read as its digits.
-            Rule::PhoneNumber => {
+            FieldRule::PhoneNumber => {
                 let separated = pattern(r"^ *\+?[ .()\[\]\-]*[0-9][0-9 .()\[\]\-]*$");
                 return json!({ "anyOf": [separated, { "type": "integer", "minimum": 0 }] });
             }
@@ -229,11 +243,11 @@ fn string(rules: &[Rule], form: Form) -> Value {
 }
 
 /// A default, which is declared as text, as the value that it stands for.
-fn default_of(ty: &Type, text: &str) -> Value {
+fn default_of(ty: &ValueType, text: &str) -> Value {
     let read = || serde_json::from_str(text).unwrap_or_else(|_| Value::from(text));
     if matches!(
         ty,
-        Type::Integer | Type::Float | Type::Amount | Type::Boolean
+        ValueType::Integer | ValueType::Float | ValueType::Amount | ValueType::Boolean
     ) {
         read()
     } else {
@@ -245,20 +259,20 @@ fn number(bound: Amount) -> Value {
     serde_json::from_str(&bound.to_string()).unwrap_or_default()
 }
 
-fn integer(rules: &[Rule]) -> Value {
+fn integer(rules: &[FieldRule]) -> Value {
     let whole =
         json!({ "type": "integer", "format": "int64", "minimum": i64::MIN, "maximum": i64::MAX });
     bounded(whole, rules)
 }
 
-fn bounded(mut number: Value, rules: &[Rule]) -> Value {
+fn bounded(mut number: Value, rules: &[FieldRule]) -> Value {
     for rule in rules {
         match rule {
-            Rule::Between(least, most) => {
+            FieldRule::Between(least, most) => {
                 set(&mut number, "minimum", *least);
                 set(&mut number, "maximum", *most);
             }
-            Rule::NotNegative => set(&mut number, "minimum", 0),
+            FieldRule::NotNegative => set(&mut number, "minimum", 0),
             _ => {}
         }
     }

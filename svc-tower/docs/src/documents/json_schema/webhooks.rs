@@ -1,7 +1,7 @@
 //! The schemas of webhooks (HOOK-01 to HOOK-10).
 
 use serde_json::{Value, json};
-use svc_core::{model::Kind, ops::What};
+use svc_core::{model::Kind, ops::ChangeKind};
 
 use super::{Definitions, Members, set};
 
@@ -16,7 +16,7 @@ fn kinds() -> Value {
 }
 
 fn events() -> Value {
-    json!({ "type": "array", "minItems": 1, "items": { "type": "string", "enum": What::ALL.map(What::as_str) } })
+    json!({ "type": "array", "minItems": 1, "items": { "type": "string", "enum": ChangeKind::ALL.map(ChangeKind::as_str) } })
 }
 
 fn url() -> Value {

@@ -3,9 +3,9 @@
 use http::Method;
 use serde_json::{Map, Value, json};
 use svc_core::{
-    api::{Api, IfMatch},
+    api::{Api, IfMatchPolicy},
     link::Target,
-    operation::Output,
+    operation::ResponseBodyKind,
 };
 
 use super::parts::answer;
@@ -34,7 +34,7 @@ pub(super) fn parameters(api: &Api, method: &Method, target: &Target) -> Vec<Val
     if is_change(method, target) {
         let text =
             "The `ETag` of the record that the client knows: 412 where it is another one by now.";
-        return vec![header("If-Match", needs == IfMatch::Required, text)];
+        return vec![header("If-Match", needs == IfMatchPolicy::Required, text)];
     }
     Vec::new()
 }
@@ -62,19 +62,24 @@ pub(super) fn answers(
             "The record is not as the condition says, and nothing was done.",
             Some(error.clone()),
         );
-        if needs == IfMatch::Required {
+        if needs == IfMatchPolicy::Required {
             add("428", "The request has no `If-Match`.", Some(error.clone()));
         }
     }
 }
 
 /// Adds to a success the headers that its body can be compared by.
-pub(super) fn validators(api: &Api, output: Output, response: &mut Value) {
-    let is_record = matches!(output, Output::Record | Output::Recorded);
+pub(super) fn validators(api: &Api, output: ResponseBodyKind, response: &mut Value) {
+    let is_record = matches!(
+        output,
+        ResponseBodyKind::Record | ResponseBodyKind::Recorded
+    );
     let is_tagged = is_record
         || matches!(
             output,
-            Output::EntryPoint | Output::Capabilities | Output::Collection
+            ResponseBodyKind::EntryPoint
+                | ResponseBodyKind::Capabilities
+                | ResponseBodyKind::Collection
         );
     let Some(response) = response
         .as_object_mut()

@@ -7,10 +7,10 @@ mod parts;
 mod repeats;
 mod routes;
 
-pub(super) use routes::{Route, routes};
+pub(super) use routes::{OpenApiPath, routes};
 
 use serde_json::{Map, Value, json};
-use svc_core::{api::Api, context::Base, model::Kind};
+use svc_core::{api::Api, context::BaseUrl, model::Kind};
 
 use super::json_schema::Definitions;
 
@@ -34,7 +34,7 @@ const KEY: &str = "key";
 /// # }
 /// ```
 #[must_use]
-pub fn openapi(api: &Api, base: &Base) -> Value {
+pub fn openapi(api: &Api, base: &BaseUrl) -> Value {
     let mut all = Definitions::new(api, base, "#/components/schemas/");
     let mut paths: Map<String, Value> = Map::new();
     for route in routes::routes(api, base) {

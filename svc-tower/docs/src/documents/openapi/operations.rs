@@ -3,21 +3,21 @@
 use http::Method;
 use serde_json::{Map, Value, json};
 use svc_core::{
-    api::{ContentType, Offered},
-    link::{Address, Scope, Target},
+    api::{ContentType, OfferedOperation},
+    link::{RecordAddress, Scope, Target},
     model::Kind,
-    operation::{Input, Key, OperationSpec, Output},
-    page::{Parameter, Values},
+    operation::{KeyRequirement, OperationSpec, RequestBodyKind, ResponseBodyKind},
+    page::{ParameterValues, QueryParameter},
 };
 
 use super::{
     KEY, batches, conditions,
     parts::{HAL, JSON, answer},
     repeats,
-    routes::Route,
+    routes::OpenApiPath,
 };
 use crate::documents::{
-    json_schema::{Definitions, Form, helper_needs_body},
+    json_schema::{Definitions, SchemaVariant, helper_needs_body},
     json_schema_names,
     parameters::parameters as of_query,
 };
@@ -27,7 +27,7 @@ const HTML: &str = "text/html";
 
 /// What a path takes; `None` where nothing of it is served. `OPTIONS` is the same everywhere, and
 /// `HEAD` goes with every `GET`: the document says so once.
-pub(super) fn path_item(all: &mut Definitions<'_>, route: &Route) -> Option<Value> {
+pub(super) fn path_item(all: &mut Definitions<'_>, route: &OpenApiPath) -> Option<Value> {
     let mut item = Map::new();
     for offered in all.api.operations(&route.target) {
         for method in all
@@ -66,8 +66,8 @@ fn path_parameter(all: &Definitions<'_>, name: &str, target: &Target) -> Value {
 fn operation(
     all: &mut Definitions<'_>,
     method: &Method,
-    route: &Route,
-    offered: &Offered,
+    route: &OpenApiPath,
+    offered: &OfferedOperation,
 ) -> Value {
     let spec = offered.spec();
     let mut about = Map::new();
@@ -83,8 +83,10 @@ fn operation(
         about.insert("tags".to_owned(), json!([kind.plural()]));
     }
     match offered.key() {
-        Key::NotNeeded => drop(about.insert("security".to_owned(), json!([]))),
-        Key::Optional => drop(about.insert("security".to_owned(), json!([{ KEY: [] }, {}]))),
+        KeyRequirement::NotNeeded => drop(about.insert("security".to_owned(), json!([]))),
+        KeyRequirement::Optional => {
+            drop(about.insert("security".to_owned(), json!([{ KEY: [] }, {}])))
+        }
         _ => {}
     }
     let mut parameters = conditions::parameters(all.api, method, &route.target);
@@ -92,7 +94,10 @@ fn operation(
     parameters.extend(paging(of_query(all.api, output, &route.target)));
     let is_of_records = matches!(
         spec.input,
-        Input::Create | Input::Update | Input::Call | Input::Batch
+        RequestBodyKind::Create
+            | RequestBodyKind::Update
+            | RequestBodyKind::Call
+            | RequestBodyKind::Batch
     );
     if let Some((content, is_needed)) = request_body(all, spec, &route.target) {
         if is_of_records {
@@ -124,7 +129,7 @@ fn operation(
 
 fn kind_of(target: &Target) -> Option<Kind> {
     match target {
-        Target::Collection { kind, .. } | Target::Record(Address { kind, .. }) => Some(*kind),
+        Target::Collection { kind, .. } | Target::Record(RecordAddress { kind, .. }) => Some(*kind),
         Target::Helper { helper, .. } | Target::Batch { helper, .. } => Some(helper.records()),
         _ => None,
     }
@@ -132,14 +137,14 @@ fn kind_of(target: &Target) -> Option<Kind> {
 
 /// The parameters of a collection (COL-29, UND-14) or of the change feed (SYN-05); anything else is
 /// ignored.
-fn paging(parameters: Vec<Parameter>) -> Vec<Value> {
-    let parameter = |it: Parameter| {
+fn paging(parameters: Vec<QueryParameter>) -> Vec<Value> {
+    let parameter = |it: QueryParameter| {
         let schema = match it.values {
-            Values::Number(default) => {
+            ParameterValues::Number(default) => {
                 json!({ "type": "integer", "minimum": 1, "default": default })
             }
-            Values::Text { example } => json!({ "type": "string", "examples": [example] }),
-            Values::OneOf(values) => json!({ "type": "string", "enum": values }),
+            ParameterValues::Text { example } => json!({ "type": "string", "examples": [example] }),
+            ParameterValues::OneOf(values) => json!({ "type": "string", "enum": values }),
             _ => json!({ "type": "string" }),
         };
         let text = format!("{}.", it.text);
@@ -150,10 +155,10 @@ fn paging(parameters: Vec<Parameter>) -> Vec<Value> {
 
 /// The header that says what becomes of properties that are not taken (UND-22), and of a batch how
 /// much is told (BAT-09).
-fn prefer(input: Input) -> Value {
+fn prefer(input: RequestBodyKind) -> Value {
     let strict = "`handling=strict` makes properties that are not taken an error (RFC 7240).";
     let (text, schema) = match input {
-        Input::Batch => (
+        RequestBodyKind::Batch => (
             format!(
                 "{strict} `return=minimal` leaves out the bodies of what succeeded, `return=representation` shows them."
             ),
@@ -173,25 +178,27 @@ fn request_body(
     spec: &OperationSpec,
     target: &Target,
 ) -> Option<(Value, bool)> {
-    if let (Input::Batch, Target::Batch { helper, .. }) = (spec.input, target) {
+    if let (RequestBodyKind::Batch, Target::Batch { helper, .. }) = (spec.input, target) {
         return Some((batches::request(all, *helper), true));
     }
     let (schema, is_needed) = match (spec.input, target) {
-        (Input::Call, Target::Helper { helper, .. }) => {
+        (RequestBodyKind::Call, Target::Helper { helper, .. }) => {
             Some((all.helper(*helper), helper_needs_body(all.api, *helper)))
         }
         (
-            Input::Create,
+            RequestBodyKind::Create,
             Target::Collection {
                 kind,
                 scope: Scope::Under(of),
             },
         ) if kind.schema().is_recorded_below(of.kind) => Some((all.below_body(*kind), true)),
-        (Input::Create, _) => Some((all.create_body(kind_of(target)?), true)),
-        (Input::NewWebhook, _) => Some((all.webhook_body(true), true)),
-        (Input::Webhook, _) => Some((all.webhook_body(false), true)),
-        (Input::Redelivery, _) => Some((all.redelivery(), false)),
-        (Input::Update, _) => Some((all.kind(kind_of(target)?, Form::Update), true)),
+        (RequestBodyKind::Create, _) => Some((all.create_body(kind_of(target)?), true)),
+        (RequestBodyKind::NewWebhook, _) => Some((all.webhook_body(true), true)),
+        (RequestBodyKind::Webhook, _) => Some((all.webhook_body(false), true)),
+        (RequestBodyKind::Redelivery, _) => Some((all.redelivery(), false)),
+        (RequestBodyKind::Update, _) => {
+            Some((all.kind(kind_of(target)?, SchemaVariant::Update), true))
+        }
         _ => None,
     }?;
     Some((json!({ JSON: { "schema": schema } }), is_needed))
@@ -200,30 +207,30 @@ fn request_body(
 /// What a success has for a body: media types and their schemas; `None` for no body.
 fn content(
     all: &mut Definitions<'_>,
-    output: Output,
-    offered: &Offered,
+    output: ResponseBodyKind,
+    offered: &OfferedOperation,
     target: &Target,
 ) -> Option<Value> {
     let one = |media: &str, schema: Value| Some(json!({ media: { "schema": schema } }));
     match output {
-        Output::EntryPoint => one(HAL, all.entry_point()),
-        Output::Page => Some(documentation()),
-        Output::Explorer => one(HTML, json!({ "type": "string" })),
-        Output::Capabilities => one(HAL, all.capabilities()),
-        Output::Document => one(JSON, json!({ "type": "object" })),
-        Output::Collection => one(HAL, all.page(kind_of(target)?)),
-        Output::Changes => Some(
+        ResponseBodyKind::EntryPoint => one(HAL, all.entry_point()),
+        ResponseBodyKind::Page => Some(documentation()),
+        ResponseBodyKind::Explorer => one(HTML, json!({ "type": "string" })),
+        ResponseBodyKind::Capabilities => one(HAL, all.capabilities()),
+        ResponseBodyKind::Document => one(JSON, json!({ "type": "object" })),
+        ResponseBodyKind::Collection => one(HAL, all.page(kind_of(target)?)),
+        ResponseBodyKind::Changes => Some(
             json!({ HAL: { "schema": all.changes() }, EVENTS.as_str(): { "schema": { "type": "string" } } }),
         ),
-        Output::Webhooks => one(HAL, all.webhooks()),
-        Output::Webhook => one(HAL, all.webhook(false)),
-        Output::WebhookSecret => one(HAL, all.webhook(true)),
-        Output::Record => one(HAL, all.kind(kind_of(target)?, Form::Read)),
-        Output::Recorded => {
-            let record = all.kind(kind_of(target)?, Form::Read);
+        ResponseBodyKind::Webhooks => one(HAL, all.webhooks()),
+        ResponseBodyKind::Webhook => one(HAL, all.webhook(false)),
+        ResponseBodyKind::WebhookSecret => one(HAL, all.webhook(true)),
+        ResponseBodyKind::Record => one(HAL, all.kind(kind_of(target)?, SchemaVariant::Read)),
+        ResponseBodyKind::Recorded => {
+            let record = all.kind(kind_of(target)?, SchemaVariant::Read);
             // Without a key nothing is told (HLP-07).
             let nothing = json!({ "type": "object", "maxProperties": 0 });
-            let is_anonymous = offered.key() == Key::Optional;
+            let is_anonymous = offered.key() == KeyRequirement::Optional;
             one(
                 HAL,
                 if is_anonymous {
@@ -233,8 +240,8 @@ fn content(
                 },
             )
         }
-        Output::Batch => Some(batches::answer(all)),
-        Output::Notice => one(HAL, all.notice()),
+        ResponseBodyKind::Batch => Some(batches::answer(all)),
+        ResponseBodyKind::Notice => one(HAL, all.notice()),
         _ => None,
     }
 }
@@ -251,8 +258,8 @@ fn documentation() -> Value {
 /// The answers of a method that fails (ERR-01 to ERR-12, UND-39).
 fn failures(
     all: &mut Definitions<'_>,
-    offered: &Offered,
-    route: &Route,
+    offered: &OfferedOperation,
+    route: &OpenApiPath,
     responses: &mut Map<String, Value>,
 ) {
     let error = json!({ HAL: { "schema": all.error() } });
@@ -265,7 +272,7 @@ fn failures(
         route.target,
         Target::Collection { .. } | Target::Record(_) | Target::Helper { .. }
     );
-    if offered.key() != Key::NotNeeded {
+    if offered.key() != KeyRequirement::NotNeeded {
         add("401", "The key is missing or not valid.", bodies);
         add("403", "The key may not do this.", bodies);
     }

@@ -2,9 +2,9 @@
 
 use svc_core::{
     api::Api,
-    context::Base,
+    context::BaseUrl,
     helper::HelperName,
-    link::{Address, Scope, Target},
+    link::{RecordAddress, Scope, Target},
     model::Kind,
     schema::LinkTarget,
     value::Id,
@@ -14,7 +14,7 @@ use crate::documents::json_schema::{record, template};
 
 /// One path of the document and what it leads to.
 #[derive(Debug)]
-pub(in crate::documents) struct Route {
+pub(in crate::documents) struct OpenApiPath {
     pub(in crate::documents) path: String,
     /// The names of the ids in it.
     pub(super) ids: Vec<String>,
@@ -22,12 +22,12 @@ pub(in crate::documents) struct Route {
 }
 
 /// The paths of every target of the interface; which of them are served is not asked here.
-pub(in crate::documents) fn routes(api: &Api, base: &Base) -> Vec<Route> {
-    let mut routes: Vec<Route> = Vec::new();
+pub(in crate::documents) fn routes(api: &Api, base: &BaseUrl) -> Vec<OpenApiPath> {
+    let mut routes: Vec<OpenApiPath> = Vec::new();
     let mut add = |target: Target, of: Option<Kind>| {
         let (path, ids) = template(api, base, &target, of);
         if !routes.iter().any(|known| known.path == path) {
-            routes.push(Route { path, ids, target });
+            routes.push(OpenApiPath { path, ids, target });
         }
     };
     for target in [
@@ -89,7 +89,7 @@ pub(in crate::documents) fn routes(api: &Api, base: &Base) -> Vec<Route> {
         let path = template(api, base, &target, None)
             .0
             .replace(WEBHOOK, &format!("{{{WEBHOOK}}}"));
-        routes.push(Route {
+        routes.push(OpenApiPath {
             path,
             ids: vec![WEBHOOK.to_owned()],
             target,
@@ -105,7 +105,7 @@ pub(in crate::documents) fn routes(api: &Api, base: &Base) -> Vec<Route> {
         let (path, _) = template(api, base, &make(PLACEHOLDER), None);
         if path.contains(PLACEHOLDER) {
             let path = path.replace(PLACEHOLDER, &format!("{{{placeholder}}}"));
-            routes.push(Route {
+            routes.push(OpenApiPath {
                 path,
                 ids: vec![placeholder.to_owned()],
                 target: make(PLACEHOLDER),
@@ -116,7 +116,7 @@ pub(in crate::documents) fn routes(api: &Api, base: &Base) -> Vec<Route> {
 }
 
 /// A helper, and many calls of it in one request.
-fn helper(helper: HelperName, container: Option<&Address>) -> impl Iterator<Item = Target> {
+fn helper(helper: HelperName, container: Option<&RecordAddress>) -> impl Iterator<Item = Target> {
     let container = container.cloned();
     let batch = helper.takes_batches().then(|| Target::Batch {
         helper,

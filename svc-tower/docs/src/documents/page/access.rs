@@ -2,12 +2,12 @@
 
 /// What this server does with a field.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Access {
+pub(super) struct FieldAccess {
     pub(super) readable: bool,
     pub(super) writable: bool,
 }
 
-impl Access {
+impl FieldAccess {
     /// It is sent and taken.
     pub(super) const BOTH: Self = Self {
         readable: true,

@@ -1,8 +1,8 @@
 //! The page of batches (BAT-01 to BAT-11).
 
-use svc_core::{api::MOST_ENTRIES, error::Code};
+use svc_core::{api::MOST_ENTRIES, error::ErrorCode};
 
-use super::{DocPage, DocPages, Facts, Listing, topic};
+use super::{DocLinkGroup, DocPage, DocPages, DocTable, topic};
 
 /// Its name.
 pub(super) const NAME: &str = "batch";
@@ -16,7 +16,7 @@ pub(super) fn page(docs: &DocPages<'_>) -> Option<DocPage> {
     let summary = "Many calls of a helper in one request: each entry is the body of a call, and is answered as that call would be.";
     let mut page = topic(NAME, "Many calls in one request", summary);
     page.notes = [
-        format!("Up to {MOST_ENTRIES} entries come as a JSON array with `Content-Type: application/json`. The answer is 200 with \
+        format!("Up to {MOST_ENTRIES} entries come as a JSON array with `Content-CatalogueType: application/json`. The answer is 200 with \
                  what became of each, in order, whatever that is: an entry that is refused stands in the way of no other."),
         "Any number of entries come as lines, one JSON object on each, with `application/x-ndjson` or `application/jsonl`. Each \
          is answered by a line, while the next ones are sent: read the answer while you send. The last line has `total`, \
@@ -33,7 +33,7 @@ pub(super) fn page(docs: &DocPages<'_>) -> Option<DocPage> {
     ]
     .into();
     if api.keeps_answers() {
-        page.notes.push("With `Idempotency-Key` a batch may be sent again, whole or with more entries behind: what was done is answered as it was, and the rest is done.".to_owned());
+        page.notes.push("With `IdempotencyStore-Key` a batch may be sent again, whole or with more entries behind: what was done is answered as it was, and the rest is done.".to_owned());
     }
     let rows = [
         (
@@ -51,7 +51,7 @@ pub(super) fn page(docs: &DocPages<'_>) -> Option<DocPage> {
     let rows = rows
         .map(|(name, text)| (format!("`{name}`"), text.to_owned()))
         .into();
-    page.facts.push(Facts {
+    page.facts.push(DocTable {
         title: "What became of an entry",
         rows,
     });
@@ -59,17 +59,17 @@ pub(super) fn page(docs: &DocPages<'_>) -> Option<DocPage> {
     let entries = helpers
         .map(|helper| docs.relation(helper.relation()))
         .collect();
-    page.lists.push(Listing {
+    page.lists.push(DocLinkGroup {
         title: "Helpers that take it",
         entries,
     });
     let codes = [
-        Code::JsonInvalid,
-        Code::BodyMissing,
-        Code::BodyTooLarge,
-        Code::MediaTypeNotSupported,
+        ErrorCode::JsonInvalid,
+        ErrorCode::BodyMissing,
+        ErrorCode::BodyTooLarge,
+        ErrorCode::MediaTypeNotSupported,
     ];
-    page.lists.push(Listing {
+    page.lists.push(DocLinkGroup {
         title: "How it fails",
         entries: codes.map(|code| docs.entry(code.as_str())).into(),
     });

@@ -1,8 +1,8 @@
 //! The page of the change feed (SYN-01 to SYN-13).
 
-use svc_core::{error::Code, link::Target};
+use svc_core::{error::ErrorCode, link::Target};
 
-use super::{DocPage, DocPages, Facts, Listing, Subject, open};
+use super::{DocLinkGroup, DocPage, DocPages, DocSubject, DocTable, open};
 
 /// Its name: that of the relation, without prefix.
 pub(super) const NAME: &str = "changes";
@@ -11,7 +11,7 @@ pub(super) fn page(docs: &DocPages<'_>) -> DocPage {
     let api = docs.api;
     let summary =
         "What was created, changed and deleted since a cursor, in the order in which it was done.";
-    let mut page = open(NAME, Subject::Link, api.changes_relation(), summary);
+    let mut page = open(NAME, DocSubject::Link, api.changes_relation(), summary);
     if !api.has_changes() {
         page.notes
             .push("This server has no change feed.".to_owned());
@@ -50,7 +50,7 @@ pub(super) fn page(docs: &DocPages<'_>) -> DocPage {
     let rows = rows
         .map(|(name, text)| (format!("`{name}`"), text.to_owned()))
         .into();
-    page.facts.push(Facts {
+    page.facts.push(DocTable {
         title: "An entry",
         rows,
     });
@@ -58,7 +58,7 @@ pub(super) fn page(docs: &DocPages<'_>) -> DocPage {
     let rows = parameters
         .map(|it| (format!("`{}`", it.name), it.text))
         .collect();
-    page.facts.push(Facts {
+    page.facts.push(DocTable {
         title: "Parameters",
         rows,
     });
@@ -68,13 +68,13 @@ pub(super) fn page(docs: &DocPages<'_>) -> DocPage {
         .into_iter()
         .collect();
     let codes = [
-        Code::CursorInvalid,
-        Code::CursorExpired,
-        Code::PageInvalid,
-        Code::KeyNotAllowed,
-        Code::TooManyRequests,
+        ErrorCode::CursorInvalid,
+        ErrorCode::CursorExpired,
+        ErrorCode::PageInvalid,
+        ErrorCode::KeyNotAllowed,
+        ErrorCode::TooManyRequests,
     ];
-    page.lists.push(Listing {
+    page.lists.push(DocLinkGroup {
         title: "How it fails",
         entries: codes.map(|code| docs.entry(code.as_str())).into(),
     });

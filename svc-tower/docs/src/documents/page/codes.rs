@@ -1,16 +1,16 @@
 //! The error object, and one page for each error code with its cause and how to mend it (Annex C,
 //! ERR-18 to ERR-28).
 
-use svc_core::{error::Code, model::Kind, read::Json};
+use svc_core::{error::ErrorCode, model::Kind, read::Json};
 
-use super::{DocPage, DocPages, Entry, Facts, Listing, Subject, open};
+use super::{DocLinkGroup, DocPage, DocPages, DocReference, DocSubject, DocTable, open};
 
 /// The page of the error object.
 pub(super) fn error_object(docs: &DocPages<'_>) -> DocPage {
     let title = docs.api.dialect().relation("error");
     let mut page = open(
         "error",
-        Subject::ErrorObject,
+        DocSubject::ErrorObject,
         title,
         "What a failed request is answered with.",
     );
@@ -89,11 +89,11 @@ pub(super) fn error_object(docs: &DocPages<'_>) -> DocPage {
         docs.api.dialect().relation("warnings")
     ));
     page.requests = docs.examples().refused().into_iter().collect();
-    let entries = Code::ALL
+    let entries = ErrorCode::ALL
         .iter()
-        .map(|code| Entry::new(docs.href(code.as_str()), code.as_str()))
+        .map(|code| DocReference::new(docs.href(code.as_str()), code.as_str()))
         .collect();
-    page.lists.push(Listing {
+    page.lists.push(DocLinkGroup {
         title: "Codes",
         entries,
     });
@@ -104,7 +104,7 @@ pub(super) fn error_object(docs: &DocPages<'_>) -> DocPage {
 pub(super) fn warnings(docs: &DocPages<'_>) -> DocPage {
     let title = docs.api.dialect().relation("warnings");
     let summary = "What of a request's body was not taken, beside the answer to it.";
-    let mut page = open("warnings", Subject::ErrorObject, title, summary);
+    let mut page = open("warnings", DocSubject::ErrorObject, title, summary);
     page.notes.push(
         "It stands in the answers to writes with a key, where there is something to tell. With the header `Prefer: \
          handling=strict` the same properties are errors, and nothing is done."
@@ -123,19 +123,19 @@ pub(super) fn warnings(docs: &DocPages<'_>) -> DocPage {
     .map(|(name, ty, text)| docs.plain(name, ty, text))
     .into();
     let codes = [
-        Code::PropertyUnknown,
-        Code::PropertyReadOnly,
-        Code::PropertyOverruled,
+        ErrorCode::PropertyUnknown,
+        ErrorCode::PropertyReadOnly,
+        ErrorCode::PropertyOverruled,
     ];
     let entries = codes
         .iter()
-        .map(|code| Entry::new(docs.href(code.as_str()), code.as_str()))
+        .map(|code| DocReference::new(docs.href(code.as_str()), code.as_str()))
         .collect();
-    page.lists.push(Listing {
+    page.lists.push(DocLinkGroup {
         title: "Codes",
         entries,
     });
-    page.lists.push(Listing {
+    page.lists.push(DocLinkGroup {
         title: "See also",
         entries: vec![docs.relation("error")],
     });
@@ -144,13 +144,13 @@ pub(super) fn warnings(docs: &DocPages<'_>) -> DocPage {
 
 /// The page of an error code; `None` when there is no such code.
 pub(super) fn page(docs: &DocPages<'_>, name: &str) -> Option<DocPage> {
-    let code = Code::ALL
+    let code = ErrorCode::ALL
         .iter()
         .copied()
         .find(|code| code.as_str() == name)?;
     let mut page = open(
         code.as_str(),
-        Subject::ErrorCode,
+        DocSubject::ErrorCode,
         format!("`{code}`"),
         code.meaning(),
     );
@@ -159,33 +159,36 @@ pub(super) fn page(docs: &DocPages<'_>, name: &str) -> Option<DocPage> {
         ("Cause", code.cause().to_owned()),
         ("Mend", code.mend().to_owned()),
     ];
-    page.facts.push(Facts {
+    page.facts.push(DocTable {
         title: "Cause and mend",
         rows: rows.map(|(name, text)| (name.to_owned(), text)).into(),
     });
     page.example = example(docs, code);
     let topic = match code {
-        Code::BodyTooLarge | Code::JsonInvalid | Code::PageInvalid | Code::RequestTimeout => {
-            Some("limits")
-        }
-        Code::KeyInvalid | Code::KeyNotAllowed => Some("authentication"),
-        Code::NotImplemented | Code::NotSupported => Some("capabilities"),
-        Code::FieldInvalid | Code::FieldRequired => Some("types"),
-        Code::PreconditionFailed | Code::PreconditionRequired
+        ErrorCode::BodyTooLarge
+        | ErrorCode::JsonInvalid
+        | ErrorCode::PageInvalid
+        | ErrorCode::RequestTimeout => Some("limits"),
+        ErrorCode::KeyInvalid | ErrorCode::KeyNotAllowed => Some("authentication"),
+        ErrorCode::NotImplemented | ErrorCode::NotSupported => Some("capabilities"),
+        ErrorCode::FieldInvalid | ErrorCode::FieldRequired => Some("types"),
+        ErrorCode::PreconditionFailed | ErrorCode::PreconditionRequired
             if docs.api.conditional_requests().is_some() =>
         {
             Some("conditional_requests")
         }
-        Code::IdempotencyKeyInvalid | Code::IdempotencyKeyReused if docs.api.keeps_answers() => {
+        ErrorCode::IdempotencyKeyInvalid | ErrorCode::IdempotencyKeyReused
+            if docs.api.keeps_answers() =>
+        {
             Some("idempotency")
         }
-        Code::PersonNotFound | Code::PersonRequired => Some("matching"),
-        Code::FilterInvalid => Some("filters"),
+        ErrorCode::PersonNotFound | ErrorCode::PersonRequired => Some("matching"),
+        ErrorCode::FilterInvalid => Some("filters"),
         _ => None,
     };
     let mut entries = vec![docs.relation("error")];
     entries.extend(topic.map(|topic| docs.entry(topic)));
-    page.lists.push(Listing {
+    page.lists.push(DocLinkGroup {
         title: "See also",
         entries,
     });
@@ -194,7 +197,7 @@ pub(super) fn page(docs: &DocPages<'_>, name: &str) -> Option<DocPage> {
 
 /// The error object in which a code comes: of a record, or of one part of a helper call, and with
 /// the properties at fault.
-fn example(docs: &DocPages<'_>, code: Code) -> Option<Json> {
+fn example(docs: &DocPages<'_>, code: ErrorCode) -> Option<Json> {
     let in_parts = docs.api.behaviours().contains(&"helper.non_atomic");
     let of_part = PARTS.iter().find(|(known, ..)| *known == code);
     let of_record = RECORDS.iter().find(|(known, ..)| *known == code);
@@ -211,78 +214,94 @@ fn example(docs: &DocPages<'_>, code: Code) -> Option<Json> {
 }
 
 /// Codes of records, each with a kind that it comes with and the properties that it names there.
-const RECORDS: &[(Code, Kind, &[&str])] = &[
-    (Code::FieldInvalid, Kind::Person, &["gender"]),
-    (Code::FieldRequired, Kind::Question, &["question_type"]),
-    (Code::PageInvalid, Kind::Person, &["page"]),
-    (Code::NameInUse, Kind::Tag, &["name"]),
-    (Code::IdentifierInUse, Kind::Person, &["identifiers[0]"]),
-    (Code::HasDependents, Kind::Petition, &[]),
-    (Code::MultiplePrimary, Kind::Person, &["email_addresses"]),
-    (Code::PersonNotFound, Kind::Signature, &["_links.person"]),
-    (Code::LinkNotFound, Kind::Answer, &["_links.question"]),
+const RECORDS: &[(ErrorCode, Kind, &[&str])] = &[
+    (ErrorCode::FieldInvalid, Kind::Person, &["gender"]),
+    (ErrorCode::FieldRequired, Kind::Question, &["question_type"]),
+    (ErrorCode::PageInvalid, Kind::Person, &["page"]),
+    (ErrorCode::NameInUse, Kind::Tag, &["name"]),
     (
-        Code::TicketLevelDoesNotExist,
+        ErrorCode::IdentifierInUse,
+        Kind::Person,
+        &["identifiers[0]"],
+    ),
+    (ErrorCode::HasDependents, Kind::Petition, &[]),
+    (
+        ErrorCode::MultiplePrimary,
+        Kind::Person,
+        &["email_addresses"],
+    ),
+    (
+        ErrorCode::PersonNotFound,
+        Kind::Signature,
+        &["_links.person"],
+    ),
+    (ErrorCode::LinkNotFound, Kind::Answer, &["_links.question"]),
+    (
+        ErrorCode::TicketLevelDoesNotExist,
         Kind::Attendance,
         &["tickets[0].title"],
     ),
-    (Code::TicketLimitExceeded, Kind::Attendance, &["tickets"]),
-    (Code::TicketsNotAllowed, Kind::Attendance, &["tickets"]),
-    (Code::CapacityExceeded, Kind::Attendance, &["status"]),
     (
-        Code::StartDateAfterEndDate,
+        ErrorCode::TicketLimitExceeded,
+        Kind::Attendance,
+        &["tickets"],
+    ),
+    (ErrorCode::TicketsNotAllowed, Kind::Attendance, &["tickets"]),
+    (ErrorCode::CapacityExceeded, Kind::Attendance, &["status"]),
+    (
+        ErrorCode::StartDateAfterEndDate,
         Kind::Event,
         &["start_date", "end_date"],
     ),
     (
-        Code::ParagraphCannotHaveResponses,
+        ErrorCode::ParagraphCannotHaveResponses,
         Kind::Question,
         &["question_type", "responses"],
     ),
     (
-        Code::ResponseKeyInvalid,
+        ErrorCode::ResponseKeyInvalid,
         Kind::Question,
         &["responses[0].key"],
     ),
     (
-        Code::ResponseKeyNotUnique,
+        ErrorCode::ResponseKeyNotUnique,
         Kind::Question,
         &["responses[2].key"],
     ),
     (
-        Code::ResponseNameInvalid,
+        ErrorCode::ResponseNameInvalid,
         Kind::Question,
         &["responses[0].name"],
     ),
-    (Code::MessageNotScheduled, Kind::Message, &[]),
-    (Code::PreconditionFailed, Kind::Person, &[]),
-    (Code::PreconditionRequired, Kind::Person, &[]),
-    (Code::IdempotencyKeyInvalid, Kind::Person, &[]),
-    (Code::IdempotencyKeyReused, Kind::Person, &[]),
+    (ErrorCode::MessageNotScheduled, Kind::Message, &[]),
+    (ErrorCode::PreconditionFailed, Kind::Person, &[]),
+    (ErrorCode::PreconditionRequired, Kind::Person, &[]),
+    (ErrorCode::IdempotencyKeyInvalid, Kind::Person, &[]),
+    (ErrorCode::IdempotencyKeyReused, Kind::Person, &[]),
 ];
 
 /// Codes of the action functions of a helper, each with the kind of the part that fails and the
 /// property that it names.
-const PARTS: &[(Code, Kind, &str)] = &[
-    (Code::PersonRequired, Kind::Tagging, "add_tags"),
-    (Code::TagNameDoesNotExist, Kind::Tagging, "add_tags"),
-    (Code::TagUriDoesNotExist, Kind::Tagging, "add_tags_uri"),
-    (Code::ListNameDoesNotExist, Kind::Item, "add_lists"),
-    (Code::ListUriDoesNotExist, Kind::Item, "add_lists_uri"),
+const PARTS: &[(ErrorCode, Kind, &str)] = &[
+    (ErrorCode::PersonRequired, Kind::Tagging, "add_tags"),
+    (ErrorCode::TagNameDoesNotExist, Kind::Tagging, "add_tags"),
+    (ErrorCode::TagUriDoesNotExist, Kind::Tagging, "add_tags_uri"),
+    (ErrorCode::ListNameDoesNotExist, Kind::Item, "add_lists"),
+    (ErrorCode::ListUriDoesNotExist, Kind::Item, "add_lists_uri"),
     (
-        Code::QuestionDoesNotExist,
+        ErrorCode::QuestionDoesNotExist,
         Kind::Answer,
         "add_questions_responses_uri[0].question",
     ),
     (
-        Code::ResponseKeyDoesNotExist,
+        ErrorCode::ResponseKeyDoesNotExist,
         Kind::Answer,
         "add_questions_responses_uri[0].responses[0]",
     ),
     (
-        Code::TooManyResponses,
+        ErrorCode::TooManyResponses,
         Kind::Answer,
         "add_questions_responses_uri[0].responses",
     ),
-    (Code::NotSupported, Kind::Tagging, "add_tags"),
+    (ErrorCode::NotSupported, Kind::Tagging, "add_tags"),
 ];

@@ -1,6 +1,6 @@
 //! The page on which two servers are compared (CAP-04).
 
-use super::{DocPage, DocPages, Entry, Listing, Subject, map, open};
+use super::{DocLinkGroup, DocPage, DocPages, DocReference, DocSubject, map, open};
 
 pub(super) const NAME: &str = "compare";
 
@@ -8,7 +8,7 @@ pub(super) fn page(docs: &DocPages<'_>) -> DocPage {
     let summary = "What another server has that this one lacks, and the other way round: by what each declares.";
     let mut page = open(
         NAME,
-        Subject::Compare,
+        DocSubject::Compare,
         "Two servers side by side".to_owned(),
         summary,
     );
@@ -17,9 +17,9 @@ pub(super) fn page(docs: &DocPages<'_>) -> DocPage {
         (map::NAME, "Map"),
     ];
     let entries = see
-        .map(|(name, title)| Entry::new(docs.href(name), title))
+        .map(|(name, title)| DocReference::new(docs.href(name), title))
         .into();
-    page.lists.push(Listing {
+    page.lists.push(DocLinkGroup {
         title: "See also",
         entries,
     });

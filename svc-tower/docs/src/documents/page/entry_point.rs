@@ -2,17 +2,19 @@
 
 use svc_core::{
     link::Target,
-    read::{Json, Limits},
+    read::{Json, JsonLimits},
 };
 
-use super::{DocPage, DocPages, Entry, Listing, Subject, open, relation::operations_at};
+use super::{
+    DocLinkGroup, DocPage, DocPages, DocReference, DocSubject, open, relation::operations_at,
+};
 
 /// The entry point for people: `answer` is what programs get there.
 pub(super) fn page(docs: &DocPages<'_>, answer: &[u8]) -> DocPage {
     let title = format!("{}: the entry point", docs.api.vendor().product_name());
     let summary =
         "An HTTP interface begins at this address: programs read it and follow its links.";
-    let mut page = open("", Subject::EntryPoint, title, summary);
+    let mut page = open("", DocSubject::EntryPoint, title, summary);
     page.notes.push(
         "You see this page because a browser asks for `text/html`. A program that asks for `application/hal+json`, or for \
          nothing in particular, gets the JSON below."
@@ -24,21 +26,21 @@ pub(super) fn page(docs: &DocPages<'_>, answer: &[u8]) -> DocPage {
         .retain(|entry| entry.href != docs.api.href(docs.base, &Target::EntryPoint));
     page.lists.push(begin);
     page.operations = operations_at(docs, &Target::EntryPoint);
-    let answer = Json::read(answer, &Limits::default()).ok();
+    let answer = Json::read(answer, &JsonLimits::default()).ok();
     page.example = answer;
     page
 }
 
 /// An address at which there is nothing.
-pub(super) fn missing(docs: &DocPages<'_>, near: Vec<Entry>) -> DocPage {
+pub(super) fn missing(docs: &DocPages<'_>, near: Vec<DocReference>) -> DocPage {
     let summary =
         "There is nothing at this address. It may be mistyped, or what was there may be gone.";
-    let mut page = open("", Subject::Missing, "Nothing here".to_owned(), summary);
+    let mut page = open("", DocSubject::Missing, "Nothing here".to_owned(), summary);
     page.notes.push(
         "Addresses of this server are not put together by hand: follow links from the entry point."
             .to_owned(),
     );
-    page.lists.push(Listing {
+    page.lists.push(DocLinkGroup {
         title: "Perhaps you meant",
         entries: near,
     });
@@ -47,9 +49,9 @@ pub(super) fn missing(docs: &DocPages<'_>, near: Vec<Entry>) -> DocPage {
 }
 
 /// Where people begin.
-fn begin(docs: &DocPages<'_>) -> Listing {
+fn begin(docs: &DocPages<'_>) -> DocLinkGroup {
     let to = |target: &Target, name: &str, text: &str| {
-        Entry::new(docs.api.href(docs.base, target), name).text(text)
+        DocReference::new(docs.api.href(docs.base, target), name).text(text)
     };
     let entries = vec![
         to(
@@ -74,7 +76,7 @@ fn begin(docs: &DocPages<'_>) -> Listing {
             "every route, method and body",
         ),
     ];
-    Listing {
+    DocLinkGroup {
         title: "Begin here",
         entries,
     }

@@ -3,25 +3,29 @@
 use svc_core::{
     api::type_name,
     model::Kind,
-    schema::{COMMON, LinkTarget, LinkWrite, Mode, Peculiarity, Rule, Type},
+    schema::{COMMON, FieldMode, FieldRule, KindFeature, LinkTarget, LinkWrite, ValueType},
 };
 
-use super::{DocField, DocPages, DocRule, access::Access, types};
-use crate::documents::{example::of_plain, own::Own};
+use super::{DocField, DocPages, DocRequirement, access::FieldAccess, types};
+use crate::documents::{example::of_plain, own::EffectiveField};
 
 impl DocPages<'_> {
     /// A field in words.
-    pub(super) fn field<'a>(&self, own: impl Into<Own<'a>>, access: Access) -> DocField {
+    pub(super) fn field<'a>(
+        &self,
+        own: impl Into<EffectiveField<'a>>,
+        access: FieldAccess,
+    ) -> DocField {
         let own = own.into();
         let field = own.field;
-        let item = if let Type::Array(item) = field.ty {
+        let item = if let ValueType::Array(item) = field.ty {
             item
         } else {
             &field.ty
         };
         // A flexible enum that takes no other values is a closed one.
         let ty = if own.values().is_some() {
-            &Type::Enum(&[])
+            &ValueType::Enum(&[])
         } else {
             &field.ty
         };
@@ -47,7 +51,7 @@ impl DocPages<'_> {
             type_href: self.href(&types::page_name(ty)),
             values: match (own.values(), item) {
                 (Some(values), _) => values.to_vec(),
-                (None, Type::Enum(values) | Type::FlexEnum(values)) => listed(values),
+                (None, ValueType::Enum(values) | ValueType::FlexEnum(values)) => listed(values),
                 _ => Vec::new(),
             },
             example: example(own, ""),
@@ -57,7 +61,7 @@ impl DocPages<'_> {
             required: own.is_required(),
             default: match (own.default(), field.mode) {
                 (Some(value), _) => Some(value.to_owned()),
-                (None, Mode::ReceiptTime) => Some("time of receipt".to_owned()),
+                (None, FieldMode::ReceiptTime) => Some("time of receipt".to_owned()),
                 _ => None,
             },
             text,
@@ -66,8 +70,10 @@ impl DocPages<'_> {
     }
 
     /// The page of a row, where the rows have pages.
-    pub(super) fn rule(&self, id: &'static str) -> Option<DocRule> {
-        self.api.rule_page(id).map(|href| DocRule { id, href })
+    pub(super) fn rule(&self, id: &'static str) -> Option<DocRequirement> {
+        self.api
+            .rule_page(id)
+            .map(|href| DocRequirement { id, href })
     }
 
     /// The fields of a kind, the common ones first.
@@ -75,12 +81,12 @@ impl DocPages<'_> {
         let common = COMMON
             .fields
             .iter()
-            .map(|field| self.field(field, Access::BOTH));
-        let own = Own::of(self.api, kind).map(|(place, own)| {
+            .map(|field| self.field(field, FieldAccess::BOTH));
+        let own = EffectiveField::of(self.api, kind).map(|(place, own)| {
             let readable = self.api.is_readable(kind, place);
             let field = self.field(
                 own,
-                Access {
+                FieldAccess {
                     readable,
                     writable: self.api.is_writable(kind, place),
                 },
@@ -90,7 +96,7 @@ impl DocPages<'_> {
                 ..field
             }
         });
-        let id = kind.schema().has(Peculiarity::SendsId).then(|| {
+        let id = kind.schema().has(KindFeature::SendsId).then(|| {
             let text = "Its id on this server, the last part of its address";
             DocField {
                 computed: true,
@@ -149,34 +155,41 @@ impl DocPages<'_> {
 }
 
 /// A value of a plain field that clients set.
-fn example(own: Own<'_>, owner: &str) -> Option<String> {
+fn example(own: EffectiveField<'_>, owner: &str) -> Option<String> {
     let is_plain = matches!(
         own.field.ty,
-        Type::String | Type::Integer | Type::Float | Type::Amount | Type::Timestamp | Type::Date
+        ValueType::String
+            | ValueType::Integer
+            | ValueType::Float
+            | ValueType::Amount
+            | ValueType::Timestamp
+            | ValueType::Date
     );
     (is_plain && !own.field.is_computed())
         .then(|| String::from_utf8(of_plain(own, owner).to_vec()).ok())?
 }
 
 /// A rule beyond the type; empty where the type or the text says it.
-fn rule_text(rule: &Rule) -> String {
+fn rule_text(rule: &FieldRule) -> String {
     match rule {
-        Rule::Between(least, most) => format!("from {least} to {most}"),
-        Rule::NotNegative => "not below zero".to_owned(),
-        Rule::Email => "has an `@` and no control characters".to_owned(),
-        Rule::OneLine => "one line".to_owned(),
-        Rule::CountryCode | Rule::RegionCode => "two letters".to_owned(),
-        Rule::CurrencyCode => "an ISO 4217 code; kept in capitals".to_owned(),
-        Rule::LanguageCode => "two or three letters".to_owned(),
-        Rule::LanguageTag => "well-formed tags".to_owned(),
-        Rule::CountryCalls => "a number begins with the country code of its country".to_owned(),
-        Rule::PhoneNumber => "digits; the usual separators are removed".to_owned(),
-        Rule::WithoutAt => "a leading `@` is removed".to_owned(),
-        Rule::Unique => "duplicates are collapsed".to_owned(),
-        Rule::OnePrimary => "at most one is `primary`".to_owned(),
-        Rule::ResponseKey => "letters and digits only".to_owned(),
-        Rule::ResponseName => "letters, digits and underscore only".to_owned(),
-        Rule::UniqueKeys => "different keys".to_owned(),
+        FieldRule::Between(least, most) => format!("from {least} to {most}"),
+        FieldRule::NotNegative => "not below zero".to_owned(),
+        FieldRule::Email => "has an `@` and no control characters".to_owned(),
+        FieldRule::OneLine => "one line".to_owned(),
+        FieldRule::CountryCode | FieldRule::RegionCode => "two letters".to_owned(),
+        FieldRule::CurrencyCode => "an ISO 4217 code; kept in capitals".to_owned(),
+        FieldRule::LanguageCode => "two or three letters".to_owned(),
+        FieldRule::LanguageTag => "well-formed tags".to_owned(),
+        FieldRule::CountryCalls => {
+            "a number begins with the country code of its country".to_owned()
+        }
+        FieldRule::PhoneNumber => "digits; the usual separators are removed".to_owned(),
+        FieldRule::WithoutAt => "a leading `@` is removed".to_owned(),
+        FieldRule::Unique => "duplicates are collapsed".to_owned(),
+        FieldRule::OnePrimary => "at most one is `primary`".to_owned(),
+        FieldRule::ResponseKey => "letters and digits only".to_owned(),
+        FieldRule::ResponseName => "letters, digits and underscore only".to_owned(),
+        FieldRule::UniqueKeys => "different keys".to_owned(),
         _ => String::new(),
     }
 }

@@ -1,12 +1,12 @@
 //! The page about filters and orders of collections (FLT-01 to FLT-12).
 
 use svc_core::{
-    error::Code,
-    filter::{DEEPEST, Filterable, LONGEST, MOST_FOUND, MOST_VALUES, Operator},
+    error::ErrorCode,
+    filter::{DEEPEST, FilterField, LONGEST, MOST_FOUND, MOST_VALUES, Operator},
     model::Kind,
 };
 
-use super::{DocPage, DocPages, Entry, Facts, Listing, topic};
+use super::{DocLinkGroup, DocPage, DocPages, DocReference, DocTable, topic};
 
 pub(super) fn page(docs: &DocPages<'_>) -> DocPage {
     let api = docs.api;
@@ -50,16 +50,16 @@ pub(super) fn page(docs: &DocPages<'_>) -> DocPage {
         .clone()
         .map(|kind| (format!("`{}`", kind.plural()), names(*kind)))
         .collect();
-    page.facts.push(Facts {
+    page.facts.push(DocTable {
         title: "Collections",
         rows,
     });
-    let is_there = |field: &&Filterable| {
+    let is_there = |field: &&FilterField| {
         kinds
             .clone()
             .any(|kind| api.filterable(*kind).contains(field))
     };
-    let about = |field: &Filterable| {
+    let about = |field: &FilterField| {
         let operators: Vec<String> = field
             .operators()
             .map(|operator| format!("`{}`", operator.as_str()))
@@ -74,9 +74,13 @@ pub(super) fn page(docs: &DocPages<'_>) -> DocPage {
             ),
         )
     };
-    page.facts.push(Facts {
+    page.facts.push(DocTable {
         title: "Fields",
-        rows: Filterable::ALL.iter().filter(is_there).map(about).collect(),
+        rows: FilterField::ALL
+            .iter()
+            .filter(is_there)
+            .map(about)
+            .collect(),
     });
     let meaning = |operator: &Operator| {
         (
@@ -84,7 +88,7 @@ pub(super) fn page(docs: &DocPages<'_>) -> DocPage {
             operator.text().to_owned(),
         )
     };
-    page.facts.push(Facts {
+    page.facts.push(DocTable {
         title: "Operators",
         rows: Operator::ALL.iter().map(meaning).collect(),
     });
@@ -97,16 +101,16 @@ pub(super) fn page(docs: &DocPages<'_>) -> DocPage {
     let rows = most
         .map(|(what, most)| (what.to_owned(), most.to_string()))
         .into();
-    page.facts.push(Facts {
+    page.facts.push(DocTable {
         title: "At most",
         rows,
     });
-    page.lists.push(Listing {
+    page.lists.push(DocLinkGroup {
         title: "How it fails",
-        entries: vec![docs.entry(Code::FilterInvalid.as_str())],
+        entries: vec![docs.entry(ErrorCode::FilterInvalid.as_str())],
     });
-    let entries: Vec<Entry> = kinds.map(|kind| docs.relation(kind.plural())).collect();
-    page.lists.push(Listing {
+    let entries: Vec<DocReference> = kinds.map(|kind| docs.relation(kind.plural())).collect();
+    page.lists.push(DocLinkGroup {
         title: "See also",
         entries,
     });

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 use svc_core::{link::Target, read::Json};
 
-use super::{DocPage, DocPages, Entry, Subject};
+use super::{DocPage, DocPages, DocReference, DocSubject};
 use crate::documents::example::ExampleRequest;
 
 impl DocPages<'_> {
@@ -12,7 +12,7 @@ impl DocPages<'_> {
     #[must_use]
     pub fn machine_form(&self, page: &DocPage) -> Value {
         let own = match page.subject {
-            Subject::Start => self.api.href(self.base, &Target::Docs),
+            DocSubject::Start => self.api.href(self.base, &Target::Docs),
             _ => self.href(&page.name),
         };
         let related: Vec<Value> = page
@@ -57,7 +57,7 @@ impl DocPages<'_> {
     }
 }
 
-fn link(entry: &Entry) -> Value {
+fn link(entry: &DocReference) -> Value {
     json!({ "href": entry.href, "title": entry.name })
 }
 

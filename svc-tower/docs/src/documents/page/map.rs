@@ -2,8 +2,8 @@
 
 use svc_core::helper::HelperName;
 
-use super::{DocPage, DocPages, Entry, Listing, Subject, open};
-use crate::documents::graph::{Graph, HelperNode, LinkOf, in_words};
+use super::{DocLinkGroup, DocPage, DocPages, DocReference, DocSubject, open};
+use crate::documents::graph::{EdgeLink, Graph, HelperNode, in_words};
 
 pub(super) const NAME: &str = "map";
 
@@ -13,7 +13,7 @@ const ABSENT: &str = "not on this server";
 pub(super) fn page(docs: &DocPages<'_>) -> DocPage {
     let graph = Graph::new(docs.api);
     let summary = "Kinds of records, the links between them, and the helpers with what they write.";
-    let mut page = open(NAME, Subject::Map, "Map".to_owned(), summary);
+    let mut page = open(NAME, DocSubject::Map, "Map".to_owned(), summary);
     page.notes.push("In the middle are persons, beside them what they do, and outside what they do it to. The lists below say the same as the picture.".to_owned());
     let kinds = graph.kinds.iter().map(|node| {
         let links = graph.lines.iter().flat_map(|line| {
@@ -21,7 +21,7 @@ pub(super) fn page(docs: &DocPages<'_>) -> DocPage {
             let of_kind = line.links.iter().filter(move |of| of.kind == node.kind);
             of_kind.map(move |of| (of, if one == node.kind { other } else { one }))
         });
-        let leads = |(LinkOf { link, declared, .. }, to): (&LinkOf, svc_core::model::Kind)| {
+        let leads = |(EdgeLink { link, declared, .. }, to): (&EdgeLink, svc_core::model::Kind)| {
             let absent = if *declared || !node.declared {
                 String::new()
             } else {
@@ -48,18 +48,18 @@ pub(super) fn page(docs: &DocPages<'_>) -> DocPage {
         } else {
             format!("leads to {}", links.join(", "))
         };
-        Entry::new(
+        DocReference::new(
             docs.href(node.kind.singular()),
             in_words(node.kind.singular()),
         )
         .text(format!("{absent}{leads}"))
     });
-    page.lists.push(Listing {
+    page.lists.push(DocLinkGroup {
         title: "Kinds and their links",
         entries: kinds.collect(),
     });
     let helpers = graph.helpers.iter().map(|node| helper(docs, node));
-    page.lists.push(Listing {
+    page.lists.push(DocLinkGroup {
         title: "Helpers and what they write",
         entries: helpers.collect(),
     });
@@ -73,7 +73,7 @@ fn helper(
         writes,
         declared,
     }: &HelperNode,
-) -> Entry {
+) -> DocReference {
     let absent = if *declared {
         ""
     } else {
@@ -93,5 +93,5 @@ fn helper(
         ""
     };
     let text = format!("{absent}{place}writes {}{more}", written.join(" and "));
-    Entry::new(docs.href(helper.relation()), in_words(helper.as_str())).text(text)
+    DocReference::new(docs.href(helper.relation()), in_words(helper.as_str())).text(text)
 }

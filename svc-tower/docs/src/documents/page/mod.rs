@@ -21,7 +21,7 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 use svc_core::{
-    api::Api, context::Base, error::Code, helper::FunctionName, link::Target, read::Json,
+    api::Api, context::BaseUrl, error::ErrorCode, helper::FunctionName, link::Target, read::Json,
     value::ClosedEnum,
 };
 
@@ -31,7 +31,7 @@ use super::example::{ExampleRequest, Examples};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Subject {
+pub enum DocSubject {
     /// The whole server.
     Start,
     /// The entry point (ENT-01).
@@ -71,13 +71,13 @@ pub struct DocPage {
     /// Its heading.
     pub title: String,
     /// What it is about.
-    pub subject: Subject,
+    pub subject: DocSubject,
     /// What that is, in a sentence.
     pub summary: String,
     /// Paragraphs of prose.
     pub notes: Vec<String>,
     /// Tables of names and what they mean.
-    pub facts: Vec<Facts>,
+    pub facts: Vec<DocTable>,
     /// What this server does with it.
     pub operations: Vec<DocOperation>,
     /// What the fields are fields of, such as `Body`.
@@ -91,13 +91,13 @@ pub struct DocPage {
     /// How it looks, where no request answers with it.
     pub example: Option<Json>,
     /// Other pages and documents.
-    pub lists: Vec<Listing>,
+    pub lists: Vec<DocLinkGroup>,
 }
 
 /// A table of names and what they mean.
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
-pub struct Facts {
+pub struct DocTable {
     /// Its heading.
     pub title: &'static str,
     /// Names, and what each means.
@@ -154,7 +154,7 @@ pub struct DocField {
     pub text: String,
     /// Its row, where the rows have pages.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub rule: Option<DocRule>,
+    pub rule: Option<DocRequirement>,
 }
 
 /// One link.
@@ -163,24 +163,24 @@ pub struct DocField {
 pub struct DocLink {
     /// The kind whose records have it, where the page is not about one kind.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub of: Option<Entry>,
+    pub of: Option<DocReference>,
     /// Its relation.
-    pub relation: Entry,
+    pub relation: DocReference,
     /// What it leads to.
-    pub target: Entry,
+    pub target: DocReference,
     /// Who sets it.
     pub set_by: &'static str,
     /// What it means.
     pub text: String,
     /// Its row, where the rows have pages.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub rule: Option<DocRule>,
+    pub rule: Option<DocRequirement>,
 }
 
 /// A row of the requirements that a field or link answers.
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
-pub struct DocRule {
+pub struct DocRequirement {
     /// Its id, such as `RES-person-16`.
     pub id: &'static str,
     /// The address of its page.
@@ -190,17 +190,17 @@ pub struct DocRule {
 /// Links to other pages under a heading.
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
-pub struct Listing {
+pub struct DocLinkGroup {
     /// Its heading.
     pub title: &'static str,
     /// The links.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<DocReference>,
 }
 
 /// A link to another page or document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct Entry {
+pub struct DocReference {
     /// Its address.
     pub href: String,
     /// What it is called.
@@ -213,7 +213,7 @@ pub struct Entry {
     pub text: String,
 }
 
-impl Entry {
+impl DocReference {
     fn new(href: String, name: impl Into<String>) -> Self {
         Self {
             href,
@@ -235,7 +235,7 @@ impl Entry {
 #[derive(Debug, Clone, Copy)]
 pub struct DocPages<'a> {
     api: &'a Api,
-    base: &'a Base,
+    base: &'a BaseUrl,
     body_limit: usize,
     anonymous_body_limit: Option<usize>,
 }
@@ -243,7 +243,7 @@ pub struct DocPages<'a> {
 impl<'a> DocPages<'a> {
     /// The documentation of a server that takes bodies of at most `body_limit` bytes.
     #[must_use]
-    pub fn new(api: &'a Api, base: &'a Base, body_limit: usize) -> Self {
+    pub fn new(api: &'a Api, base: &'a BaseUrl, body_limit: usize) -> Self {
         Self {
             api,
             base,
@@ -282,7 +282,7 @@ impl<'a> DocPages<'a> {
     #[must_use]
     pub fn names(&self) -> Vec<Cow<'static, str>> {
         let functions = FunctionName::VALUES.iter().copied();
-        let codes = Code::ALL.iter().map(|code| code.as_str());
+        let codes = ErrorCode::ALL.iter().map(|code| code.as_str());
         let topics = topics::names(self.api);
         let fixed = relation::names()
             .into_iter()
@@ -301,12 +301,12 @@ impl<'a> DocPages<'a> {
     }
 
     /// The page of an address at which there is nothing; `near` is what was perhaps meant.
-    pub(crate) fn missing(&self, near: Vec<Entry>) -> DocPage {
+    pub(crate) fn missing(&self, near: Vec<DocReference>) -> DocPage {
         entry_point::missing(self, near)
     }
 
     /// The way from a page to others: groups of pages.
-    pub(crate) fn navigation(&self, page: &DocPage) -> Vec<Listing> {
+    pub(crate) fn navigation(&self, page: &DocPage) -> Vec<DocLinkGroup> {
         navigation::groups(self, page)
     }
 
@@ -316,7 +316,7 @@ impl<'a> DocPages<'a> {
     }
 
     /// A link to the page of this name, called as it is on the wire.
-    pub(crate) fn entry_of(&self, name: &str) -> Entry {
+    pub(crate) fn entry_of(&self, name: &str) -> DocReference {
         if relation::names().contains(&name) {
             self.relation(name)
         } else {
@@ -338,25 +338,25 @@ impl<'a> DocPages<'a> {
     }
 
     /// A link to a page that is called what its name is.
-    fn entry(&self, name: &str) -> Entry {
-        Entry::new(self.href(name), name)
+    fn entry(&self, name: &str) -> DocReference {
+        DocReference::new(self.href(name), name)
     }
 
     /// A link to the page of a relation.
-    fn relation(&self, name: &str) -> Entry {
-        Entry::new(self.href(name), self.api.dialect().relation(name))
+    fn relation(&self, name: &str) -> DocReference {
+        DocReference::new(self.href(name), self.api.dialect().relation(name))
     }
 }
 
 /// An empty page of something that holds for every request.
 fn topic(name: &'static str, title: &str, summary: &str) -> DocPage {
-    open(name, Subject::Topic, title.to_owned(), summary)
+    open(name, DocSubject::Topic, title.to_owned(), summary)
 }
 
 /// An empty page.
 fn open(
     name: impl Into<Cow<'static, str>>,
-    subject: Subject,
+    subject: DocSubject,
     title: String,
     summary: &str,
 ) -> DocPage {

@@ -1,21 +1,23 @@
 //! The way from page to page: what stands beside each of them (point 2 of the pages).
 
-use svc_core::{error::Code, model::Kind, value::ClosedEnum};
+use svc_core::{error::ErrorCode, model::Kind, value::ClosedEnum};
 
-use super::{DocPage, DocPages, Entry, Listing, Subject, topics, types};
+use super::{DocLinkGroup, DocPage, DocPages, DocReference, DocSubject, topics, types};
 use crate::documents::graph::in_words;
 
 /// Every page that people look for, in groups.
-pub(super) fn groups(docs: &DocPages<'_>, page: &DocPage) -> Vec<Listing> {
+pub(super) fn groups(docs: &DocPages<'_>, page: &DocPage) -> Vec<DocLinkGroup> {
     let api = docs.api;
-    let called = |name: &str, words: &str| Entry {
+    let called = |name: &str, words: &str| DocReference {
         name: in_words(words),
         ..docs.entry(name)
     };
-    let guides = topics::every_request(docs).into_iter().map(|entry| Entry {
-        text: String::new(),
-        ..entry
-    });
+    let guides = topics::every_request(docs)
+        .into_iter()
+        .map(|entry| DocReference {
+            text: String::new(),
+            ..entry
+        });
     let kinds = Kind::ALL.iter().filter(|kind| api.is_sent(**kind));
     let helpers = api
         .helpers()
@@ -24,7 +26,7 @@ pub(super) fn groups(docs: &DocPages<'_>, page: &DocPage) -> Vec<Listing> {
         .functions()
         .iter()
         .map(|function| docs.entry(function.as_str()));
-    let errors = Code::ALL.iter().map(|code| docs.entry(code.as_str()));
+    let errors = ErrorCode::ALL.iter().map(|code| docs.entry(code.as_str()));
     let mut groups = vec![
         ("Guides", guides.collect::<Vec<_>>()),
         (
@@ -38,7 +40,7 @@ pub(super) fn groups(docs: &DocPages<'_>, page: &DocPage) -> Vec<Listing> {
         ("Errors", errors.collect()),
     ];
     // Who reads of a type looks at others, too; their list is one of the guides.
-    if page.subject == Subject::Type {
+    if page.subject == DocSubject::Type {
         groups.push((
             "Types",
             types::lists(docs)
@@ -49,7 +51,7 @@ pub(super) fn groups(docs: &DocPages<'_>, page: &DocPage) -> Vec<Listing> {
     }
     groups
         .into_iter()
-        .map(|(title, entries)| Listing { title, entries })
+        .map(|(title, entries)| DocLinkGroup { title, entries })
         .collect()
 }
 
@@ -57,6 +59,6 @@ pub(super) fn groups(docs: &DocPages<'_>, page: &DocPage) -> Vec<Listing> {
 pub(super) fn place(docs: &DocPages<'_>, page: &DocPage) -> String {
     let kind = Kind::ALL
         .iter()
-        .find(|kind| page.subject == Subject::Collection && kind.plural() == page.name);
+        .find(|kind| page.subject == DocSubject::Collection && kind.plural() == page.name);
     docs.href(kind.map_or(&page.name, |kind| kind.singular()))
 }

@@ -1,20 +1,20 @@
 //! One page for each relation and each action function, written from the tables (ENT-22, HAL-18).
 
 use svc_core::{
-    api::Offered,
+    api::OfferedOperation,
     capability::EXTENSIONS,
-    error::Code,
+    error::ErrorCode,
     helper::{FunctionFields, FunctionName, HelperName, ScheduleFields},
     link::{Scope, Target},
     model::Kind,
-    operation::{Key, Output},
-    schema::{LinkSpec, LinkTarget, LinkWrite, Type},
+    operation::{KeyRequirement, ResponseBodyKind},
+    schema::{LinkSpec, LinkTarget, LinkWrite, ValueType},
     value::ClosedEnum,
 };
 
 use super::{
-    DocField, DocLink, DocOperation, DocPage, DocPages, Facts, Listing, Subject, access::Access,
-    changes, fields::set_by, open, webhooks,
+    DocField, DocLink, DocLinkGroup, DocOperation, DocPage, DocPages, DocSubject, DocTable,
+    access::FieldAccess, changes, fields::set_by, open, webhooks,
 };
 use crate::documents::{example::record, json_schema_names, parameters::parameters, refusals};
 
@@ -80,7 +80,7 @@ pub(super) fn names() -> Vec<&'static str> {
 }
 
 /// Every relation that has a page, by what it is, with a word on each.
-pub(super) fn groups(docs: &DocPages<'_>) -> Vec<Listing> {
+pub(super) fn groups(docs: &DocPages<'_>) -> Vec<DocLinkGroup> {
     let plain = |text: &str| text.trim_end_matches('.').to_owned();
     let kinds = Kind::ALL.iter().map(|kind| {
         docs.relation(kind.singular())
@@ -126,7 +126,7 @@ pub(super) fn groups(docs: &DocPages<'_>) -> Vec<Listing> {
     groups
         .into_iter()
         .chain([others, extensions])
-        .map(|(title, entries)| Listing { title, entries })
+        .map(|(title, entries)| DocLinkGroup { title, entries })
         .collect()
 }
 
@@ -134,7 +134,7 @@ fn resource(docs: &DocPages<'_>, kind: Kind) -> DocPage {
     let (api, schema) = (docs.api, kind.schema());
     let mut page = open(
         schema.singular,
-        Subject::Resource,
+        DocSubject::Resource,
         api.dialect().relation(schema.singular),
         schema.doc,
     );
@@ -150,7 +150,7 @@ fn resource(docs: &DocPages<'_>, kind: Kind) -> DocPage {
         .fields
         .fields
         .iter()
-        .any(|field| matches!(field.ty, Type::StringMap))
+        .any(|field| matches!(field.ty, ValueType::StringMap))
     {
         page.notes.push(CUSTOM_FIELDS.to_owned());
     }
@@ -173,7 +173,7 @@ fn resource(docs: &DocPages<'_>, kind: Kind) -> DocPage {
     let mut see = vec![docs.relation(schema.plural)];
     see.extend(helpers.map(|helper| docs.relation(helper.relation())));
     see.extend(schema_entry(docs, schema.singular));
-    page.lists.push(Listing {
+    page.lists.push(DocLinkGroup {
         title: "See also",
         entries: see,
     });
@@ -209,12 +209,15 @@ fn doc_link(docs: &DocPages<'_>, of: Option<Kind>, link: &LinkSpec) -> DocLink {
     }
 }
 
-fn schema_entry(docs: &DocPages<'_>, name: &str) -> Option<super::Entry> {
+fn schema_entry(docs: &DocPages<'_>, name: &str) -> Option<super::DocReference> {
     let name = json_schema_names(docs.api)
         .into_iter()
         .find(|known| *known == name)?;
     let href = docs.api.href(docs.base, &Target::JsonSchema(name.into()));
-    Some(super::Entry::new(href, format!("JSON Schema of {name}")))
+    Some(super::DocReference::new(
+        href,
+        format!("JSON Schema of {name}"),
+    ))
 }
 
 /// Every operation of this server on a kind, wherever it lies.
@@ -233,7 +236,7 @@ fn operations(docs: &DocPages<'_>, kind: Kind) -> Vec<DocOperation> {
 /// The operations of this server on a target.
 pub(super) fn operations_at(docs: &DocPages<'_>, target: &Target) -> Vec<DocOperation> {
     let address = docs.api.href(docs.base, target);
-    let operation = |offered: Offered| DocOperation {
+    let operation = |offered: OfferedOperation| DocOperation {
         name: offered.spec().name,
         method: offered.spec().method.as_str(),
         address: address.clone(),
@@ -250,7 +253,7 @@ fn collection(docs: &DocPages<'_>, kind: Kind) -> DocPage {
     );
     let mut page = open(
         schema.plural,
-        Subject::Collection,
+        DocSubject::Collection,
         api.dialect().relation(schema.plural),
         &summary,
     );
@@ -277,7 +280,7 @@ fn collection(docs: &DocPages<'_>, kind: Kind) -> DocPage {
     let is_filtered = !api.filterable(kind).is_empty();
     let parameters = parameters(
         api,
-        Output::Collection,
+        ResponseBodyKind::Collection,
         &Target::Collection {
             kind,
             scope: Scope::All,
@@ -287,7 +290,7 @@ fn collection(docs: &DocPages<'_>, kind: Kind) -> DocPage {
         .into_iter()
         .map(|parameter| (parameter.name.to_owned(), parameter.text))
         .collect();
-    page.facts.push(Facts {
+    page.facts.push(DocTable {
         title: "Query",
         rows,
     });
@@ -298,7 +301,7 @@ fn collection(docs: &DocPages<'_>, kind: Kind) -> DocPage {
     let mut see = vec![docs.relation(schema.singular)];
     see.extend(parents.map(|parent| docs.relation(parent.singular())));
     see.extend(is_filtered.then(|| docs.entry("filters")));
-    page.lists.push(Listing {
+    page.lists.push(DocLinkGroup {
         title: "See also",
         entries: see,
     });
@@ -310,7 +313,12 @@ fn helper(docs: &DocPages<'_>, helper: HelperName, alias: Option<&'static str>) 
     let (api, relation) = (docs.api, helper.relation());
     let title = api.dialect().relation(alias.unwrap_or(relation));
     let summary = format!("{}.", helper.text());
-    let mut page = open(alias.unwrap_or(relation), Subject::Helper, title, &summary);
+    let mut page = open(
+        alias.unwrap_or(relation),
+        DocSubject::Helper,
+        title,
+        &summary,
+    );
     let container = helper.container().and_then(record);
     let batch = Target::Batch {
         helper,
@@ -341,7 +349,7 @@ fn helper(docs: &DocPages<'_>, helper: HelperName, alias: Option<&'static str>) 
             page.fields = ScheduleFields::FIELDS
                 .fields
                 .iter()
-                .map(|field| docs.field(field, Access::TAKEN))
+                .map(|field| docs.field(field, FieldAccess::TAKEN))
                 .collect();
         }
         HelperName::PersonSignup => {}
@@ -369,7 +377,7 @@ fn helper(docs: &DocPages<'_>, helper: HelperName, alias: Option<&'static str>) 
             .iter()
             .filter_map(|function| FunctionFields::FIELDS.field(function.as_str()));
         page.fields
-            .extend(functions.map(|field| docs.field(field, Access::TAKEN)));
+            .extend(functions.map(|field| docs.field(field, FieldAccess::TAKEN)));
     }
     if helper.takes_person() && helper != HelperName::PersonSignup {
         // The person is sent inline, the container stands in the address.
@@ -401,7 +409,7 @@ fn helper(docs: &DocPages<'_>, helper: HelperName, alias: Option<&'static str>) 
     see.push(docs.relation(records.singular()));
     see.extend(schema_entry(docs, relation));
     see.extend(is_batched.then(|| docs.entry("batch")));
-    page.lists.push(Listing {
+    page.lists.push(DocLinkGroup {
         title: "See also",
         entries: see,
     });
@@ -410,13 +418,13 @@ fn helper(docs: &DocPages<'_>, helper: HelperName, alias: Option<&'static str>) 
             .functions()
             .iter()
             .map(|function| docs.entry(function.as_str()));
-        page.lists.push(Listing {
+        page.lists.push(DocLinkGroup {
             title: "Action functions",
             entries: offered.collect(),
         });
     }
     if helper.takes_person() {
-        page.lists.push(Listing {
+        page.lists.push(DocLinkGroup {
             title: "Persons",
             entries: vec![docs.entry("matching"), docs.relation("person")],
         });
@@ -432,7 +440,7 @@ pub(super) fn is_anonymous(docs: &DocPages<'_>, helper: HelperName) -> bool {
     };
     docs.api
         .operations(&target)
-        .any(|offered| offered.key() == Key::Optional)
+        .any(|offered| offered.key() == KeyRequirement::Optional)
 }
 
 fn function(docs: &DocPages<'_>, function: FunctionName) -> DocPage {
@@ -441,13 +449,13 @@ fn function(docs: &DocPages<'_>, function: FunctionName) -> DocPage {
     let text = field.map_or("", |field| field.doc);
     let mut page = open(
         name,
-        Subject::Function,
+        DocSubject::Function,
         name.to_owned(),
         &format!("{text}."),
     );
     page.fields_title = "Member of a helper's body";
     page.fields = field
-        .map(|field| docs.field(field, Access::TAKEN))
+        .map(|field| docs.field(field, FieldAccess::TAKEN))
         .into_iter()
         .collect();
     if docs.api.functions().contains(&function) {
@@ -456,7 +464,7 @@ fn function(docs: &DocPages<'_>, function: FunctionName) -> DocPage {
                 .to_owned(),
         );
     } else {
-        let code = Code::NotSupported;
+        let code = ErrorCode::NotSupported;
         page.notes.push(format!(
             "This server does not support it: its entry in the answer has the code `{code}`."
         ));
@@ -466,13 +474,13 @@ fn function(docs: &DocPages<'_>, function: FunctionName) -> DocPage {
     let entries = helpers
         .map(|helper| docs.relation(helper.relation()))
         .collect();
-    page.lists.push(Listing {
+    page.lists.push(DocLinkGroup {
         title: "Helpers that take it",
         entries,
     });
     let codes = refusals::of_function(function);
     let entries = codes.iter().map(|code| docs.entry(code.as_str())).collect();
-    page.lists.push(Listing {
+    page.lists.push(DocLinkGroup {
         title: "How it fails",
         entries,
     });
@@ -483,7 +491,7 @@ fn link(docs: &DocPages<'_>, name: &'static str, of: &[(Kind, &'static LinkSpec)
     let summary = "A link that leads from one record to another, or to a collection below it.";
     let mut page = open(
         name,
-        Subject::Link,
+        DocSubject::Link,
         docs.api.dialect().relation(name),
         summary,
     );

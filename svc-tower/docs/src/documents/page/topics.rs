@@ -1,19 +1,19 @@
 //! The start page, and the pages of what holds for every request (ENT-22).
 
 use svc_core::{
-    api::{Api, IfMatch},
+    api::{Api, IfMatchPolicy},
     auth::Operation,
-    error::Code,
+    error::ErrorCode,
     helper::FunctionName,
-    internal::Description,
+    internal::DocumentRenderer,
     link::Target,
     model::Kind,
     value::ClosedEnum,
 };
 
 use super::{
-    DocPage, DocPages, Entry, Facts, Listing, Subject, batch, changes, codes, open, relation,
-    topic, types, webhooks,
+    DocLinkGroup, DocPage, DocPages, DocReference, DocSubject, DocTable, batch, changes, codes,
+    open, relation, topic, types, webhooks,
 };
 use crate::documents::{capabilities, json_schema_names};
 
@@ -86,7 +86,7 @@ pub(super) fn start(docs: &DocPages<'_>) -> DocPage {
     );
     let summary = "People, the actions they take, and what they take them on: read and written over HTTP. Begin at the entry \
                    point and follow links.";
-    let mut page = open("", Subject::Start, title, summary);
+    let mut page = open("", DocSubject::Start, title, summary);
     let key = api.dialect().key_header_text();
     page.notes.push(format!(
         "Requests carry their API key in the header `{key}`. Bodies are JSON, answers are HAL."
@@ -97,13 +97,13 @@ pub(super) fn start(docs: &DocPages<'_>) -> DocPage {
         .into_iter()
         .collect();
     let document = |target: &Target, name: &str, text: &str| {
-        Entry::new(api.href(docs.base, target), name).text(text)
+        DocReference::new(api.href(docs.base, target), name).text(text)
     };
-    page.lists.push(Listing {
+    page.lists.push(DocLinkGroup {
         title: "Begin here",
         entries: vec![
             document(&Target::EntryPoint, "Entry point", "where the links begin"),
-            Entry {
+            DocReference {
                 rel: Some("service-meta".to_owned()),
                 ..document(
                     &Target::Capabilities,
@@ -111,7 +111,7 @@ pub(super) fn start(docs: &DocPages<'_>) -> DocPage {
                     "what this server supports, for machines",
                 )
             },
-            Entry {
+            DocReference {
                 rel: Some("service-desc".to_owned()),
                 ..document(
                     &Target::OpenApi,
@@ -121,11 +121,11 @@ pub(super) fn start(docs: &DocPages<'_>) -> DocPage {
             },
         ],
     });
-    page.lists.push(Listing {
+    page.lists.push(DocLinkGroup {
         title: "What holds for every request",
         entries: every_request(docs),
     });
-    page.lists.push(Listing {
+    page.lists.push(DocLinkGroup {
         title: "Resources",
         entries: Kind::ALL
             .iter()
@@ -142,7 +142,7 @@ pub(super) fn start(docs: &DocPages<'_>) -> DocPage {
         docs.relation(helper.relation())
             .text(format!("{text}; {key}"))
     };
-    page.lists.push(Listing {
+    page.lists.push(DocLinkGroup {
         title: "Helpers",
         entries: api.helpers().map(helper).collect(),
     });
@@ -151,7 +151,7 @@ pub(super) fn start(docs: &DocPages<'_>) -> DocPage {
         .iter()
         .map(|function| docs.entry(function.as_str()))
         .collect();
-    page.lists.push(Listing {
+    page.lists.push(DocLinkGroup {
         title: "Helper action functions",
         entries: functions,
     });
@@ -166,7 +166,7 @@ pub(super) fn start(docs: &DocPages<'_>) -> DocPage {
         ("Limits", size),
         ("Declared behaviours", behaviours(docs)),
     ];
-    page.facts.push(Facts {
+    page.facts.push(DocTable {
         title: "In short",
         rows: rows.map(|(name, text)| (name.to_owned(), text)).into(),
     });
@@ -174,9 +174,10 @@ pub(super) fn start(docs: &DocPages<'_>) -> DocPage {
 }
 
 /// The pages of what holds for every request of this server.
-pub(super) fn every_request(docs: &DocPages<'_>) -> Vec<Entry> {
+pub(super) fn every_request(docs: &DocPages<'_>) -> Vec<DocReference> {
     let api = docs.api;
-    let topic = |name: &str, title: &str, text: &str| Entry::new(docs.href(name), title).text(text);
+    let topic =
+        |name: &str, title: &str, text: &str| DocReference::new(docs.href(name), title).text(text);
     let mut entries = vec![
         topic(
             "authentication",
@@ -247,7 +248,7 @@ pub(super) fn every_request(docs: &DocPages<'_>) -> Vec<Entry> {
 }
 
 /// A kind and what this server does with it; `None` for nothing.
-fn offer(docs: &DocPages<'_>, kind: Kind) -> Option<Entry> {
+fn offer(docs: &DocPages<'_>, kind: Kind) -> Option<DocReference> {
     let offers = |operation: &&Operation| match operation {
         Operation::List => docs.api.is_listed_anywhere(kind),
         operation => docs.api.offers(kind, **operation),
@@ -285,7 +286,7 @@ fn matching(docs: &DocPages<'_>) -> DocPage {
     let entries = helpers
         .map(|helper| docs.relation(helper.relation()))
         .collect();
-    page.lists.push(Listing {
+    page.lists.push(DocLinkGroup {
         title: "Helpers that take a person",
         entries,
     });
@@ -321,19 +322,19 @@ fn limits(docs: &DocPages<'_>) -> DocPage {
             sizes.page.to_string(),
         ),
     ]);
-    page.facts.push(Facts {
+    page.facts.push(DocTable {
         title: "At most",
         rows,
     });
     page.notes
         .push("A larger `per_page` counts as the largest one. A larger body is refused before it is read.".to_owned());
     let codes = [
-        Code::BodyTooLarge,
-        Code::JsonInvalid,
-        Code::PageInvalid,
-        Code::RequestTimeout,
+        ErrorCode::BodyTooLarge,
+        ErrorCode::JsonInvalid,
+        ErrorCode::PageInvalid,
+        ErrorCode::RequestTimeout,
     ];
-    page.lists.push(Listing {
+    page.lists.push(DocLinkGroup {
         title: "How it fails",
         entries: codes.map(|code| docs.entry(code.as_str())).into(),
     });
@@ -368,7 +369,7 @@ fn authentication(docs: &DocPages<'_>) -> DocPage {
             .iter()
             .map(|helper| docs.relation(helper.relation()))
             .collect();
-        page.lists.push(Listing {
+        page.lists.push(DocLinkGroup {
             title: "Without a key",
             entries,
         });
@@ -383,8 +384,8 @@ fn authentication(docs: &DocPages<'_>) -> DocPage {
         })
         .into_iter()
         .collect();
-    let codes = [Code::KeyInvalid, Code::KeyNotAllowed];
-    page.lists.push(Listing {
+    let codes = [ErrorCode::KeyInvalid, ErrorCode::KeyNotAllowed];
+    page.lists.push(DocLinkGroup {
         title: "How it fails",
         entries: codes.map(|code| docs.entry(code.as_str())).into(),
     });
@@ -417,7 +418,7 @@ fn response_style(docs: &DocPages<'_>) -> DocPage {
     let rows = vec![
         row(
             "A create",
-            "201 with the record and `Location`; 200 for one that was there",
+            "201 with the record and `DataLocation`; 200 for one that was there",
             "200 with the record",
         ),
         row("A change", "200 with the record", "200 with the record"),
@@ -429,12 +430,12 @@ fn response_style(docs: &DocPages<'_>) -> DocPage {
         ),
         parts,
     ];
-    page.facts.push(Facts {
+    page.facts.push(DocTable {
         title: "Answers",
         rows,
     });
     page.notes.push("A change sends only what is to change: what is left out stays, `null` empties, an array is replaced as a whole.".to_owned());
-    page.lists.push(Listing {
+    page.lists.push(DocLinkGroup {
         title: "See also",
         entries: vec![docs.relation("error")],
     });
@@ -443,7 +444,7 @@ fn response_style(docs: &DocPages<'_>) -> DocPage {
 
 /// `None` where they are not answered.
 fn conditional_requests(docs: &DocPages<'_>) -> Option<DocPage> {
-    let is_required = docs.api.conditional_requests()? == IfMatch::Required;
+    let is_required = docs.api.conditional_requests()? == IfMatchPolicy::Required;
     let summary = "What a client has is not sent again, and what it does not know is not overwritten (RFC 9110).";
     let mut page = topic(CONDITIONAL, "Conditional requests", summary);
     let change = if is_required {
@@ -470,7 +471,7 @@ fn conditional_requests(docs: &DocPages<'_>) -> Option<DocPage> {
             "Its `modified_date` in whole seconds; `If-Unmodified-Since` compares it, and within a second after a change is 412",
         ),
     ];
-    page.facts.push(Facts {
+    page.facts.push(DocTable {
         title: "Headers",
         rows: rows
             .map(|(name, text)| (name.to_owned(), text.to_owned()))
@@ -479,8 +480,11 @@ fn conditional_requests(docs: &DocPages<'_>) -> Option<DocPage> {
     page.notes.push("To change a record without undoing what others have written: read it, change what you got, and send the change with its `ETag` in `If-Match`. After 412, read it again and begin anew. The answer to a change has the next tag, so that several changes in a row need one read.".to_owned());
     page.notes.push("A total that is shown in a record, such as a petition's signatures, is part of it: its tag is another one after each of them. `If-Match` compares strongly, so that a tag which a proxy on the way has made weak (`W/`) never matches. What is not there is 404, whatever the condition.".to_owned());
     page.notes.push("`If-Modified-Since` does not count: links and totals change without that date, and a record may change twice in a second.".to_owned());
-    let codes = [Code::PreconditionFailed, Code::PreconditionRequired];
-    page.lists.push(Listing {
+    let codes = [
+        ErrorCode::PreconditionFailed,
+        ErrorCode::PreconditionRequired,
+    ];
+    page.lists.push(DocLinkGroup {
         title: "How it fails",
         entries: codes.map(|code| docs.entry(code.as_str())).into(),
     });
@@ -490,16 +494,16 @@ fn conditional_requests(docs: &DocPages<'_>) -> Option<DocPage> {
 /// `None` where answers are not kept.
 fn idempotency(docs: &DocPages<'_>) -> Option<DocPage> {
     docs.api.keeps_answers().then_some(())?;
-    let summary = "Whose answer was lost sends the request again with its `Idempotency-Key`, and nothing is done twice.";
+    let summary = "Whose answer was lost sends the request again with its `IdempotencyStore-Key`, and nothing is done twice.";
     let mut page = topic(IDEMPOTENCY, "Requests that come again", summary);
     let rows = [
         (
-            "`Idempotency-Key` of a `POST`",
+            "`IdempotencyStore-Key` of a `POST`",
             "A name that no other request has, such as a random UUID, in quotes or without; at most 255 characters",
         ),
         (
             "The same request again",
-            "The same answer, byte for byte, with `Idempotency-Replayed: true`",
+            "The same answer, byte for byte, with `IdempotencyStore-ReplayReport: true`",
         ),
         (
             "At the same time",
@@ -522,15 +526,18 @@ fn idempotency(docs: &DocPages<'_>) -> Option<DocPage> {
             "The API key's with which it came: another one may use the same name",
         ),
     ];
-    page.facts.push(Facts {
+    page.facts.push(DocTable {
         title: "Rules",
         rows: rows
             .map(|(name, text)| (name.to_owned(), text.to_owned()))
             .into(),
     });
     page.notes.push("Make the key before the request is sent for the first time, keep it with the request, and send both until an answer has come: after a broken connection, a timeout, or 503. `PUT` and `DELETE` need no key: done twice they come to the same.".to_owned());
-    let codes = [Code::IdempotencyKeyReused, Code::IdempotencyKeyInvalid];
-    page.lists.push(Listing {
+    let codes = [
+        ErrorCode::IdempotencyKeyReused,
+        ErrorCode::IdempotencyKeyInvalid,
+    ];
+    page.lists.push(DocLinkGroup {
         title: "How it fails",
         entries: codes.map(|code| docs.entry(code.as_str())).into(),
     });
@@ -549,12 +556,12 @@ fn relations(docs: &DocPages<'_>) -> DocPage {
          the curie of that prefix.",
         docs.api.dialect().extension_prefix()
     ));
-    if let Some((namespace, own)) = Description::new(docs.api, docs.base).own_relations() {
+    if let Some((namespace, own)) = DocumentRenderer::new(docs.api, docs.base).own_relations() {
         let entries = own
             .into_iter()
-            .map(|it| Entry::new(it.page, it.name).text(it.title))
+            .map(|it| DocReference::new(it.page, it.name).text(it.title))
             .collect();
-        page.lists.push(Listing {
+        page.lists.push(DocLinkGroup {
             title: "Own relations",
             entries,
         });
@@ -567,7 +574,7 @@ fn relations(docs: &DocPages<'_>) -> DocPage {
         .iter()
         .map(|name| docs.entry(name))
         .collect();
-    page.lists.push(Listing {
+    page.lists.push(DocLinkGroup {
         title: "Helper action functions",
         entries,
     });
@@ -579,7 +586,7 @@ fn capability(docs: &DocPages<'_>) -> DocPage {
     let title = "Capability declaration".to_owned();
     let summary =
         "What this server supports, for machines: one JSON document, readable without a key.";
-    let mut page = open("capabilities", Subject::Topic, title, summary);
+    let mut page = open("capabilities", DocSubject::Topic, title, summary);
     page.notes.push("A program reads it once and then knows which kinds, operations, fields and helpers there are. What is not in it is not supported, and is answered with `NOT_IMPLEMENTED`.".to_owned());
     page.notes
         .push(format!("Declared behaviours: {}.", behaviours(docs)));
@@ -601,7 +608,7 @@ fn capability(docs: &DocPages<'_>) -> DocPage {
         ("behaviours", "what the suite may hold the server to"),
     ];
     let rows = rows.map(|(name, text)| (format!("`{name}`"), text.to_owned()));
-    page.facts.push(Facts {
+    page.facts.push(DocTable {
         title: "Members",
         rows: rows.into(),
     });
@@ -613,17 +620,17 @@ fn capability(docs: &DocPages<'_>) -> DocPage {
     let document = capabilities(api, docs.base);
     let schema = |name: &'static str| {
         let href = api.href(docs.base, &Target::JsonSchema(name.into()));
-        Entry::new(href, format!("{name}.json"))
+        DocReference::new(href, format!("{name}.json"))
     };
     let entries = json_schema_names(api).into_iter().map(schema).collect();
-    page.lists.push(Listing {
+    page.lists.push(DocLinkGroup {
         title: "JSON Schemas",
         entries,
     });
     if let Some(openapi) = document.openapi {
-        page.lists.push(Listing {
+        page.lists.push(DocLinkGroup {
             title: "See also",
-            entries: vec![Entry::new(openapi, "OpenAPI 3.1")],
+            entries: vec![DocReference::new(openapi, "OpenAPI 3.1")],
         });
     }
     page

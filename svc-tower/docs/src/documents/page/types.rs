@@ -5,11 +5,11 @@ use std::sync::LazyLock;
 use svc_core::{
     helper::{FunctionFields, ScheduleFields},
     model::Kind,
-    read::{Json, Limits},
-    schema::{ObjectSchema, Type},
+    read::{Json, JsonLimits},
+    schema::{ObjectSchema, ValueType},
 };
 
-use super::{DocPage, DocPages, Entry, Listing, Subject, access::Access, open};
+use super::{DocLinkGroup, DocPage, DocPages, DocReference, DocSubject, access::FieldAccess, open};
 use crate::documents::{example::of_object, is_same};
 
 /// What stands in front of a type's name in the name of its page.
@@ -97,24 +97,24 @@ fn collect(table: &'static ObjectSchema, objects: &mut Vec<(String, &'static Obj
 }
 
 /// The name of the page of a type; for an array, that of its elements.
-pub(super) fn page_name(ty: &Type) -> String {
+pub(super) fn page_name(ty: &ValueType) -> String {
     let name = match ty {
-        Type::Integer => "integer",
-        Type::Float => "float",
-        Type::Amount => "number",
-        Type::Boolean => "boolean",
-        Type::Timestamp => "datetime",
-        Type::Date => "date",
-        Type::Enum(_) => "enum",
-        Type::FlexEnum(_) => "flexenum",
-        Type::Reference => "reference",
-        Type::StringMap => "map",
-        Type::Array(item) | Type::OneOrMany(item) => return page_name(item),
-        Type::Object(schema) => OBJECTS
+        ValueType::Integer => "integer",
+        ValueType::Float => "float",
+        ValueType::Amount => "number",
+        ValueType::Boolean => "boolean",
+        ValueType::Timestamp => "datetime",
+        ValueType::Date => "date",
+        ValueType::Enum(_) => "enum",
+        ValueType::FlexEnum(_) => "flexenum",
+        ValueType::Reference => "reference",
+        ValueType::StringMap => "map",
+        ValueType::Array(item) | ValueType::OneOrMany(item) => return page_name(item),
+        ValueType::Object(schema) => OBJECTS
             .iter()
             .find(|(_, known)| is_same(known, schema))
             .map_or("map", |(name, _)| name),
-        Type::String | Type::Flag => "string",
+        ValueType::String | ValueType::Flag => "string",
     };
     format!("{PREFIX}{name}")
 }
@@ -128,19 +128,19 @@ pub(super) fn names() -> impl Iterator<Item = String> {
 }
 
 /// Links to the pages of all types: the plain ones, then the objects.
-pub(super) fn lists(docs: &DocPages<'_>) -> Vec<Listing> {
-    let link = |name: &str| Entry::new(docs.href(&format!("{PREFIX}{name}")), name);
+pub(super) fn lists(docs: &DocPages<'_>) -> Vec<DocLinkGroup> {
+    let link = |name: &str| DocReference::new(docs.href(&format!("{PREFIX}{name}")), name);
     let plain = PLAIN
         .iter()
         .map(|(name, text, _)| link(name).text(*text))
         .collect();
     let objects = OBJECTS.iter().map(|(name, _)| link(name)).collect();
     vec![
-        Listing {
+        DocLinkGroup {
             title: "Plain types",
             entries: plain,
         },
-        Listing {
+        DocLinkGroup {
             title: "Objects",
             entries: objects,
         },
@@ -153,7 +153,7 @@ pub(super) fn page(docs: &DocPages<'_>, page_name: &str) -> Option<DocPage> {
     let begin = |text: &str| {
         open(
             page_name.to_owned(),
-            Subject::Type,
+            DocSubject::Type,
             format!("Type `{name}`"),
             text,
         )
@@ -162,7 +162,7 @@ pub(super) fn page(docs: &DocPages<'_>, page_name: &str) -> Option<DocPage> {
         let mut page = begin(text);
         page.notes
             .push("`[]` behind a type is an array of such values. An array is always replaced as a whole.".to_owned());
-        page.example = Json::read(example.as_bytes(), &Limits::default()).ok();
+        page.example = Json::read(example.as_bytes(), &JsonLimits::default()).ok();
         page.lists = users(docs, page_name);
         return Some(page);
     }
@@ -173,7 +173,7 @@ pub(super) fn page(docs: &DocPages<'_>, page_name: &str) -> Option<DocPage> {
     page.fields = schema
         .fields
         .iter()
-        .map(|field| docs.field(field, Access::BOTH))
+        .map(|field| docs.field(field, FieldAccess::BOTH))
         .collect();
     let mut example = of_object(schema);
     if let Some(members) = example.as_object_mut() {
@@ -185,7 +185,7 @@ pub(super) fn page(docs: &DocPages<'_>, page_name: &str) -> Option<DocPage> {
 }
 
 /// The pages of kinds and objects with fields of a type; none for a type that nearly all have.
-fn users(docs: &DocPages<'_>, name: &str) -> Vec<Listing> {
+fn users(docs: &DocPages<'_>, name: &str) -> Vec<DocLinkGroup> {
     let has = |table: &ObjectSchema| {
         table
             .fields
@@ -197,9 +197,9 @@ fn users(docs: &DocPages<'_>, name: &str) -> Vec<Listing> {
         .filter(|kind| has(kind.schema().fields))
         .map(|kind| docs.relation(kind.singular()));
     let objects = OBJECTS.iter().filter(|(_, table)| has(table));
-    let objects =
-        objects.map(|(name, _)| Entry::new(docs.href(&format!("{PREFIX}{name}")), name.as_str()));
-    let mut entries: Vec<Entry> = kinds.chain(objects).collect();
+    let objects = objects
+        .map(|(name, _)| DocReference::new(docs.href(&format!("{PREFIX}{name}")), name.as_str()));
+    let mut entries: Vec<DocReference> = kinds.chain(objects).collect();
     if has(FunctionFields::FIELDS) {
         entries.extend(
             docs.api
@@ -208,7 +208,7 @@ fn users(docs: &DocPages<'_>, name: &str) -> Vec<Listing> {
                 .map(|it| docs.relation(it.relation())),
         );
     }
-    vec![Listing {
+    vec![DocLinkGroup {
         title: "Where it is used",
         entries,
     }]

@@ -1,8 +1,8 @@
 //! The page of webhooks (HOOK-01 to HOOK-16).
 
-use svc_core::error::Code;
+use svc_core::error::ErrorCode;
 
-use super::{DocPage, DocPages, Facts, Listing, Subject, open};
+use super::{DocLinkGroup, DocPage, DocPages, DocSubject, DocTable, open};
 
 /// The relation that leads to the webhooks, without prefix.
 pub(super) const WEBHOOKS: &str = "webhooks";
@@ -21,13 +21,18 @@ pub(super) fn page(docs: &DocPages<'_>, name: &str) -> Option<DocPage> {
         }
         _ => "Receivers that are told what was created, changed and deleted.",
     };
-    let mut page = open(name, Subject::Link, api.dialect().relation(name), summary);
+    let mut page = open(
+        name,
+        DocSubject::Link,
+        api.dialect().relation(name),
+        summary,
+    );
     if !api.has_webhooks() {
         page.notes.push("This server has no webhooks.".to_owned());
         return Some(page);
     }
     if name != WEBHOOKS {
-        page.lists.push(Listing {
+        page.lists.push(DocLinkGroup {
             title: "See",
             entries: vec![docs.relation(WEBHOOKS)],
         });
@@ -103,19 +108,19 @@ pub(super) fn page(docs: &DocPages<'_>, name: &str) -> Option<DocPage> {
     let rows = rows
         .map(|(name, text)| (format!("`{name}`"), text.to_owned()))
         .into();
-    page.facts.push(Facts {
+    page.facts.push(DocTable {
         title: "A webhook",
         rows,
     });
     page.requests = docs.examples().of_webhooks();
     let codes = [
-        Code::FieldRequired,
-        Code::FieldInvalid,
-        Code::PropertyUnknown,
-        Code::CursorInvalid,
-        Code::KeyNotAllowed,
+        ErrorCode::FieldRequired,
+        ErrorCode::FieldInvalid,
+        ErrorCode::PropertyUnknown,
+        ErrorCode::CursorInvalid,
+        ErrorCode::KeyNotAllowed,
     ];
-    page.lists.push(Listing {
+    page.lists.push(DocLinkGroup {
         title: "How it fails",
         entries: codes.map(|code| docs.entry(code.as_str())).into(),
     });

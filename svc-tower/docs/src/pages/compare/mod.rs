@@ -4,26 +4,26 @@
 use maud::{Markup, html};
 use svc_core::link::Target;
 
-use super::files::{Files, Source};
-use crate::media::Media;
+use super::files::{Files, StaticFile};
+use crate::media::MediaType;
 
 /// The files of the page, which lie among those of the explorer and use some of them.
-pub(super) const FILES: &[Source] = &[
-    ("compare.css", Media::Css, include_str!("compare.css")),
-    ("compare.js", Media::Script, include_str!("compare.js")),
+pub(super) const FILES: &[StaticFile] = &[
+    ("compare.css", MediaType::Css, include_str!("compare.css")),
+    ("compare.js", MediaType::Script, include_str!("compare.js")),
     (
         "compare_diff.js",
-        Media::Script,
+        MediaType::Script,
         include_str!("compare_diff.js"),
     ),
     (
         "compare_read.js",
-        Media::Script,
+        MediaType::Script,
         include_str!("compare_read.js"),
     ),
     (
         "compare_view.js",
-        Media::Script,
+        MediaType::Script,
         include_str!("compare_view.js"),
     ),
 ];

@@ -3,7 +3,7 @@
 
 use svc_core::{helper::HelperName, model::Kind};
 
-use crate::documents::graph::{Graph, HelperNode, Line};
+use crate::documents::graph::{Graph, GraphEdge, HelperNode};
 
 /// The width of the picture.
 pub(super) const WIDTH: i32 = 1120;
@@ -24,7 +24,7 @@ const APART: i32 = 7;
 const HEAD: i32 = 8;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Column {
+pub(super) enum DiagramColumn {
     FarLeft,
     Left,
     Middle,
@@ -33,39 +33,39 @@ pub(super) enum Column {
 }
 
 /// The cell of each kind. One that is missing here gets one in a row below.
-const CELLS: &[(Kind, Column, i32)] = &[
-    (Kind::Person, Column::Middle, HOME),
-    (Kind::Petition, Column::FarLeft, 1),
-    (Kind::Signature, Column::Left, 1),
-    (Kind::AdvocacyCampaign, Column::FarLeft, 2),
-    (Kind::Outreach, Column::Left, 2),
-    (Kind::Event, Column::FarLeft, 3),
-    (Kind::Attendance, Column::Left, 3),
-    (Kind::FundraisingPage, Column::FarLeft, 4),
-    (Kind::Donation, Column::Left, 4),
-    (Kind::Form, Column::FarLeft, 5),
-    (Kind::Submission, Column::Left, 5),
-    (Kind::SharePage, Column::Right, 1),
-    (Kind::Message, Column::FarRight, 1),
-    (Kind::Item, Column::Right, 2),
-    (Kind::List, Column::FarRight, 2),
-    (Kind::Tagging, Column::Right, 3),
-    (Kind::Tag, Column::FarRight, 3),
-    (Kind::Canvass, Column::Right, 4),
-    (Kind::Answer, Column::Right, 5),
-    (Kind::Question, Column::FarRight, 5),
-    (Kind::Query, Column::Middle, 5),
+const CELLS: &[(Kind, DiagramColumn, i32)] = &[
+    (Kind::Person, DiagramColumn::Middle, HOME),
+    (Kind::Petition, DiagramColumn::FarLeft, 1),
+    (Kind::Signature, DiagramColumn::Left, 1),
+    (Kind::AdvocacyCampaign, DiagramColumn::FarLeft, 2),
+    (Kind::Outreach, DiagramColumn::Left, 2),
+    (Kind::Event, DiagramColumn::FarLeft, 3),
+    (Kind::Attendance, DiagramColumn::Left, 3),
+    (Kind::FundraisingPage, DiagramColumn::FarLeft, 4),
+    (Kind::Donation, DiagramColumn::Left, 4),
+    (Kind::Form, DiagramColumn::FarLeft, 5),
+    (Kind::Submission, DiagramColumn::Left, 5),
+    (Kind::SharePage, DiagramColumn::Right, 1),
+    (Kind::Message, DiagramColumn::FarRight, 1),
+    (Kind::Item, DiagramColumn::Right, 2),
+    (Kind::List, DiagramColumn::FarRight, 2),
+    (Kind::Tagging, DiagramColumn::Right, 3),
+    (Kind::Tag, DiagramColumn::FarRight, 3),
+    (Kind::Canvass, DiagramColumn::Right, 4),
+    (Kind::Answer, DiagramColumn::Right, 5),
+    (Kind::Question, DiagramColumn::FarRight, 5),
+    (Kind::Query, DiagramColumn::Middle, 5),
 ];
 
 /// The cells of a row for kinds that have none above.
-const MORE: [Column; 4] = [
-    Column::FarLeft,
-    Column::Left,
-    Column::Right,
-    Column::FarRight,
+const MORE: [DiagramColumn; 4] = [
+    DiagramColumn::FarLeft,
+    DiagramColumn::Left,
+    DiagramColumn::Right,
+    DiagramColumn::FarRight,
 ];
 
-impl Column {
+impl DiagramColumn {
     const fn middle(self) -> i32 {
         match self {
             Self::FarLeft => 92,
@@ -99,7 +99,7 @@ impl Column {
 
 /// A rectangle, by its middle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Area {
+pub(super) struct Rect {
     pub(super) x: i32,
     pub(super) y: i32,
     pub(super) half_width: i32,
@@ -108,13 +108,13 @@ pub(super) struct Area {
 
 /// A way through the picture.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Way {
+pub(super) struct DiagramPath {
     pub(super) start: (i32, i32),
-    pub(super) steps: Vec<Step>,
+    pub(super) steps: Vec<DiagramSegment>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum DiagramSegment {
     Straight((i32, i32)),
     /// With two points that pull at it.
     Curve((i32, i32), (i32, i32), (i32, i32)),
@@ -123,15 +123,15 @@ pub(super) enum Step {
 /// A way that ends in the head of an arrow; these are its three corners, the tip first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Arrow {
-    pub(super) way: Way,
+    pub(super) way: DiagramPath,
     pub(super) head: [(i32, i32); 3],
 }
 
-impl Way {
+impl DiagramPath {
     fn straight(start: (i32, i32), end: (i32, i32)) -> Self {
         Self {
             start,
-            steps: vec![Step::Straight(end)],
+            steps: vec![DiagramSegment::Straight(end)],
         }
     }
 
@@ -140,18 +140,22 @@ impl Way {
         let halfway = i32::midpoint(start.0, end.0);
         Self {
             start,
-            steps: vec![Step::Curve((halfway, start.1), (halfway, end.1), end)],
+            steps: vec![DiagramSegment::Curve(
+                (halfway, start.1),
+                (halfway, end.1),
+                end,
+            )],
         }
     }
 }
 
 /// The places of all kinds.
 #[derive(Debug)]
-pub(super) struct Layout {
-    cells: Vec<(Kind, Column, i32)>,
+pub(super) struct DiagramLayout {
+    cells: Vec<(Kind, DiagramColumn, i32)>,
 }
 
-impl Layout {
+impl DiagramLayout {
     pub(super) fn new(graph: &Graph) -> Self {
         let mut cells = Vec::new();
         let mut more = (HOME + 3..).flat_map(|row| MORE.map(|column| (column, row)));
@@ -175,16 +179,18 @@ impl Layout {
         ) + 80
     }
 
-    fn cell(&self, kind: Kind) -> (Column, i32) {
+    fn cell(&self, kind: Kind) -> (DiagramColumn, i32) {
         let known = self.cells.iter().find(|(known, ..)| *known == kind);
-        known.map_or((Column::Middle, HOME), |(_, column, row)| (*column, *row))
+        known.map_or((DiagramColumn::Middle, HOME), |(_, column, row)| {
+            (*column, *row)
+        })
     }
 
     /// Where a kind lies.
-    pub(super) fn area(&self, kind: Kind) -> Area {
+    pub(super) fn area(&self, kind: Kind) -> Rect {
         let (column, row) = self.cell(kind);
         let half_height = if kind == Kind::Person { REACH } else { HALF };
-        Area {
+        Rect {
             x: column.middle(),
             y: level(row),
             half_width: column.half(),
@@ -194,17 +200,17 @@ impl Layout {
 
     /// Where a helper lies: in the gap outside what it records, or above it where that is in the
     /// middle.
-    pub(super) fn helper_area(&self, helper: HelperName) -> Area {
+    pub(super) fn helper_area(&self, helper: HelperName) -> Rect {
         let (column, row) = self.cell(helper.records());
         // The longer part of the gap is on the side of the arrow.
         let (x, y) = match column {
-            Column::FarLeft => (252, level(row) - APART - 1),
-            Column::Left => (244, level(row) - APART - 1),
-            Column::Middle => (column.middle(), 44),
-            Column::Right => (WIDTH - 244, level(row) - APART - 1),
-            Column::FarRight => (WIDTH - 252, level(row) - APART - 1),
+            DiagramColumn::FarLeft => (252, level(row) - APART - 1),
+            DiagramColumn::Left => (244, level(row) - APART - 1),
+            DiagramColumn::Middle => (column.middle(), 44),
+            DiagramColumn::Right => (WIDTH - 244, level(row) - APART - 1),
+            DiagramColumn::FarRight => (WIDTH - 252, level(row) - APART - 1),
         };
-        Area {
+        Rect {
             x,
             y,
             half_width: 64,
@@ -213,7 +219,7 @@ impl Layout {
     }
 
     /// The way of the links between two kinds. `is_helped`: a helper has a way beside it.
-    pub(super) fn way(&self, line: &Line, is_helped: bool) -> Way {
+    pub(super) fn way(&self, line: &GraphEdge, is_helped: bool) -> DiagramPath {
         let [one, other] = line.ends;
         let apart = if is_helped { APART } else { 0 };
         match (one == Kind::Person, other == Kind::Person) {
@@ -224,13 +230,13 @@ impl Layout {
         }
     }
 
-    fn to_itself(&self) -> Way {
+    fn to_itself(&self) -> DiagramPath {
         let person = self.area(Kind::Person);
         let (right, bottom) = (person.x + person.half_width, person.y + person.half_height);
         let end = (right, bottom - 34);
-        Way {
+        DiagramPath {
             start: (right - 28, bottom),
-            steps: vec![Step::Curve(
+            steps: vec![DiagramSegment::Curve(
                 (right - 26, bottom + 34),
                 (right + 24, bottom + 6),
                 end,
@@ -238,54 +244,54 @@ impl Layout {
         }
     }
 
-    fn to_person(&self, kind: Kind, apart: i32) -> Way {
+    fn to_person(&self, kind: Kind, apart: i32) -> DiagramPath {
         let (column, row) = self.cell(kind);
         let (area, person, inward) = (self.area(kind), self.area(Kind::Person), column.inward());
-        if column == Column::Middle {
-            return Way::straight(
+        if column == DiagramColumn::Middle {
+            return DiagramPath::straight(
                 (area.x, area.y - area.half_height),
                 (person.x, person.y + person.half_height),
             );
         }
         if !column.is_outside() {
             let start = (area.x + inward * area.half_width, area.y + apart);
-            return Way::sideways(start, (side(person, inward), port(area.y) + apart));
+            return DiagramPath::sideways(start, (side(person, inward), port(area.y) + apart));
         }
         // Over what lies between, in the lane above its row.
         let lane = level(row) - ROW / 2;
         let (turn, nearer) = (
             area.x + inward * 24,
             if inward > 0 {
-                Column::Left
+                DiagramColumn::Left
             } else {
-                Column::Right
+                DiagramColumn::Right
             },
         );
         let beside = (nearer.middle() + inward * nearer.half(), lane);
-        let mut way = Way::sideways(beside, (side(person, inward), port(lane)));
-        way.steps.insert(0, Step::Straight(beside));
+        let mut way = DiagramPath::sideways(beside, (side(person, inward), port(lane)));
+        way.steps.insert(0, DiagramSegment::Straight(beside));
         way.steps.insert(
             0,
-            Step::Curve(
+            DiagramSegment::Curve(
                 (area.x, lane + 6),
                 (area.x + inward * 6, lane),
                 (turn, lane),
             ),
         );
-        Way {
+        DiagramPath {
             start: (area.x, area.y - area.half_height),
             ..way
         }
     }
 
-    fn between(&self, one: Kind, other: Kind, apart: i32) -> Way {
+    fn between(&self, one: Kind, other: Kind, apart: i32) -> DiagramPath {
         let ((column, row), (other_column, other_row)) = (self.cell(one), self.cell(other));
         let (area, to) = (self.area(one), self.area(other));
         let is_side_by_side = column.inward() == other_column.inward() && column != other_column;
         if row == other_row
             && is_side_by_side
-            && column != Column::Middle
-            && other_column != Column::Middle
+            && column != DiagramColumn::Middle
+            && other_column != DiagramColumn::Middle
         {
             let (left, right) = if area.x < to.x {
                 (area, to)
@@ -294,7 +300,7 @@ impl Layout {
             };
             // Below the helper, which is as high as a line of text.
             let y = area.y + if apart > 0 { 12 } else { 0 };
-            return Way::straight(
+            return DiagramPath::straight(
                 (left.x + left.half_width, y),
                 (right.x - right.half_width, y),
             );
@@ -305,7 +311,7 @@ impl Layout {
             (to, area)
         };
         if column == other_column && row.abs_diff(other_row) == 1 {
-            return Way::straight(
+            return DiagramPath::straight(
                 (upper.x, upper.y + upper.half_height),
                 (lower.x, lower.y - lower.half_height),
             );
@@ -316,14 +322,14 @@ impl Layout {
             (area.x, area.y + area.half_height),
             (to.x, to.y + to.half_height),
         );
-        Way {
+        DiagramPath {
             start,
-            steps: vec![Step::Curve((start.0, deep), (end.0, deep), end)],
+            steps: vec![DiagramSegment::Curve((start.0, deep), (end.0, deep), end)],
         }
     }
 
     /// From the kind that a helper belongs to, up to it; none for one that lies beside nothing.
-    pub(super) fn stem(&self, helper: HelperName) -> Option<Way> {
+    pub(super) fn stem(&self, helper: HelperName) -> Option<DiagramPath> {
         let container = helper
             .container()
             .filter(|container| *container != helper.records())?;
@@ -331,7 +337,7 @@ impl Layout {
         let (area, of) = (self.helper_area(helper), self.area(container));
         column.is_outside().then(|| {
             let inward = column.inward();
-            Way::straight(
+            DiagramPath::straight(
                 (of.x + inward * of.half_width, area.y),
                 (area.x - inward * area.half_width, area.y),
             )
@@ -350,9 +356,10 @@ impl Layout {
         let (from, records) = (self.helper_area(helper), helper.records());
         let (column, _) = self.cell(records);
         let (area, person) = (self.area(records), self.area(Kind::Person));
-        if column == Column::Middle {
+        if column == DiagramColumn::Middle {
             let tip = (area.x, area.y - area.half_height);
-            let way = Way::straight((from.x, from.y + from.half_height), (tip.0, tip.1 - HEAD));
+            let way =
+                DiagramPath::straight((from.x, from.y + from.half_height), (tip.0, tip.1 - HEAD));
             return (kind == records).then_some(Arrow {
                 way,
                 head: [tip, (tip.0 - 4, tip.1 - HEAD), (tip.0 + 4, tip.1 - HEAD)],
@@ -367,16 +374,24 @@ impl Layout {
         if kind == records {
             let tip = (area.x - towards * area.half_width, from.y);
             let start = (from.x + towards * from.half_width, from.y);
-            return Some(level_arrow(tip, towards, |end| Way::straight(start, end)));
+            return Some(level_arrow(tip, towards, |end| {
+                DiagramPath::straight(start, end)
+            }));
         }
         let start = (area.x + towards * area.half_width, area.y - APART);
         let tip = (side(person, towards), port(area.y) - APART);
-        Some(level_arrow(tip, towards, |end| Way::sideways(start, end)))
+        Some(level_arrow(tip, towards, |end| {
+            DiagramPath::sideways(start, end)
+        }))
     }
 }
 
 /// An arrow that comes in level.
-fn level_arrow(tip: (i32, i32), towards: i32, way: impl FnOnce((i32, i32)) -> Way) -> Arrow {
+fn level_arrow(
+    tip: (i32, i32),
+    towards: i32,
+    way: impl FnOnce((i32, i32)) -> DiagramPath,
+) -> Arrow {
     let back = tip.0 - towards * HEAD;
     Arrow {
         way: way((back, tip.1)),
@@ -390,7 +405,7 @@ const fn level(row: i32) -> i32 {
 }
 
 /// The side of persons that something comes to.
-const fn side(person: Area, inward: i32) -> i32 {
+const fn side(person: Rect, inward: i32) -> i32 {
     person.x - inward * person.half_width
 }
 

@@ -8,19 +8,19 @@ use std::fmt::Write as _;
 use maud::{Markup, html};
 use svc_core::{api::Api, link::Target, model::Kind};
 
-use self::layout::{Area, Arrow, Layout, Step, WIDTH, Way};
-use crate::documents::graph::{Graph, HelperNode, KindNode, Line, in_words};
+use self::layout::{Arrow, DiagramLayout, DiagramPath, DiagramSegment, Rect, WIDTH};
+use crate::documents::graph::{Graph, GraphEdge, HelperNode, KindNode, in_words};
 
 /// The looks of the map, in pages and in the explorer.
 pub(super) const STYLE: &str = include_str!("map.css");
 
 /// Where links lead.
-type Href<'a> = &'a dyn Fn(&Target) -> String;
+type HrefFn<'a> = &'a dyn Fn(&Target) -> String;
 
 /// The map with its legend, in a box that scrolls where the window is narrow.
 ///
 /// `words` is the address of the page that says the same in words, where this is another one.
-pub(super) fn figure(api: &Api, href: Href<'_>, words: Option<String>) -> Markup {
+pub(super) fn figure(api: &Api, href: HrefFn<'_>, words: Option<String>) -> Markup {
     let graph = Graph::new(api);
     html! {
         figure class="map" {
@@ -32,7 +32,7 @@ pub(super) fn figure(api: &Api, href: Href<'_>, words: Option<String>) -> Markup
 }
 
 /// The map by itself, for scripts: nodes and lines say what they stand for.
-pub(super) fn file(api: &Api, href: Href<'_>) -> String {
+pub(super) fn file(api: &Api, href: HrefFn<'_>) -> String {
     picture(api, &Graph::new(api), href, true).into_string()
 }
 
@@ -55,8 +55,8 @@ fn legend(is_partial: bool) -> Markup {
     }
 }
 
-fn picture(api: &Api, graph: &Graph, href: Href<'_>, is_for_scripts: bool) -> Markup {
-    let layout = Layout::new(graph);
+fn picture(api: &Api, graph: &Graph, href: HrefFn<'_>, is_for_scripts: bool) -> Markup {
+    let layout = DiagramLayout::new(graph);
     let view = format!("0 0 {WIDTH} {}", layout.height());
     let relation = |name: &str| is_for_scripts.then(|| api.dialect().relation(name));
     let page = |name: &'static str| href(&Target::DocsPage(name.into()));
@@ -87,7 +87,7 @@ fn picture(api: &Api, graph: &Graph, href: Href<'_>, is_for_scripts: bool) -> Ma
 }
 
 /// Whether a helper goes the way of a line, from the one kind to the other.
-fn is_helped(graph: &Graph, line: &Line) -> bool {
+fn is_helped(graph: &Graph, line: &GraphEdge) -> bool {
     let goes_along = |node: &HelperNode| {
         let of = node
             .helper
@@ -112,8 +112,8 @@ fn absent(name: &str, is_declared: bool) -> Option<String> {
     (!is_declared).then(|| format!("{}: not on this server", in_words(name)))
 }
 
-fn label(area: Area, round: i32, name: &str) -> Markup {
-    let Area {
+fn label(area: Rect, round: i32, name: &str) -> Markup {
+    let Rect {
         x,
         y,
         half_width,
@@ -135,7 +135,7 @@ struct Stroke {
 
 /// All lines and arrows; for scripts each by itself with what it stands for, else those of one look
 /// in one.
-fn strokes(layout: &Layout, graph: &Graph, is_for_scripts: bool) -> Vec<Stroke> {
+fn strokes(layout: &DiagramLayout, graph: &Graph, is_for_scripts: bool) -> Vec<Stroke> {
     let lines = graph.lines.iter().map(|line| {
         let links = line
             .links
@@ -199,12 +199,12 @@ fn strokes(layout: &Layout, graph: &Graph, is_for_scripts: bool) -> Vec<Stroke> 
 }
 
 /// A way as SVG writes it.
-fn written(way: &Way) -> String {
+fn written(way: &DiagramPath) -> String {
     let mut out = format!("M{} {}", way.start.0, way.start.1);
     for step in &way.steps {
         let _ = match step {
-            Step::Straight(to) => write!(out, "L{} {}", to.0, to.1),
-            Step::Curve(from, by, to) => write!(
+            DiagramSegment::Straight(to) => write!(out, "L{} {}", to.0, to.1),
+            DiagramSegment::Curve(from, by, to) => write!(
                 out,
                 "C{} {} {} {} {} {}",
                 from.0, from.1, by.0, by.1, to.0, to.1

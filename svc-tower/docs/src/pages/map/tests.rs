@@ -7,9 +7,9 @@ use svc_store::memory::MemoryStore;
 
 use super::{
     file, is_helped,
-    layout::{Area, Layout, Step, WIDTH, Way},
+    layout::{DiagramLayout, DiagramPath, DiagramSegment, Rect, WIDTH},
 };
-use crate::documents::graph::{Graph, Line, in_words};
+use crate::documents::graph::{Graph, GraphEdge, in_words};
 
 /// A server that has all but these.
 fn api(without: &[&str]) -> Api {
@@ -45,7 +45,7 @@ fn attribute<'t>(tag: &'t str, name: &str) -> Option<&'t str> {
 
 /// Everything that has a label, with the most that a label takes: letters are at most so wide in
 /// the fonts of systems, in hundredths of the picture's units.
-fn labelled(graph: &Graph, layout: &Layout) -> Vec<(String, Area, usize)> {
+fn labelled(graph: &Graph, layout: &DiagramLayout) -> Vec<(String, Rect, usize)> {
     let kinds = graph.kinds.iter().map(|node| {
         let letter = if node.kind == Kind::Person {
             18 * 66
@@ -68,20 +68,20 @@ fn labelled(graph: &Graph, layout: &Layout) -> Vec<(String, Area, usize)> {
     kinds.chain(helpers).collect()
 }
 
-fn touches(one: Area, other: Area) -> bool {
+fn touches(one: Rect, other: Rect) -> bool {
     (one.x - other.x).abs() < one.half_width + other.half_width
         && (one.y - other.y).abs() < one.half_height + other.half_height
 }
 
 /// Points along a way.
-fn points(way: &Way) -> Vec<(f64, f64)> {
+fn points(way: &DiagramPath) -> Vec<(f64, f64)> {
     let point = |(x, y): (i32, i32)| (f64::from(x), f64::from(y));
     let mut from = point(way.start);
     let mut points = vec![from];
     for step in &way.steps {
         let (a, b, to) = match step {
-            Step::Straight(to) => (from, point(*to), point(*to)),
-            Step::Curve(a, b, to) => (point(*a), point(*b), point(*to)),
+            DiagramSegment::Straight(to) => (from, point(*to), point(*to)),
+            DiagramSegment::Curve(a, b, to) => (point(*a), point(*b), point(*to)),
         };
         for part in 1..=50 {
             let t = f64::from(part) / 50.0;
@@ -97,7 +97,7 @@ fn points(way: &Way) -> Vec<(f64, f64)> {
 }
 
 /// Whether a way leads through an area, its rim apart.
-fn passes(way: &Way, area: Area) -> bool {
+fn passes(way: &DiagramPath, area: Rect) -> bool {
     points(way).into_iter().any(|(x, y)| {
         (x - f64::from(area.x)).abs() < f64::from(area.half_width) - 1.0
             && (y - f64::from(area.y)).abs() < f64::from(area.half_height) - 1.0
@@ -105,7 +105,7 @@ fn passes(way: &Way, area: Area) -> bool {
 }
 
 /// How often the ways of two lines cross.
-fn crossings(one: &Way, other: &Way) -> usize {
+fn crossings(one: &DiagramPath, other: &DiagramPath) -> usize {
     let turn = |a: (f64, f64), b: (f64, f64), c: (f64, f64)| {
         (b.0 - a.0) * (c.1 - a.1) - (b.1 - a.1) * (c.0 - a.0)
     };
@@ -122,11 +122,11 @@ fn crossings(one: &Way, other: &Way) -> usize {
 #[test]
 fn ent_22_every_kind_and_helper_has_a_place_of_its_own_and_its_label_fits() {
     let graph = Graph::new(&api(&[]));
-    let layout = Layout::new(&graph);
+    let layout = DiagramLayout::new(&graph);
     let all = labelled(&graph, &layout);
     assert_eq!(all.len(), Kind::ALL.len() + HelperName::ALL.len());
     for (place, (name, area, letter)) in all.iter().enumerate() {
-        let Area {
+        let Rect {
             x,
             y,
             half_width,
@@ -153,8 +153,8 @@ fn ent_22_every_kind_and_helper_has_a_place_of_its_own_and_its_label_fits() {
 #[test]
 fn ent_22_no_line_leads_through_a_label_and_few_cross() {
     let graph = Graph::new(&api(&[]));
-    let layout = Layout::new(&graph);
-    let way = |line: &Line| layout.way(line, is_helped(&graph, line));
+    let layout = DiagramLayout::new(&graph);
+    let way = |line: &GraphEdge| layout.way(line, is_helped(&graph, line));
     for line in &graph.lines {
         for (name, area, _) in labelled(&graph, &layout) {
             assert!(

@@ -5,7 +5,7 @@ use svc_core::{
     auth::Operation,
     model::Kind,
     read::{Json, Object},
-    schema::{Field, Mode},
+    schema::{FieldMode, FieldSpec},
 };
 
 use crate::documents::support::{
@@ -72,7 +72,7 @@ fn with_links(mut body: Object, ground: &Ground) -> Object {
 
 /// A valid body with one thing wrong in one place, and where that is.
 fn one_fault(dice: &mut Dice, kind: Kind) -> (Object, String) {
-    let fields: Vec<&Field> = kind
+    let fields: Vec<&FieldSpec> = kind
         .schema()
         .fields
         .fields
@@ -83,7 +83,7 @@ fn one_fault(dice: &mut Dice, kind: Kind) -> (Object, String) {
         let mut made = generate::body(dice, kind);
         let field = fields[dice.below(fields.len())];
         let mut paths = Vec::new();
-        if field.mode == Mode::Required && dice.once_in(4) {
+        if field.mode == FieldMode::Required && dice.once_in(4) {
             made.remove(field.name);
             paths.push(field.name.to_owned());
         } else {
@@ -130,7 +130,13 @@ fn err_39_a_valid_body_is_valid_by_its_schema_and_is_taken() {
 fn err_39_a_body_with_one_fault_is_invalid_by_its_schema_and_gets_400() {
     let server = Server::with(|api| api);
     for (kind, ground) in grounds(&server) {
-        if kind.schema().fields.fields.iter().all(Field::is_computed) {
+        if kind
+            .schema()
+            .fields
+            .fields
+            .iter()
+            .all(FieldSpec::is_computed)
+        {
             continue;
         }
         let create = validator_of(&server.api, kind.singular(), ".create");
@@ -171,7 +177,7 @@ fn cru_17_a_change_is_valid_by_its_schema_as_it_is_taken() {
             let mut change = generate::body(&mut dice, kind);
             for field in kind.schema().fields.fields {
                 // Whether a question needs its responses depends on its type (RES-question-07).
-                let is_free = field.mode != Mode::Required && field.name != "responses";
+                let is_free = field.mode != FieldMode::Required && field.name != "responses";
                 if is_free && !field.is_computed() && dice.once_in(5) {
                     change.insert(field.name, Json::Null);
                 }

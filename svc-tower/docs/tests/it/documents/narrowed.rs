@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use serde_json::{Value, json};
 use svc_core::{
-    api::Exposure,
+    api::ResourceConfig,
     field, fields,
     helper::{PersonSignup, RecordAttendance},
     model::{Attendance, Event, Person, attendance, event, person},
@@ -21,7 +21,7 @@ use crate::documents::{faults, validator, validator_of};
 
 fn server() -> Server {
     let store = Arc::new(Memory::default());
-    let people = |x: Exposure<Person, Memory>| {
+    let people = |x: ResourceConfig<Person, Memory>| {
         x.list()
             .get()
             .create()
@@ -37,7 +37,7 @@ fn server() -> Server {
             .longest(field!(person::email_addresses::address), 200)
             .without_link(person::link::modified_by)
     };
-    let events = |x: Exposure<Event, Memory>| {
+    let events = |x: ResourceConfig<Event, Memory>| {
         x.list()
             .get()
             .create()
@@ -50,7 +50,7 @@ fn server() -> Server {
             .without_link(event::link::organizer)
             .without_link(event::link::modified_by)
     };
-    let attendances = |x: Exposure<Attendance, Memory>| {
+    let attendances = |x: ResourceConfig<Attendance, Memory>| {
         x.under::<Event>()
             .get()
             .create()

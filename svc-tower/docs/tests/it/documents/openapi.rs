@@ -4,7 +4,7 @@
 use http_body_util::{BodyExt, Empty};
 use serde_json::{Value, json};
 use svc_core::{
-    api::{ErrorBodies, OwnRelations, PatchMethod, ResponseStyle},
+    api::{ErrorBodies, PatchMethod, ResponseStyle, VendorRelations},
     link::{Dialect, ShareNames, Target},
     model::{Kind, Person, Tag},
 };
@@ -226,7 +226,7 @@ fn cap_06_restricted_fields_are_left_out() {
             x.readable(svc_core::fields!(person::{given_name, family_name}))
                 .writable(svc_core::writable!(person::{given_name}))
         })
-        .resource::<Tag, _>(store, svc_core::api::Exposure::list)
+        .resource::<Tag, _>(store, svc_core::api::ResourceConfig::list)
         .build()
         .expect("an API");
     let person = json_schema(&api, api.base(), "person").expect("a document");
@@ -358,7 +358,7 @@ fn und_40_the_declaration_leads_to_every_document() {
 
 #[test]
 fn ent_27_the_page_of_relations_has_those_of_the_vendor() {
-    let own = OwnRelations::new("https://crm.example.org/relations/");
+    let own = VendorRelations::new("https://crm.example.org/relations/");
     let server = Server::with(|api| {
         api.own_relations(own.link("shop", "https://crm.example.org/shop", "Shop"))
     });

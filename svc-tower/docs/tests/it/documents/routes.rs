@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use http::Method;
 use svc_core::{
     helper::HelperName,
-    link::{Address, Scope, Target},
+    link::{RecordAddress, Scope, Target},
     model::Kind,
-    operation::Key,
+    operation::KeyRequirement,
     schema::LinkTarget,
     value::Id,
 };
@@ -36,7 +36,7 @@ fn targets() -> Vec<Target> {
     for &kind in Kind::ALL {
         let schema = kind.schema();
         let parent = schema.home.map(|_| id("p1"));
-        let address = Address::new(kind, id("r1"), parent);
+        let address = RecordAddress::new(kind, id("r1"), parent);
         targets.push(Target::Record(address.clone()));
         if schema.has_collection() {
             targets.push(Target::Collection {
@@ -141,8 +141,8 @@ fn und_35_the_document_has_every_route_and_no_other() {
                     .get("security")
                     .map(|all| all.as_array().map_or(0, Vec::len));
                 let expected = match offered.key() {
-                    Key::NotNeeded => Some(0),
-                    Key::Optional => Some(2),
+                    KeyRequirement::NotNeeded => Some(0),
+                    KeyRequirement::Optional => Some(2),
                     _ => None,
                 };
                 assert_eq!(security, expected, "{method} {path}");

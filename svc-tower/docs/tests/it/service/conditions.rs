@@ -80,7 +80,7 @@ async fn etg_02_a_page_is_sent_once_to_who_keeps_it() {
 async fn etg_05_conditions_are_documented() {
     let memory = Memory::new();
     let api = api(&memory)
-        .conditional_requests(svc_core::api::IfMatch::Required)
+        .conditional_requests(svc_core::api::IfMatchPolicy::Required)
         .build()
         .unwrap();
     let service = served(api);

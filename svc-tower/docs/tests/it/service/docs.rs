@@ -3,10 +3,10 @@ use std::collections::BTreeSet;
 
 use http::StatusCode;
 use svc_core::{
-    Code,
+    ErrorCode,
     link::Dialect,
     model::Kind,
-    schema::{ObjectSchema, Type},
+    schema::{ObjectSchema, ValueType},
 };
 use svc_docs::documents::DocPages;
 use svc_tower::SvcService;
@@ -85,7 +85,7 @@ async fn ent_22_matching_capabilities_and_limits_are_published() {
         "UND-17, UND-43"
     );
     let errors = page(&service, "/docs/v1/error").await;
-    for code in Code::ALL {
+    for code in ErrorCode::ALL {
         assert!(errors.contains(&format!("\"/docs/v1/{code}\"")), "{code}");
     }
 }
@@ -245,7 +245,7 @@ async fn assert_fields(service: &SvcService, path: &str, schema: &'static Object
             panic!("{path}: {} is not on the page", field.name);
         };
         let row = row.split_once("</tr>").unwrap().0;
-        if let Type::Enum(values) | Type::FlexEnum(values) = field.ty {
+        if let ValueType::Enum(values) | ValueType::FlexEnum(values) = field.ty {
             assert!(
                 values
                     .iter()
@@ -312,7 +312,7 @@ async fn hal_18_helpers_show_their_bodies() {
 #[tokio::test]
 async fn ent_22_each_error_code_has_a_page() {
     let service = service();
-    for code in Code::ALL {
+    for code in ErrorCode::ALL {
         let page = page(&service, &format!("/docs/v1/{code}")).await;
         let row = |name: &str| page.contains(&format!("<tr><th scope=\"row\">{name}</th><td>"));
         assert!(

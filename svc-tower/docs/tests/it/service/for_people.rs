@@ -1,7 +1,7 @@
 //! What browsers get where programs get HAL: the entry point, and where there is nothing (F14 of
 //! the pages).
 use http::StatusCode;
-use svc_core::{api::IfMatch, link::Dialect};
+use svc_core::{api::IfMatchPolicy, link::Dialect};
 use svc_tower::SvcService;
 
 use crate::service::{
@@ -99,7 +99,7 @@ async fn f14_the_entry_point_is_a_page_for_browsers_and_hal_for_everybody_else()
 #[tokio::test]
 async fn f14_the_tags_of_both_forms_are_never_taken_for_each_other() {
     let conditional = api(&Memory::new())
-        .conditional_requests(IfMatch::Optional)
+        .conditional_requests(IfMatchPolicy::Optional)
         .build()
         .unwrap();
     let service = crate::service::served(conditional);

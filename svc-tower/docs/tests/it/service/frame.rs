@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use http::StatusCode;
 use serde_json::Value;
-use svc_core::{Code, model::Kind};
-use svc_docs::documents::{DocPages, Subject};
+use svc_core::{ErrorCode, model::Kind};
+use svc_docs::documents::{DocPages, DocSubject};
 use svc_tower::SvcService;
 
 use crate::service::client::{exchange, service, without_key};
@@ -61,7 +61,7 @@ async fn point_2_every_page_leads_to_kinds_helpers_guides_and_errors() {
                 "{path}: {name}"
             );
         }
-        for code in Code::ALL {
+        for code in ErrorCode::ALL {
             assert!(
                 pages.contains(&format!("href=\"/docs/v1/{code}\"")),
                 "{path}: {code}"
@@ -175,7 +175,7 @@ async fn point_2_every_request_has_its_sample_its_errors_and_a_way_to_try_it() {
             }
             // Whatever needs a key can be refused for it.
             assert_eq!(
-                request.refusals.contains(&Code::KeyInvalid),
+                request.refusals.contains(&ErrorCode::KeyInvalid),
                 request.key_header.is_some(),
                 "{name} {title}"
             );
@@ -198,7 +198,7 @@ async fn point_2_every_request_has_its_sample_its_errors_and_a_way_to_try_it() {
             }
             let is_list = request.title.starts_with("List ")
                 && request.method == "GET"
-                && about.subject != Subject::Topic;
+                && about.subject != DocSubject::Topic;
             assert!(
                 !is_list
                     || name == "webhooks"

@@ -1,7 +1,7 @@
 //! A service without documentation next to one with it.
 
 use http::StatusCode;
-use svc_docs::documents::{DocPages, Subject};
+use svc_docs::documents::{DocPages, DocSubject};
 use svc_tower::SvcService;
 
 use crate::service::client::{exchange, service, without_key};
@@ -16,8 +16,11 @@ async fn ent_22_each_relation_with_a_page_has_a_short_document_without_docs() {
     for name in docs.names() {
         let page = docs.page(&name).unwrap();
         let is_relation = match page.subject {
-            Subject::Resource | Subject::Collection | Subject::Helper | Subject::Link => true,
-            Subject::ErrorObject => name == "error",
+            DocSubject::Resource
+            | DocSubject::Collection
+            | DocSubject::Helper
+            | DocSubject::Link => true,
+            DocSubject::ErrorObject => name == "error",
             _ => false,
         };
         let path = format!("/docs/v1/{name}");

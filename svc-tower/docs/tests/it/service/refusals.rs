@@ -5,39 +5,39 @@ use std::collections::BTreeSet;
 
 use svc_core::{
     Api, Deliver, Result, Tenant, Vendor,
-    api::IfMatch,
+    api::IfMatchPolicy,
     auth::FixedKeys,
-    error::Code,
-    ops::{Delivered, Dispatch},
+    error::ErrorCode,
+    ops::{DeliveryOutcome, OutboxEntry},
 };
 use svc_docs::documents::DocPages;
 use svc_store::memory::MemoryStore;
 
 /// What can happen to any request, and is told on the page of errors alone; and what is not served
 /// here.
-const NOT_HERE: &[Code] = &[
+const NOT_HERE: &[ErrorCode] = &[
     // Of the feed, which the tests of the other stores look at.
-    Code::CursorExpired,
-    Code::CursorInvalid,
-    Code::DuplicateKey,
-    Code::NotImplemented,
-    Code::PropertyOverruled,
-    Code::PropertyReadOnly,
-    Code::PropertyUnknown,
-    Code::RequestInvalid,
-    Code::RequestTimeout,
+    ErrorCode::CursorExpired,
+    ErrorCode::CursorInvalid,
+    ErrorCode::DuplicateKey,
+    ErrorCode::NotImplemented,
+    ErrorCode::PropertyOverruled,
+    ErrorCode::PropertyReadOnly,
+    ErrorCode::PropertyUnknown,
+    ErrorCode::RequestInvalid,
+    ErrorCode::RequestTimeout,
     // Of the feed.
-    Code::TooManyRequests,
-    Code::Unavailable,
-    Code::UnexpectedError,
+    ErrorCode::TooManyRequests,
+    ErrorCode::Unavailable,
+    ErrorCode::UnexpectedError,
 ];
 
 struct Nobody;
 
 #[async_trait::async_trait]
 impl Deliver for Nobody {
-    async fn deliver(&self, _: &Tenant, _: &Dispatch) -> Result<Delivered> {
-        Ok(Delivered::Done)
+    async fn deliver(&self, _: &Tenant, _: &OutboxEntry) -> Result<DeliveryOutcome> {
+        Ok(DeliveryOutcome::Done)
     }
 }
 
@@ -47,18 +47,18 @@ fn err_24_each_code_stands_beside_a_request_that_it_can_refuse() {
         .register_all(Api::builder(Vendor::new("Acme", "CRM")))
         .base_url("http://localhost/")
         .authenticator(FixedKeys::new())
-        .conditional_requests(IfMatch::Required)
+        .conditional_requests(IfMatchPolicy::Required)
         .deliver(Nobody)
         .build()
         .unwrap();
     let docs = DocPages::new(&api, api.base(), 1024);
     let pages = docs.names().into_iter().filter_map(|name| docs.page(&name));
-    let named: BTreeSet<Code> = pages
+    let named: BTreeSet<ErrorCode> = pages
         .flat_map(|page| page.requests)
         .flat_map(|request| request.refusals)
         .collect();
-    let not_here: BTreeSet<Code> = NOT_HERE.iter().copied().collect();
-    let missing: Vec<_> = Code::ALL
+    let not_here: BTreeSet<ErrorCode> = NOT_HERE.iter().copied().collect();
+    let missing: Vec<_> = ErrorCode::ALL
         .iter()
         .filter(|code| !named.contains(code) && !not_here.contains(code))
         .collect();
