@@ -87,7 +87,7 @@ impl MembershipLookup {
             match key {
                 LookupKey::Id(_, id) => self.ids.extend(id.uuid().map(|id| (side, place, id))),
                 LookupKey::Name(kind, name) => {
-                    self.names.push((side, place, code(*kind), name.clone()))
+                    self.names.push((side, place, code(*kind), name.clone()));
                 }
                 LookupKey::Identifier(kind, it) => {
                     self.identifiers
@@ -206,7 +206,7 @@ impl GroupedLookups {
                 }
             }
             Lookup::Parts(LookupKey::Id(_, id)) => {
-                self.parts.extend(id.uuid().map(|id| (id, place)))
+                self.parts.extend(id.uuid().map(|id| (id, place)));
             }
             Lookup::Holdings(person) => self.holdings.extend(person.uuid().map(|id| (id, place))),
             Lookup::Kept(key) => self.kept.push((key.to_string(), place)),

@@ -226,7 +226,7 @@ impl TenantTables {
     pub(super) fn tell(&mut self, told: &FeedChange<'_>, time: Timestamp) {
         match told {
             FeedChange::One(what, record) => {
-                self.note(RecordChange::new(*what, time, record.clone()))
+                self.note(RecordChange::new(*what, time, record.clone()));
             }
             FeedChange::Gone(set) => {
                 for row in self.rows_of(set) {

@@ -270,7 +270,7 @@ impl Api {
             };
             match feed {
                 FeedResponse::Page(page) if page.entries.is_empty() => {
-                    wanted.after = Some(page.next)
+                    wanted.after = Some(page.next);
                 }
                 feed => return Ok(Waited::Until(feed)),
             }
