@@ -70,7 +70,7 @@ impl fmt::Display for Failure {
         }?;
         if self.error.code() == Some(&SqlState::INVALID_SQL_STATEMENT_NAME) {
             f.write_str(
-                "; a pooler that knows no prepared statements needs `StatementMode::Unnamed` (`--statements unnamed`)",
+                "; a pooler that knows no prepared statements needs `StatementMode::Unnamed` (`--statement-mode unnamed`)",
             )?;
         }
         Ok(())
