@@ -20,5 +20,5 @@ ENV XDG_CACHE_HOME=/data SVC_DEMO_LISTEN=0.0.0.0 SVC_DEMO_PORT=8080 \
 EXPOSE 8080
 VOLUME /data
 USER 65532:65532
-HEALTHCHECK --interval=10s --timeout=5s --start-period=60s CMD ["/svc-demo", "top", "127.0.0.1:8080", "--times", "1"]
+HEALTHCHECK --interval=10s --timeout=5s --start-period=60s CMD ["/svc-demo", "top", "127.0.0.1:8080", "--count", "1"]
 ENTRYPOINT ["/svc-demo"]

@@ -159,7 +159,7 @@ fn webhooks() {
     let folder = tempfile::tempdir().expect("a folder");
     let [quiet, telling] = ["quiet", "telling"].map(|name| {
         let data = folder.path().join(name).with_extension("db");
-        Server::demo_with(&data, 10, &["--private-webhooks"])
+        Server::demo_with(&data, 10, &["--allow-private-webhooks"])
     });
     let (receiver, told) = (
         TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port"),

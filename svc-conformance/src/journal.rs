@@ -281,7 +281,7 @@ impl Journal {
                     .extend(markers.iter().map(|marker| (marker.clone(), url.clone())));
             }
             JournalLine::Refused { markers } => {
-                state.open.retain(|marker, _| !markers.contains(marker))
+                state.open.retain(|marker, _| !markers.contains(marker));
             }
             JournalLine::Created { own, marker, .. } => {
                 state.created = state.created.saturating_add(1);

@@ -40,7 +40,7 @@ impl CheckContext {
         self.run.target.base()
     }
 
-    /// A value for `IdempotencyStore-Key` that no other request has.
+    /// A value for `Idempotency-Key` that no other request has.
     #[must_use]
     pub fn new_key(&self) -> String {
         // A run with the same seed is another one.

@@ -70,7 +70,7 @@ impl fmt::Display for Failure {
         }?;
         if self.error.code() == Some(&SqlState::INVALID_SQL_STATEMENT_NAME) {
             f.write_str(
-                "; a pooler that knows no prepared statements needs `StatementMode::Unnamed` (`--statements unnamed`)",
+                "; a pooler that knows no prepared statements needs `StatementMode::Unnamed` (`--statement-mode unnamed`)",
             )?;
         }
         Ok(())
@@ -256,12 +256,12 @@ pub enum ConnectError {
     /// Whatever else is in the way.
     #[error("{0}")]
     Other(String),
-    /// The options say [`cluster`](crate::Options::cluster), and the database is not a cluster.
+    /// The options say [`cluster`](crate::PostgresOptions::cluster), and the database is not a cluster.
     #[error(
         "the database is not a Citus cluster; create the extension `citus` in it, or open it without the cluster option"
     )]
     NotACluster,
-    /// The options say [`cluster`](crate::Options::cluster), and these tables are not distributed.
+    /// The options say [`cluster`](crate::PostgresOptions::cluster), and these tables are not distributed.
     #[error(
         "tables of the schema `{schema}` are not distributed ({tables}); distribute them with the last statements of \
          `export schema --citus`, or open them without the cluster option"
@@ -272,7 +272,7 @@ pub enum ConnectError {
         /// The names of the tables, with commas between them.
         tables: String,
     },
-    /// The tables are distributed, and the options do not say [`cluster`](crate::Options::cluster).
+    /// The tables are distributed, and the options do not say [`cluster`](crate::PostgresOptions::cluster).
     #[error(
         "the tables of the schema `{0}` are distributed over a cluster; open them with the cluster option"
     )]

@@ -6,7 +6,8 @@ use std::collections::HashMap;
 use svc_core::{
     model::Kind,
     store::{
-        HeldTickets, Kept, Lookup, LookupCache, LookupKey, LookupResult, StoredRecord, Totals,
+        HeldTickets, Lookup, LookupCache, LookupKey, LookupResult, StoredRecord, StoredResponse,
+        Totals,
     },
     value::{Amount, Identifier, Timestamp},
 };
@@ -86,7 +87,7 @@ impl MembershipLookup {
             match key {
                 LookupKey::Id(_, id) => self.ids.extend(id.uuid().map(|id| (side, place, id))),
                 LookupKey::Name(kind, name) => {
-                    self.names.push((side, place, code(*kind), name.clone()))
+                    self.names.push((side, place, code(*kind), name.clone()));
                 }
                 LookupKey::Identifier(kind, it) => {
                     self.identifiers
@@ -205,7 +206,7 @@ impl GroupedLookups {
                 }
             }
             Lookup::Parts(LookupKey::Id(_, id)) => {
-                self.parts.extend(id.uuid().map(|id| (id, place)))
+                self.parts.extend(id.uuid().map(|id| (id, place)));
             }
             Lookup::Holdings(person) => self.holdings.extend(person.uuid().map(|id| (id, place))),
             Lookup::Kept(key) => self.kept.push((key.to_string(), place)),
@@ -337,7 +338,7 @@ struct DecodedRows {
     sums: HashMap<usize, (i64, Totals)>,
     parts: HashMap<usize, Vec<(String, Totals)>>,
     holdings: HashMap<usize, Vec<HeldTickets>>,
-    kept: HashMap<usize, Kept>,
+    kept: HashMap<usize, StoredResponse>,
 }
 
 impl DecodedRows {
@@ -365,8 +366,10 @@ impl DecodedRows {
                     Timestamp::from_micros(row.try_get(2)?),
                 );
                 let answer: Vec<u8> = row.try_get(3)?;
-                self.kept
-                    .insert(place, Kept::new(key, at, Vec::new(), answer.into()));
+                self.kept.insert(
+                    place,
+                    StoredResponse::new(key, at, Vec::new(), answer.into()),
+                );
             }
             ResultKind::Holdings => {
                 let ticket: i64 = row.try_get(COLUMNS.saturating_add(1))?;

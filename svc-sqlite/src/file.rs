@@ -48,31 +48,31 @@ pub enum FileError {
         source: rusqlite::Error,
     },
     /// There is no such file, and it was to be opened beside a server.
-    #[error("{}: no data file is there; start the server once to make it", path.display())]
+    #[error("{}: the data file does not exist; start the server once to create it", path.display())]
     Missing {
         /// The file.
         path: PathBuf,
     },
     /// The target of a copy exists; nothing is ever overwritten.
-    #[error("{}: a file is there already; name another one", path.display())]
+    #[error("{}: the file exists already; choose another name", path.display())]
     Exists {
         /// The file.
         path: PathBuf,
     },
     /// The file was made by another program.
-    #[error("{}: this file was made by another program; name another one", path.display())]
+    #[error("{}: the file was created by another program; choose another file", path.display())]
     Foreign {
         /// The file.
         path: PathBuf,
     },
     /// Another server has the file open.
-    #[error("{}: another server has this file open; stop it, or name another file", path.display())]
+    #[error("{}: another server has this file open; stop that server, or choose another file", path.display())]
     InUse {
         /// The file.
         path: PathBuf,
     },
     /// A later version of this library has changed the file.
-    #[error("{}: this file is of version {found}, this program knows versions up to {known}; use a newer program", path.display())]
+    #[error("{}: the file has version {found}, but this program supports versions up to {known} only; use a newer program", path.display())]
     Newer {
         /// The file.
         path: PathBuf,
@@ -82,7 +82,7 @@ pub enum FileError {
         known: u32,
     },
     /// The file lacks changes that only a server may make.
-    #[error("{}: this file is of version {found} and needs version {known}; start the server once to bring it up to date", path.display())]
+    #[error("{}: the file has version {found}, but version {known} is required; start the server once to upgrade it", path.display())]
     Older {
         /// The file.
         path: PathBuf,
@@ -100,13 +100,13 @@ pub enum FileError {
         source: rusqlite::Error,
     },
     /// The file has the tables of this library, and another application id in its header.
-    #[error("{}: the file is damaged (its header has another application id); restore a backup", path.display())]
+    #[error("{}: the file is damaged (wrong application id in the header); restore a backup", path.display())]
     Header {
         /// The file.
         path: PathBuf,
     },
     /// The file's record of its changes does not fit what this program knows.
-    #[error("{}: migration {number} was not made as this program knows it (its checksum differs); restore a backup", path.display())]
+    #[error("{}: the file is damaged (migration {number} has an unexpected checksum); restore a backup", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -114,7 +114,7 @@ pub enum FileError {
         number: u32,
     },
     /// What an older version wrote cannot be brought to the rules of today.
-    #[error("{}: the records cannot be brought up to date: {reason}", path.display())]
+    #[error("{}: the records cannot be upgraded: {reason}", path.display())]
     Repair {
         /// The file.
         path: PathBuf,
@@ -122,7 +122,7 @@ pub enum FileError {
         reason: svc_core::Error,
     },
     /// The two share objects have other names in this file.
-    #[error("{}: the share objects of this file are named {}, {}; use these names, or another file", path.display(), stored.network_a(), stored.network_b())]
+    #[error("{}: the share names of this file are {} and {}; use these names, or another file", path.display(), stored.network_a(), stored.network_b())]
     ShareNames {
         /// The file.
         path: PathBuf,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rusqlite::{Connection, OptionalExtension};
 use svc_core::{
-    store::Kept,
+    store::StoredResponse,
     value::{Id, Timestamp},
 };
 
@@ -18,7 +18,11 @@ const STEP: i64 = 256;
 const TENANTS: i64 = 16;
 
 /// The answer under a key.
-pub(crate) fn kept(file: &Connection, tenant: i64, key: &Arc<str>) -> Result<Option<Kept>> {
+pub(crate) fn kept(
+    file: &Connection,
+    tenant: i64,
+    key: &Arc<str>,
+) -> Result<Option<StoredResponse>> {
     let row = file
         .prepare_cached(
             "SELECT at, answer FROM kept WHERE tenant = ?1 AND key = ?2 AND person = ?3",
@@ -28,7 +32,7 @@ pub(crate) fn kept(file: &Connection, tenant: i64, key: &Arc<str>) -> Result<Opt
         })
         .optional()?;
     Ok(row.map(|(at, answer)| {
-        Kept::new(
+        StoredResponse::new(
             Arc::clone(key),
             Timestamp::from_micros(at),
             Vec::new(),
@@ -38,7 +42,7 @@ pub(crate) fn kept(file: &Connection, tenant: i64, key: &Arc<str>) -> Result<Opt
 }
 
 /// Keeps an answer, in place of one that is too old.
-pub(crate) fn keep(file: &Connection, tenant: i64, kept: &Kept) -> Result<()> {
+pub(crate) fn keep(file: &Connection, tenant: i64, kept: &StoredResponse) -> Result<()> {
     expire(file, tenant, kept.expires_before())?;
     file.prepare_cached("DELETE FROM kept WHERE tenant = ?1 AND key = ?2")?
         .execute((tenant, &*kept.key))?;

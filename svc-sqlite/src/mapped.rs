@@ -186,7 +186,7 @@ fn transaction(connection: &Connection, (statements, reply, steps): BeginRequest
         while let Ok(step) = steps.recv() {
             match step {
                 TransactionStep::Run(statements, reply) => {
-                    _ = reply.send(run(connection, &statements))
+                    _ = reply.send(run(connection, &statements));
                 }
                 TransactionStep::Commit(statements, reply) => {
                     let given = run(connection, &statements);

@@ -184,7 +184,7 @@ mod tests {
         ));
         assert_eq!(
             error.to_string(),
-            "people.db: this file is of version 2, this program knows versions up to 1; use a newer program"
+            "people.db: the file has version 2, but this program supports versions up to 1 only; use a newer program"
         );
     }
 

@@ -138,7 +138,7 @@ impl SqliteOptions {
     }
 
     /// Decides whether a posted person is known already (HLP-04); by default [`DefaultMatching`]. Its
-    /// text is published by [`Store::register_all`](crate::Store::register_all).
+    /// text is published by [`Store::register_all`](crate::SqliteStore::register_all).
     ///
     /// It must have no effects of its own: it is asked again when the transaction of a call is done
     /// again.

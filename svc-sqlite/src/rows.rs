@@ -20,7 +20,7 @@ use crate::{
 /// Columns in front of the links.
 const FIXED: usize = 6;
 
-/// Reads a row of [`StatementMode::get`](crate::statements::Statements::get) and its like, with its
+/// Reads a row of [`Statements::get`](crate::statements::Statements::get) and its like, with its
 /// row number; the body is copied into `bodies`, which the records of a page share.
 pub(crate) fn read_raw(
     table: &SqliteTable,

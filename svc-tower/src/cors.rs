@@ -45,7 +45,7 @@ impl Cors {
         }
     }
 
-    /// The `FieldAccess-Control-Allow-Origin` for a request of this origin; `None` when it is not
+    /// The `Access-Control-Allow-Origin` for a request of this origin; `None` when it is not
     /// allowed.
     fn allow(&self, origin: &HeaderValue) -> Option<HeaderValue> {
         match &self.origins {

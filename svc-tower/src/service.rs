@@ -240,7 +240,7 @@ impl SvcService {
 
     /// What drives the deliveries of the API, by the timer and the clock of this service; `None`
     /// where nobody [delivers](svc_core::ApiBuilder::deliver). Until it
-    /// [runs](crate::Deliveries::run), in this process or in another one over the same store,
+    /// [runs](crate::DeliveryWorker::run), in this process or in another one over the same store,
     /// nothing is sent.
     #[cfg(feature = "tokio")]
     #[must_use]

@@ -51,7 +51,7 @@ impl Server {
                 "--key",
                 &format!("bench={KEY}"),
             ])
-            .args(["--people", &people.to_string()])
+            .args(["--seed-people", &people.to_string()])
             .arg("--data")
             .arg(data)
             .args(options)

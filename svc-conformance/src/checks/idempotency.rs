@@ -1,4 +1,4 @@
-//! Requests that come again with their `IdempotencyStore-Key`, where that is declared: they are done
+//! Requests that come again with their `Idempotency-Key`, where that is declared: they are done
 //! once, and answered as before (IDM-01 to IDM-08).
 
 use http::{HeaderName, Method};

@@ -1,8 +1,8 @@
 //! The rulebook of the Activist Data Exchange API, and the port through which a store serves it.
 //! `svc-core` re-exports all of it, and is the crate to depend on.
 //!
-//! [`rules::decide`] is a synchronous function over plain data: a [`store::Call`] goes in,
-//! [`store::Question`]s and [`store::Change`]s come out. It knows no database and no HTTP.
+//! [`rules::decide`] is a synchronous function over plain data: a [`store::WriteRequest`] goes in,
+//! [`store::Lookup`]s and [`store::Change`]s come out. It knows no database and no HTTP.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(

@@ -28,9 +28,9 @@ const HEADERS: usize = 6;
 pub struct Response {
     /// The HTTP status.
     pub status: StatusCode,
-    /// `Content-CatalogueType` where there is a body, `DataLocation` of a created record (UND-33), `Retry-After`
+    /// `Content-Type` where there is a body, `Location` of a created record (UND-33), `Retry-After`
     /// (UND-36), `Allow` (UND-28), `WWW-Authenticate` (AUT-07); `ETag`, `Last-Modified` and
-    /// `Content-DataLocation` where [conditional requests](crate::ApiBuilder::conditional_requests) are
+    /// `Content-Location` where [conditional requests](crate::ApiBuilder::conditional_requests) are
     /// answered.
     pub headers: HeaderMap,
     /// The body; empty for none.

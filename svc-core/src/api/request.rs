@@ -73,7 +73,7 @@ pub struct Request<'a> {
     pub query: Option<&'a str>,
     /// The headers.
     pub headers: &'a HeaderMap,
-    /// The body; empty for none. It may also come [later](super::Admitted::with_body), once the
+    /// The body; empty for none. It may also come [later](super::AuthorizedRequest::with_body), once the
     /// request is admitted.
     pub body: Bytes,
     /// What the vendor's own layers attached to it.

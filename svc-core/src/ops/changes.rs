@@ -70,7 +70,7 @@ pub trait ChangeFeed: Send + Sync {
     /// that wait share it.
     async fn read(&self, cx: &Context, request: &FeedRequest) -> Result<FeedResponse>;
 
-    /// Begins to listen for what is committed from here on (SYN-11): [`Notifier`](super::Bells) does
+    /// Begins to listen for what is committed from here on (SYN-11): [`Notifier`](super::Notifier) does
     /// it. A backend that does not say is asked again after a second, as long as somebody waits.
     async fn subscribe(&self, cx: &Context) -> Result<Subscription> {
         let _ = cx;

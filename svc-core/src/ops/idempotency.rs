@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::Kept;
+use super::StoredResponse;
 use crate::{context::Context, error::Result};
 use async_trait::async_trait;
 
-/// Keeps the answers of calls that came with `IdempotencyStore-Key`, so that a client which did not get
+/// Keeps the answers of calls that came with `Idempotency-Key`, so that a client which did not get
 /// its answer may send the call again and nothing is done twice (IDM-01).
 ///
 /// A table of two columns is enough: the key, which is unique in it, and the answer.
@@ -21,15 +21,15 @@ use async_trait::async_trait;
 ///   `remember` fails: say by [`ApiBuilder::map_errors`](crate::ApiBuilder::classify) that this
 ///   [rolls back](crate::Error::rolled_back), and the library runs the call again, which then finds
 ///   that answer (IDM-03).
-/// - An answer is kept for 24 hours at least (IDM-06); those from before [`Kept::expires_before`] may go.
-/// - Answers hold personal data: delete a person's with the person ([`Kept::people`], UND-26).
+/// - An answer is kept for 24 hours at least (IDM-06); those from before [`StoredResponse::expires_before`] may go.
+/// - Answers hold personal data: delete a person's with the person ([`StoredResponse::people`], UND-26).
 ///
 /// # Examples
 ///
 /// ```
 /// use std::{collections::HashMap, sync::{Arc, Mutex}};
 ///
-/// use svc_core::{Context, Error, IdempotencyStore, Result, Tenant, ops::Kept};
+/// use svc_core::{Context, Error, IdempotencyStore, Result, Tenant, ops::StoredResponse};
 ///
 /// /// Answers by tenant and key, as a table has them.
 /// #[derive(Default)]
@@ -42,7 +42,7 @@ use async_trait::async_trait;
 ///         Ok(answers.get(&(cx.tenant.clone(), Arc::clone(key))).cloned())
 ///     }
 ///
-///     async fn remember(&self, cx: &Context, kept: Kept) -> Result<()> {
+///     async fn remember(&self, cx: &Context, kept: StoredResponse) -> Result<()> {
 ///         let mut answers = self.0.lock().map_err(|_| Error::unexpected("poisoned"))?;
 ///         match answers.insert((cx.tenant.clone(), kept.key), kept.answer.to_vec()) {
 ///             None => Ok(()),
@@ -66,5 +66,5 @@ pub trait IdempotencyStore: Send + Sync {
     /// # Errors
     ///
     /// Where one is kept under its key already.
-    async fn save(&self, cx: &Context, kept: Kept) -> Result<()>;
+    async fn save(&self, cx: &Context, kept: StoredResponse) -> Result<()>;
 }

@@ -44,7 +44,7 @@ pub use svc_rules::{
     outbox::{
         Backoff, Deliver, DeliveryOutcome, Notifier, OutboxEntry, OutboxPayload, Subscription,
     },
-    store::Kept,
+    store::StoredResponse,
 };
 
 use crate::{
@@ -152,7 +152,7 @@ pub trait Get<R: Resource>: Send + Sync {
 ///
 /// - Everything or nothing is stored (ERR-04, CRU-21), and it is durable before the answer.
 /// - The draft's links have the right kinds; one that leads nowhere for `cx.tenant` is
-///   [`ErrorCode::PersonNotFound`](crate::Code::PersonNotFound) or `LinkNotFound` (CRU-02); a missing
+///   [`ErrorCode::PersonNotFound`](crate::ErrorCode::PersonNotFound) or `LinkNotFound` (CRU-02); a missing
 ///   container is [`ErrorKind::NotFound`](crate::ErrorKind::NotFound).
 /// - A foreign identifier that another record of the kind has is `IdentifierInUse`, naming
 ///   `identifiers[<n>]` (UND-24).
@@ -290,7 +290,7 @@ pub trait Update<R: Resource>: Send + Sync {
 ///
 /// - `false` when the record does not exist for `cx.tenant`, or its parent is another than the
 ///   address says.
-/// - A container with actions is [`ErrorCode::HasDependents`](crate::Code::HasDependents).
+/// - A container with actions is [`ErrorCode::HasDependents`](crate::ErrorCode::HasDependents).
 /// - [`DeleteRequest::check_expected_state`] comes before the deletion, in the same transaction, as with
 ///   a change.
 ///

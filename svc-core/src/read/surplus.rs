@@ -43,13 +43,13 @@ impl BodyReader<'_> {
         };
         match of {
             BodyPurpose::Create(kind) => {
-                walk.record(kind, body, &ValuePath::Root, AcceptedLinks::OfCreate)
+                walk.record(kind, body, &ValuePath::Root, AcceptedLinks::OfCreate);
             }
             BodyPurpose::Below(kind) => {
-                walk.record(kind, body, &ValuePath::Root, AcceptedLinks::OfBelow)
+                walk.record(kind, body, &ValuePath::Root, AcceptedLinks::OfBelow);
             }
             BodyPurpose::Update(kind) => {
-                walk.record(kind, body, &ValuePath::Root, AcceptedLinks::OfUpdate)
+                walk.record(kind, body, &ValuePath::Root, AcceptedLinks::OfUpdate);
             }
             BodyPurpose::Call(helper) => walk.call(helper, body),
         }

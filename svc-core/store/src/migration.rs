@@ -14,7 +14,7 @@ pub struct Migration {
     /// Its statements.
     pub sql: &'static str,
     /// Whether the records are brought to the rules of today behind it: see
-    /// [`RecordRepair`](svc_core::rules::Repair).
+    /// [`RecordRepair`](svc_core::rules::RecordRepair).
     pub repairs: bool,
 }
 

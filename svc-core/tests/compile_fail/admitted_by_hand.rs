@@ -1,8 +1,8 @@
 //# error: cannot construct `AuthorizedRequest<'_>` with struct literal syntax due to private fields
-use svc_core::api::{Admitted, Reply};
+use svc_core::api::{AuthorizedRequest, Response};
 
-async fn answer() -> Reply {
-    Admitted {}.answer().await
+async fn answer() -> Response {
+    AuthorizedRequest {}.answer().await
 }
 
 fn main() {

@@ -1,7 +1,7 @@
-//# error: no method named `answer` found for struct `svc_core::api::Call<'a>` in the current scope
-use svc_core::api::{Call, Reply};
+//# error: no method named `answer` found for struct `svc_core::api::ResolvedRequest<'a>` in the current scope
+use svc_core::api::{ResolvedRequest, Response};
 
-async fn answer(call: Call<'_>) -> Reply {
+async fn answer(call: ResolvedRequest<'_>) -> Response {
     call.answer().await
 }
 

@@ -1,9 +1,9 @@
 //# error: mismatched types
-//# says: expected `RunPlan<RecordSignature>`, found `RunPlan<RecordDonation>`
-use svc_core::helper::{Plan, RecordDonation, RecordSignature};
+//# says: expected `HelperRequest<RecordSignature>`, found `HelperRequest<RecordDonation>`
+use svc_core::helper::{HelperRequest, RecordDonation, RecordSignature};
 use svc_core::{Context, Helper};
 
-async fn run(crm: &dyn Helper<RecordSignature>, cx: &Context, plan: Plan<RecordDonation>) {
+async fn run(crm: &dyn Helper<RecordSignature>, cx: &Context, plan: HelperRequest<RecordDonation>) {
     let _ = crm.run(cx, plan).await;
 }
 

@@ -1,12 +1,12 @@
 //# error: cannot find value `petiton` in module `signature::link`
 //# says: a constant with a similar name exists
-use svc_core::link::Address;
+use svc_core::link::RecordAddress;
 use svc_core::model::{Kind, Signature, signature};
 use svc_core::record::{Meta, Record};
 use svc_core::value::{Id, Timestamp};
 
 fn main() {
     let meta = Meta::new(Id::from(1), Timestamp::from_micros(0));
-    let to = Address::top(Kind::Petition, Id::from(1));
+    let to = RecordAddress::top(Kind::Petition, Id::from(1));
     let _ = Record::new(meta, Signature::default()).linked(signature::link::petiton, to);
 }

@@ -10,7 +10,8 @@ use svc_core::{
     model::Kind,
     ops::OutboxEntry,
     store::{
-        Change, ChangeTarget, InsertRecord, Kept, RecordSet, ReplaceRecord, StoredRecord, Totals,
+        Change, ChangeTarget, InsertRecord, RecordSet, ReplaceRecord, StoredRecord, StoredResponse,
+        Totals,
     },
     value::{Id, Timestamp},
 };
@@ -387,7 +388,7 @@ impl<'a> ChangeApplier<'a> {
         }
     }
 
-    fn keep(&mut self, kept: &Kept) -> Result<()> {
+    fn keep(&mut self, kept: &StoredResponse) -> Result<()> {
         if self.kept.is_empty() {
             self.step(
                 &self.texts.expire_kept,

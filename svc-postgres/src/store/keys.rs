@@ -118,7 +118,7 @@ impl PostgresStore {
 
     /// Revokes a key and disables its webhooks, unless they are to be kept. When this has returned,
     /// no process accepts the key, except for the time of
-    /// [`ServerArgs::key_cache`](crate::Options::key_cache).
+    /// [`ServerArgs::key_cache`](crate::PostgresOptions::key_cache).
     ///
     /// # Errors
     ///

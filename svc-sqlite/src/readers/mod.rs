@@ -427,7 +427,7 @@ impl ReadQueue {
                 // While anybody asks, a snapshot that is kept makes every look at the file cheap:
                 // they share its lock.
                 NextTask::Nothing if tidies && pool.data_version.were_quiet() => {
-                    pool.idle().let_go()
+                    pool.idle().let_go();
                 }
                 NextTask::Nothing => {}
                 NextTask::Closed => return,

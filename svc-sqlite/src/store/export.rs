@@ -14,7 +14,7 @@ use crate::{export, keys, metadata, rows};
 impl SqliteStore {
     /// A part of everything that a tenant has, as changes that another store applies: beginning at
     /// a position, with so many records at most, all of one moment. Parts whose
-    /// [`clock`](Batch::clock) is the same are of one moment together.
+    /// [`clock`](ExportBatch::clock) is the same are of one moment together.
     ///
     /// # Errors
     /// Storage trouble, or an unknown tenant.

@@ -256,7 +256,7 @@ async fn bat_03_entries_are_done_in_their_order() {
     );
 }
 
-/// BAT-06: with `IdempotencyStore-Key` it may come again, whole or more of it: what was done is answered
+/// BAT-06: with `Idempotency-Key` it may come again, whole or more of it: what was done is answered
 /// as before.
 #[tokio::test]
 async fn bat_06_a_batch_that_comes_again_does_the_rest() {

@@ -222,7 +222,7 @@ async fn bat_08_a_stream_goes_both_ways() {
     assert_eq!(rest.len() + many, 10_001);
 }
 
-/// BAT-06, BAT-08: a stream that breaks off says so and has no totals; with `IdempotencyStore-Key` it
+/// BAT-06, BAT-08: a stream that breaks off says so and has no totals; with `Idempotency-Key` it
 /// comes again, and nothing is doubled.
 #[tokio::test]
 async fn bat_06_a_stream_that_broke_off_comes_again() {

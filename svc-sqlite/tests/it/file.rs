@@ -145,8 +145,7 @@ fn share_names_are_fixed_in_the_file() {
     for others in [names("a", "c"), ShareNames::default()] {
         let error = open(others).unwrap_err();
         assert!(matches!(error, FileError::ShareNames { .. }));
-        let sentence =
-            "the share objects of this file are named a, b; use these names, or another file";
+        let sentence = "the share names of this file are a and b; use these names, or another file";
         assert!(error.to_string().ends_with(sentence), "{error}");
     }
     // Key management and backups do not care.

@@ -13,13 +13,15 @@ pub(super) fn about_file(error: &FileError) -> StartupError {
     let text = error.to_string();
     // The text is "file: what" or "file: what; what to do".
     let (place, said) = text.split_once(": ").unwrap_or(("the data file", &text));
-    let otherwise = "See that its folder exists and that you may read and write both, or name another file with --data.";
-    let (what, remedy) = said
-        .split_once("; ")
-        .map_or((said, otherwise.to_owned()), |(what, remedy)| {
-            (what, sentence(remedy))
-        });
-    StartupError::new(sentence(what), place, remedy)
+    let (what, remedy) = match said.split_once("; ") {
+        Some((what, remedy)) => (sentence(what), sentence(remedy)),
+        None => (
+            format!("The data file cannot be used: {}.", said.trim_end_matches('.')),
+            "Check that the folder exists and that you have read and write permission for the folder and the file, or choose another file with --data."
+                .to_owned(),
+        ),
+    };
+    StartupError::new(what, place, remedy)
 }
 
 /// A database that cannot be used.
@@ -37,9 +39,9 @@ pub(super) fn about_server(server: &SchemaLocation, error: &ConnectError) -> Sta
         }
         ConnectError::Schema(_) => {
             let remedy =
-                "Use 1 to 63 lower-case letters, digits and underscores, beginning with a letter.";
+                "Use 1 to 63 lower-case letters, digits and underscores, starting with a letter.";
             StartupError::new(
-                "The schema has no name that can be one.",
+                format!("`{}` is not a valid schema name.", server.schema()),
                 format!("--schema {}", server.schema()),
                 remedy,
             )
@@ -48,9 +50,9 @@ pub(super) fn about_server(server: &SchemaLocation, error: &ConnectError) -> Sta
         _ => {
             let (what, remedy) = said
                 .split_once("; ")
-                .unwrap_or((&said, "see what PostgreSQL has logged, then start again"));
+                .unwrap_or((&said, "check the log of PostgreSQL, then try again"));
             let remedy = match error {
-                ConnectError::ShareNames(_) => "name another schema with --schema",
+                ConnectError::ShareNames(_) => "choose another schema with --schema",
                 _ => remedy,
             };
             StartupError::new(sentence(what), place, sentence(remedy))
@@ -62,26 +64,26 @@ pub(super) fn about_server(server: &SchemaLocation, error: &ConnectError) -> Sta
 fn remedy(state: Option<&str>, said: &str, schema: &str) -> String {
     match state {
         None if said.contains("does not support TLS") => {
-            "Turn TLS on at the server (ssl = on). If the network is safe without it, set sslmode=disable in the URL.".to_owned()
+            "Enable TLS on the database server (ssl = on). If the network is trusted, set sslmode=disable in the URL.".to_owned()
         }
         None if said.contains("TLS") => {
-            "The server needs a certificate for the host name in the URL, of an authority that this system trusts. The environment \
-             variable SSL_CERT_FILE names a file with another authority. If the network is safe without TLS, set sslmode=disable \
-             in the URL."
+            "Install a certificate for the host name in the URL on the database server, issued by an authority that this system \
+             trusts. To trust another authority, set the environment variable SSL_CERT_FILE to its certificate file. If the \
+             network is trusted, set sslmode=disable in the URL."
                 .to_owned()
         }
-        None => "See that PostgreSQL runs there and takes connections from this machine, and that host and port are right."
+        None => "Check the host and port in the URL, and that PostgreSQL is running and accepts connections from this machine."
             .to_owned(),
         Some(state) if state.starts_with("28") => {
-            "See that user and password of the URL are right, and that pg_hba.conf lets this user in.".to_owned()
+            "Check the user and password in the URL, and that pg_hba.conf allows this user to connect.".to_owned()
         }
-        Some("3D000") => "Make the database with createdb, or name another one in the URL.".to_owned(),
+        Some("3D000") => "Create the database with createdb, or use another database in the URL.".to_owned(),
         Some("42501" | "3F000") => {
-            format!("Let an administrator make the schema for this user: CREATE SCHEMA {schema} AUTHORIZATION the user.")
+            format!("Ask an administrator to create the schema for this user with CREATE SCHEMA {schema} AUTHORIZATION followed by the user name.")
         }
-        Some("53300") => "Give it fewer with --connections, or allow more with max_connections.".to_owned(),
+        Some("53300") => "Use fewer connections with --max-connections, or raise max_connections in PostgreSQL.".to_owned(),
         Some("XX001" | "XX002") => "The database is damaged. Restore a backup.".to_owned(),
-        Some(_) => "See what PostgreSQL has logged, then start again.".to_owned(),
+        Some(_) => "Check the log of PostgreSQL, then try again.".to_owned(),
     }
 }
 

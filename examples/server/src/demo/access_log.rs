@@ -269,7 +269,7 @@ fn write_lines(waiting: &Receiver<String>, mut out: impl Write, left_out: &Atomi
         if missed > 0 {
             let _ = writeln!(
                 chunk,
-                "({missed} requests not shown: the log could not keep up)"
+                "({missed} log lines were dropped because the output was too slow)"
             );
         }
         // A closed terminal is no reason to stop serving.

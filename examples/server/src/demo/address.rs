@@ -77,14 +77,16 @@ async fn first_free(
             let port = listener.local_addr().map_or(port, |address| address.port());
             return Ok((
                 listener,
-                Some(format!("port {usual} is taken, so this is port {port}")),
+                Some(format!(
+                    "port {usual} is in use, so the server uses port {port}"
+                )),
             ));
         }
     }
     Err(StartupError::new(
-        "No port is free.",
-        format!("{listen}"),
-        "Stop another server, or give a port with --port.",
+        format!("No port is free on {listen}."),
+        format!("--listen {listen}"),
+        "Stop another server, or choose a port with --port.",
     ))
 }
 
@@ -97,24 +99,24 @@ async fn bind(listen: IpAddr, port: u16) -> Result<TcpListener, StartupError> {
 fn cannot_listen(listen: IpAddr, port: u16, error: &std::io::Error) -> StartupError {
     match error.kind() {
         ErrorKind::AddrInUse => StartupError::new(
-            "Another program listens on this port.",
+            format!("Port {port} is already in use by another program."),
             format!("--port {port} on {listen}"),
-            "Stop that program, give another port, or leave --port out to get the next free one.",
+            "Stop that program, choose another port, or omit --port to use the next free port.",
         ),
         ErrorKind::PermissionDenied => StartupError::new(
-            "This port may not be opened by this user.",
+            format!("This user is not allowed to listen on port {port}."),
             format!("--port {port} on {listen}"),
-            "Give a port from 1024 on.",
+            "Choose a port from 1024 to 65535.",
         ),
         ErrorKind::AddrNotAvailable => StartupError::new(
-            "This machine does not have this address.",
+            format!("{listen} is not an address of this machine."),
             format!("--listen {listen}"),
-            "Give an address of this machine, such as 127.0.0.1.",
+            "Use an address of this machine, such as 127.0.0.1.",
         ),
         _ => StartupError::new(
-            format!("Listening failed: {error}."),
-            format!("{listen}, port {port}"),
-            "Give another address with --listen or another port with --port.",
+            format!("The server cannot listen on {listen}, port {port}: {error}."),
+            format!("--listen {listen} --port {port}"),
+            "Choose another address with --listen or another port with --port.",
         ),
     }
 }
@@ -149,7 +151,7 @@ mod tests {
             .expect_err("it is taken")
             .to_string();
         assert!(trouble.contains(&format!("--port {port}")), "{trouble}");
-        assert!(trouble.contains("leave --port out"), "{trouble}");
+        assert!(trouble.contains("omit --port"), "{trouble}");
     }
 
     #[tokio::test]
@@ -165,7 +167,9 @@ mod tests {
         assert_ne!(port, taken);
         assert_eq!(
             note,
-            Some(format!("port {taken} is taken, so this is port {port}"))
+            Some(format!(
+                "port {taken} is in use, so the server uses port {port}"
+            ))
         );
     }
 

@@ -37,24 +37,26 @@ impl Display for Banner<'_> {
             .keys
             .iter()
             .map(|key| (&*key.token, &key.tenant, key.read_only));
-        let given = self
-            .settings
-            .keys
-            .iter()
-            .map(|key: &FixedKey| ("as you gave it", &key.tenant, key.read_only));
+        let given = self.settings.keys.iter().map(|key: &FixedKey| {
+            (
+                if key.read_only {
+                    "given by --read-key"
+                } else {
+                    "given by --key"
+                },
+                &key.tenant,
+                key.read_only,
+            )
+        });
         for (number, (shown, tenant, read_only)) in made.chain(given).enumerate() {
             let name = if number == 0 { "keys" } else { "" };
-            let rights = if read_only {
-                "reads only"
-            } else {
-                "all rights"
-            };
+            let rights = if read_only { "read-only" } else { "all rights" };
             writeln!(f, "  {name:<11}  {shown}  ({tenant}, {rights})")?;
         }
         if !self.keys.is_empty() {
-            writeln!(f, "               (also in {})", self.keys_file.display())?;
+            writeln!(f, "               (saved in {})", self.keys_file.display())?;
         }
-        writeln!(f, "  other sites  {}", other_sites(self.settings))?;
+        writeln!(f, "  CORS         {}", other_sites(self.settings))?;
         for note in self.notes {
             writeln!(f, "  note         {note}")?;
         }
@@ -76,12 +78,17 @@ impl Display for Banner<'_> {
 /// Whether pages of other sites may call the helpers, and how to let them (HLP-08).
 fn other_sites(settings: &ServerSettings) -> String {
     match &settings.cors {
-        _ if !settings.anonymous_helpers => "their pages cannot call the helpers, which need a key".to_owned(),
-        CorsSetting::Off => {
-            "their pages cannot call the helpers; --cors https://your-page.example lets those of that site".to_owned()
+        _ if !settings.anonymous_helpers => {
+            "off, because the helpers require a key (--anonymous-helpers off)".to_owned()
         }
-        CorsSetting::Any => "their pages may call the helpers".to_owned(),
-        CorsSetting::Origins(origins) => format!("pages of {} may call the helpers", origins.join(", ")),
+        CorsSetting::Off => {
+            "off; add --cors https://your-site.example to let pages of that site call the helpers"
+                .to_owned()
+        }
+        CorsSetting::Any => "pages of any site may call the helpers".to_owned(),
+        CorsSetting::Origins(origins) => {
+            format!("pages of {} may call the helpers", origins.join(", "))
+        }
     }
 }
 
@@ -107,13 +114,10 @@ mod tests {
 
     #[test]
     fn hlp_08_whoever_starts_it_sees_which_pages_may_call_the_helpers() {
-        assert!(
-            other_sites(&settings(&[]))
-                .contains("cannot call the helpers; --cors https://your-page.example")
-        );
+        assert!(other_sites(&settings(&[])).contains("off; add --cors https://your-site.example"));
         assert_eq!(
             other_sites(&settings(&["--cors", "any"])),
-            "their pages may call the helpers"
+            "pages of any site may call the helpers"
         );
         let two = ["--cors", "https://a.example", "--cors", "https://b.example"];
         assert_eq!(
@@ -122,7 +126,7 @@ mod tests {
         );
         assert!(
             other_sites(&settings(&["--cors", "any", "--anonymous-helpers", "off"]))
-                .contains("need a key")
+                .contains("require a key")
         );
     }
 
@@ -146,7 +150,7 @@ mod tests {
                 "--cors",
                 "any",
             ]),
-            notes: &["port 8080 is taken, so this is port 8081".to_owned()],
+            notes: &["port 8080 is in use, so the server uses port 8081".to_owned()],
         };
         let expected = concat!(
             "svc-demo ",
@@ -156,11 +160,11 @@ mod tests {
             "  docs         http://127.0.0.1:8081/docs/\n",
             "  data         /tmp/demo.db\n",
             "  keys         one|two  (demo, all rights)\n",
-            "               three  (demo, reads only)\n",
-            "               as you gave it  (other, reads only)\n",
-            "               (also in /tmp/demo.db.keys)\n",
-            "  other sites  their pages may call the helpers\n",
-            "  note         port 8080 is taken, so this is port 8081\n\n",
+            "               three  (demo, read-only)\n",
+            "               given by --read-key  (other, read-only)\n",
+            "               (saved in /tmp/demo.db.keys)\n",
+            "  CORS         pages of any site may call the helpers\n",
+            "  note         port 8080 is in use, so the server uses port 8081\n\n",
             "  curl -H 'SVC-API-Token: one|two' http://127.0.0.1:8081/\n\n",
         );
         assert_eq!(banner.to_string(), expected);

@@ -22,16 +22,16 @@ pub(super) fn run(location: &DataLocation) -> Result<(), StartupError> {
     let mut found = 0_u64;
     let mut report = |damage: Damage| {
         found = found.saturating_add(1);
-        say(&format!("{damage}\n  what to do: {}\n", damage.remedy()));
+        say(&format!("{damage}\n  hint:  {}\n", damage.remedy()));
     };
     svc_sqlite::check(path, &mut report).map_err(|error| about_file(&error))?;
     if found == 0 {
-        say(&format!("checked {}: no damage\n", path.display()));
+        say(&format!("Checked {}: no damage found.\n", path.display()));
         return Ok(());
     }
     Err(StartupError::new(
-        format!("The data file is damaged; findings: {found}."),
+        format!("The data file is damaged. Number of findings: {found}."),
         path.display().to_string(),
-        "Follow the remedy of each finding. A backup repairs all of them.",
+        "Follow the hint of each finding, or restore a backup.",
     ))
 }

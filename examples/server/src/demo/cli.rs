@@ -1,21 +1,36 @@
-//! The demo's command line. Every option also reads the environment: `SVC_DEMO_` and the option in
-//! capitals.
+//! The demo's command line. Every option of the server also reads the environment: `SVC_DEMO_` and
+//! the option in capitals. Former names of options, commands and variables are hidden aliases.
+
+#![expect(
+    clippy::doc_markdown,
+    reason = "doc comments are the texts of --help, which show backticks as they are"
+)]
 
 use std::net::IpAddr;
 use std::path::PathBuf;
 
 use clap::builder::FalseyValueParser;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Arg, Args, Parser, Subcommand, ValueEnum};
 
 use super::import::Import;
 
-/// The Activist Data Exchange API on an embedded database or on PostgreSQL, with data in it, on
-/// this machine.
+/// The examples at the end of `--help`.
+const EXAMPLES: &str = "\
+Examples:
+  svc-demo                                     Start with generated data, on the first free port from 8080
+  svc-demo --reset --seed-people 100000        Delete the data and generate 100,000 people
+  svc-demo --database postgres://localhost/crm Store the data in PostgreSQL
+  svc-demo keys create --read-only             Create another API key
+
+Each option of the server can also be set with an environment variable: SVC_DEMO_ and the option
+name in capitals, such as SVC_DEMO_BASE_URL. The command line takes precedence.";
+
+/// Demo server for the Activist Data Exchange API
+///
+/// Without a command, svc-demo starts a server with generated data. It stores the data in one file
+/// or in PostgreSQL.
 #[derive(Debug, Clone, Parser)]
-#[command(name = "svc-demo", version, max_term_width = 110)]
-#[command(
-    after_help = "Every option also reads an environment variable: SVC_DEMO_ and its name, such as SVC_DEMO_PORT."
-)]
+#[command(name = "svc-demo", version, max_term_width = 110, after_help = EXAMPLES)]
 pub struct Cli {
     /// What to do instead of serving.
     #[command(subcommand)]
@@ -25,6 +40,51 @@ pub struct Cli {
     pub options: ServerArgs,
 }
 
+/// The environment variable of an option: the new name, or the former one where only that is set.
+fn renamed(new: &'static str, former: &'static str) -> &'static str {
+    let is_set = |name| std::env::var_os(name).is_some();
+    if !is_set(new) && is_set(former) {
+        former
+    } else {
+        new
+    }
+}
+
+/// The global options of the server, all hidden except for `shown`: the help of a command shows
+/// only the options that it uses.
+fn globals(shown: &[&str]) -> Vec<Arg> {
+    let server = ServerArgs::augment_args(clap::Command::default());
+    let options = server.get_arguments().filter(|it| it.is_global_set());
+    options
+        .map(|it| it.clone().hide(!shown.contains(&it.get_id().as_str())))
+        .collect()
+}
+
+/// As [`globals`], for `export schema`, which has a `--citus` of its own.
+fn globals_of_schema() -> Vec<Arg> {
+    let mut options = globals(&["schema"]);
+    for option in &mut options {
+        if option.get_id() == "cluster" {
+            *option = option.clone().long("citus-cluster");
+        }
+    }
+    options
+}
+
+/// The options of a command that opens the data.
+const OF_DATA: &[&str] = &["data", "database", "schema", "statements", "cluster"];
+/// The same, with the one about webhooks.
+const OF_WEBHOOKS: &[&str] = &[
+    "data",
+    "database",
+    "schema",
+    "statements",
+    "cluster",
+    "private_webhooks",
+];
+/// The options of a command that writes to a database only.
+const OF_DATABASE: &[&str] = &["schema", "connections", "statements", "cluster"];
+
 /// The options of the server.
 #[derive(Debug, Clone, Args)]
 #[expect(
@@ -32,196 +92,335 @@ pub struct Cli {
     reason = "each is a switch of the command line of its own"
 )]
 pub struct ServerArgs {
-    /// Listen on this address; another one than this machine's own (loopback) needs --base-url
+    /// IP address to listen on; any address other than loopback requires --base-url
     #[arg(
         long,
         env = "SVC_DEMO_LISTEN",
         value_name = "ADDR",
-        default_value = "127.0.0.1"
+        default_value = "127.0.0.1",
+        help_heading = "Network"
     )]
     pub listen: String,
 
-    /// Listen on this port (0: any free one) [default: 8080, or the next free one]
-    #[arg(long, env = "SVC_DEMO_PORT", value_name = "PORT")]
+    /// Port to listen on; 0 selects any free port [default: 8080, or the next free port]
+    #[arg(
+        long,
+        env = "SVC_DEMO_PORT",
+        value_name = "PORT",
+        help_heading = "Network"
+    )]
     pub port: Option<u16>,
 
-    /// The public address that links begin with [default: the address it listens on]
-    #[arg(long, env = "SVC_DEMO_BASE_URL", value_name = "URL")]
+    /// Public URL of the entry point, used in links [default: http://ADDR:PORT/api/v1/]
+    #[arg(
+        long,
+        env = "SVC_DEMO_BASE_URL",
+        value_name = "URL",
+        help_heading = "Network"
+    )]
     pub base_url: Option<String>,
 
-    /// The address of a proxy in front: links follow its `Forwarded` headers, and its connections
-    /// are not limited to 256; repeatable
+    /// IP address of a reverse proxy whose `Forwarded` headers are trusted and whose connections are
+    /// not limited to 256; repeatable
     #[arg(
         long,
         env = "SVC_DEMO_TRUSTED_PROXY",
         value_name = "ADDR",
-        value_delimiter = ','
+        value_delimiter = ',',
+        help_heading = "Network"
     )]
     pub trusted_proxy: Vec<IpAddr>,
 
-    /// The data file [default: demo.db in the user's cache folder]
-    #[arg(long, env = "SVC_DEMO_DATA", value_name = "FILE", global = true)]
+    /// Data file [default: svc-demo/demo.db in the user's cache folder]
+    #[arg(
+        long,
+        env = "SVC_DEMO_DATA",
+        value_name = "FILE",
+        global = true,
+        help_heading = "Data"
+    )]
     pub data: Option<PathBuf>,
 
-    /// A PostgreSQL database to use in place of the data file; its password is shown nowhere
+    /// PostgreSQL database to use instead of a data file; the password is never printed or logged
     #[arg(
         long,
         env = "SVC_DEMO_DATABASE",
         value_name = "postgres://...",
         global = true,
-        hide_env_values = true
+        hide_env_values = true,
+        help_heading = "PostgreSQL"
     )]
     pub database: Option<DatabaseUrl>,
 
-    /// The schema of the tables in the database [default: svc]
-    #[arg(long, env = "SVC_DEMO_SCHEMA", value_name = "NAME", global = true)]
-    pub schema: Option<String>,
-
-    /// Connections to the database, at most [default: 16]
-    #[arg(long, env = "SVC_DEMO_CONNECTIONS", value_name = "N", value_parser = clap::value_parser!(u16).range(2..=1000), global = true)]
-    pub connections: Option<u16>,
-
-    /// How statements reach the database; unnamed for a pooler that knows no names [default: named]
-    #[arg(long, env = "SVC_DEMO_STATEMENTS", value_name = "HOW", global = true)]
-    pub statements: Option<StatementModeArg>,
-
-    /// A replica of the database, which answers reads
+    /// Schema of the tables [default: svc]
     #[arg(
         long,
-        env = "SVC_DEMO_READ_FROM",
+        env = "SVC_DEMO_SCHEMA",
+        value_name = "NAME",
+        global = true,
+        help_heading = "PostgreSQL"
+    )]
+    pub schema: Option<String>,
+
+    /// Maximum number of connections to the database, from 2 to 1000 [default: 16]
+    #[arg(
+        long = "max-connections",
+        alias = "connections",
+        env = renamed("SVC_DEMO_MAX_CONNECTIONS", "SVC_DEMO_CONNECTIONS"),
+        value_name = "N",
+        value_parser = clap::value_parser!(u16).range(2..=1000),
+        global = true,
+        help_heading = "PostgreSQL"
+    )]
+    pub connections: Option<u16>,
+
+    /// Use prepared statements, or unnamed statements for a connection pooler that does not support
+    /// prepared ones [default: prepared]
+    #[arg(
+        long = "statement-mode",
+        alias = "statements",
+        env = renamed("SVC_DEMO_STATEMENT_MODE", "SVC_DEMO_STATEMENTS"),
+        value_name = "MODE",
+        global = true,
+        help_heading = "PostgreSQL"
+    )]
+    pub statements: Option<StatementModeArg>,
+
+    /// Read replica of the database, which serves reads of collections and records
+    #[arg(
+        long = "replica",
+        alias = "read-from",
+        env = renamed("SVC_DEMO_REPLICA", "SVC_DEMO_READ_FROM"),
         value_name = "postgres://...",
         global = true,
-        hide_env_values = true
+        hide_env_values = true,
+        help_heading = "PostgreSQL"
     )]
     pub read_from: Option<DatabaseUrl>,
 
-    /// The database is the coordinator of a Citus cluster, which distributes the tables by tenant
-    #[arg(long, env = "SVC_DEMO_CLUSTER", value_parser = FalseyValueParser::new(), global = true)]
+    /// Treat the database as the coordinator of a Citus cluster, with tables distributed by tenant
+    #[arg(
+        long = "citus",
+        alias = "cluster",
+        env = renamed("SVC_DEMO_CITUS", "SVC_DEMO_CLUSTER"),
+        value_parser = FalseyValueParser::new(),
+        global = true,
+        help_heading = "PostgreSQL"
+    )]
     pub cluster: bool,
 
-    /// Delete the data first: the file, if it is one of this program, or the tables in the database
-    #[arg(long, env = "SVC_DEMO_FRESH", value_parser = FalseyValueParser::new())]
+    /// Delete the data file or the tables of the schema before starting; files of other programs are
+    /// never deleted
+    #[arg(
+        long = "reset",
+        alias = "fresh",
+        env = renamed("SVC_DEMO_RESET", "SVC_DEMO_FRESH"),
+        value_parser = FalseyValueParser::new(),
+        help_heading = "Data"
+    )]
     pub fresh: bool,
 
-    /// People in the first tenant of a new file (at most 100 in every other one) [default: 5000]
-    #[arg(long, env = "SVC_DEMO_PEOPLE", value_name = "N", value_parser = clap::value_parser!(u32).range(0..=10_000_000))]
+    /// Number of people to generate for the first tenant of new data, up to 10,000,000; other tenants
+    /// get at most 100 [default: 5000]
+    #[arg(
+        long = "seed-people",
+        alias = "people",
+        env = renamed("SVC_DEMO_SEED_PEOPLE", "SVC_DEMO_PEOPLE"),
+        value_name = "N",
+        value_parser = clap::value_parser!(u32).range(0..=10_000_000),
+        help_heading = "Data"
+    )]
     pub people: Option<u32>,
 
-    /// The prefix of relations, of the key header and of the version field
-    #[arg(long, env = "SVC_DEMO_PREFIX", value_name = "PREFIX")]
-    pub prefix: Option<String>,
-
-    /// The prefix of relations that the specification does not define, instead of `ext`
-    #[arg(long, env = "SVC_DEMO_EXTENSION_PREFIX", value_name = "PREFIX")]
-    pub extension_prefix: Option<String>,
-
-    /// The namespace of the identifiers that the server gives
-    #[arg(long, env = "SVC_DEMO_NAMESPACE", value_name = "NAME")]
-    pub namespace: Option<String>,
-
-    /// Response style: as the specification's table of codes, or as its examples
+    /// Prefix of relations, of the key header and of the version field [default: svc]
     #[arg(
         long,
-        env = "SVC_DEMO_STYLE",
+        env = "SVC_DEMO_PREFIX",
+        value_name = "PREFIX",
+        help_heading = "API"
+    )]
+    pub prefix: Option<String>,
+
+    /// Prefix of relations that the specification does not define [default: ext]
+    #[arg(
+        long,
+        env = "SVC_DEMO_EXTENSION_PREFIX",
+        value_name = "PREFIX",
+        help_heading = "API"
+    )]
+    pub extension_prefix: Option<String>,
+
+    /// Namespace of the identifiers that the server assigns [default: svc_demo]
+    #[arg(
+        long,
+        env = "SVC_DEMO_NAMESPACE",
+        value_name = "NAME",
+        help_heading = "API"
+    )]
+    pub namespace: Option<String>,
+
+    /// Status codes to use where the specification's table and its examples disagree
+    #[arg(
+        long = "response-style",
+        alias = "style",
+        env = renamed("SVC_DEMO_RESPONSE_STYLE", "SVC_DEMO_STYLE"),
         value_name = "STYLE",
-        default_value = "table"
+        default_value = "table",
+        help_heading = "API"
     )]
     pub style: ResponseStyleArg,
 
-    /// Collections that the entry point lists: all, or those the specification lists there
+    /// Collections to link from the entry point
     #[arg(
         long,
         env = "SVC_DEMO_ENTRY_LINKS",
         value_name = "WHICH",
-        default_value = "all"
+        default_value = "all",
+        help_heading = "API"
     )]
     pub entry_links: EntryLinksArg,
 
-    /// Send the error object with 401, 403 and 404, too
-    #[arg(long, env = "SVC_DEMO_ERROR_BODIES", value_parser = FalseyValueParser::new())]
+    /// Include the error object in 401, 403 and 404 responses
+    #[arg(
+        long,
+        env = "SVC_DEMO_ERROR_BODIES",
+        value_parser = FalseyValueParser::new(),
+        help_heading = "API"
+    )]
     pub error_bodies: bool,
 
-    /// Change and delete records with `If-Match` only, and answer 428 without it
-    #[arg(long, env = "SVC_DEMO_REQUIRE_IF_MATCH", value_parser = FalseyValueParser::new())]
+    /// Require `If-Match` to change or delete a record; requests without it get 428
+    #[arg(
+        long,
+        env = "SVC_DEMO_REQUIRE_IF_MATCH",
+        value_parser = FalseyValueParser::new(),
+        help_heading = "API"
+    )]
     pub require_if_match: bool,
 
-    /// Let pages of this origin call the record helpers ("any": of every origin); repeatable
+    /// Origin whose pages may call the record helpers, or `any`; repeatable
     #[arg(
         long,
         env = "SVC_DEMO_CORS",
         value_name = "ORIGIN",
-        value_delimiter = ','
+        value_delimiter = ',',
+        help_heading = "Keys and access"
     )]
     pub cors: Vec<String>,
 
-    /// A fixed key of a tenant, who exists then; at least 20 characters, which the demo neither
-    /// shows nor keeps; repeatable
+    /// API key of your choice with all rights; creates the tenant if it does not exist. The token has
+    /// 20 to 256 characters and is neither printed nor saved; repeatable
     #[arg(
         long,
         env = "SVC_DEMO_KEY",
         value_name = "TENANT=TOKEN",
         value_delimiter = ',',
-        hide_env_values = true
+        hide_env_values = true,
+        help_heading = "Keys and access"
     )]
     pub key: Vec<KeyArg>,
 
-    /// The same, for a key that may only read; repeatable
+    /// Same as --key, for a read-only key; repeatable
     #[arg(
         long,
         env = "SVC_DEMO_READ_KEY",
         value_name = "TENANT=TOKEN",
         value_delimiter = ',',
-        hide_env_values = true
+        hide_env_values = true,
+        help_heading = "Keys and access"
     )]
     pub read_key: Vec<KeyArg>,
 
-    /// Whether the record helpers may be called without a key
+    /// Allow calls of the record helpers without a key
     #[arg(
         long,
         env = "SVC_DEMO_ANONYMOUS_HELPERS",
         value_name = "SWITCH",
-        default_value = "on"
+        default_value = "on",
+        help_heading = "Keys and access"
     )]
     pub anonymous_helpers: Switch,
 
-    /// Helpers leave nothing behind when a part of them fails
-    #[arg(long, env = "SVC_DEMO_ATOMIC_HELPERS", value_parser = FalseyValueParser::new())]
-    pub atomic_helpers: bool,
-
-    /// Serve helpers only: no collections, no records
-    #[arg(long, env = "SVC_DEMO_HELPERS_ONLY", value_parser = FalseyValueParser::new())]
-    pub helpers_only: bool,
-
-    /// Do not serve this capability, such as people.delete or helper.schedule; repeatable
+    /// Roll back a helper call completely if a part of it fails
     #[arg(
         long,
-        env = "SVC_DEMO_WITHOUT",
+        env = "SVC_DEMO_ATOMIC_HELPERS",
+        value_parser = FalseyValueParser::new(),
+        help_heading = "API"
+    )]
+    pub atomic_helpers: bool,
+
+    /// Serve the helpers only, without collections and records
+    #[arg(
+        long,
+        env = "SVC_DEMO_HELPERS_ONLY",
+        value_parser = FalseyValueParser::new(),
+        help_heading = "API"
+    )]
+    pub helpers_only: bool,
+
+    /// Capability to disable, such as people.delete or helper.schedule; repeatable
+    #[arg(
+        long = "without-capability",
+        alias = "without",
+        env = renamed("SVC_DEMO_WITHOUT_CAPABILITY", "SVC_DEMO_WITHOUT"),
         value_name = "CAPABILITY",
-        value_delimiter = ','
+        value_delimiter = ',',
+        help_heading = "API"
     )]
     pub without: Vec<String>,
 
-    /// Take PATCH on a record as PUT
-    #[arg(long, env = "SVC_DEMO_PATCH_IS_PUT", value_parser = FalseyValueParser::new())]
+    /// Accept PATCH on records, with the same effect as PUT
+    #[arg(
+        long = "accept-patch",
+        alias = "patch-is-put",
+        env = renamed("SVC_DEMO_ACCEPT_PATCH", "SVC_DEMO_PATCH_IS_PUT"),
+        value_parser = FalseyValueParser::new(),
+        help_heading = "API"
+    )]
     pub patch_is_put: bool,
 
-    /// Let webhooks send to this machine and to private networks, also by http: where nobody else
-    /// may make any
-    #[arg(long, env = "SVC_DEMO_PRIVATE_WEBHOOKS", value_parser = FalseyValueParser::new(), global = true)]
+    /// Allow webhook receivers on this machine and in private networks, and http URLs. Only use it if
+    /// you trust everyone who can create webhooks
+    #[arg(
+        long = "allow-private-webhooks",
+        alias = "private-webhooks",
+        env = renamed("SVC_DEMO_ALLOW_PRIVATE_WEBHOOKS", "SVC_DEMO_PRIVATE_WEBHOOKS"),
+        value_parser = FalseyValueParser::new(),
+        global = true,
+        help_heading = "Keys and access"
+    )]
     pub private_webhooks: bool,
 
-    /// Memory in MiB that incomplete request bodies may hold together; beyond it 503 with
+    /// Maximum memory for incomplete request bodies, in MiB; above it, requests get 503 with
     /// `Retry-After`
-    #[arg(long, env = "SVC_DEMO_BODY_BUDGET", value_name = "MIB", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(
+        long,
+        env = "SVC_DEMO_BODY_BUDGET",
+        value_name = "MIB",
+        default_value_t = 64,
+        value_parser = clap::value_parser!(u32).range(1..=1_000_000),
+        help_heading = "Limits and monitoring"
+    )]
     pub body_budget: u32,
 
-    /// Whether /healthz and /metrics are served beside the interface [default: on where it listens
-    /// on loopback and has no --base-url]
-    #[arg(long, env = "SVC_DEMO_METRICS", value_name = "SWITCH")]
+    /// Serve /healthz and /metrics [default: on with a loopback address and no --base-url, else off]
+    #[arg(
+        long,
+        env = "SVC_DEMO_METRICS",
+        value_name = "SWITCH",
+        help_heading = "Limits and monitoring"
+    )]
     pub metrics: Option<Switch>,
 
-    /// The names of the two network share objects; fixed in the file when it is made
-    #[arg(long, env = "SVC_DEMO_SHARE_NAMES", value_name = "A,B")]
+    /// Names of the two network share objects; fixed when the data is created [default:
+    /// network_a_share,network_b_share]
+    #[arg(
+        long,
+        env = "SVC_DEMO_SHARE_NAMES",
+        value_name = "A,B",
+        help_heading = "Data"
+    )]
     pub share_names: Option<String>,
 }
 
@@ -257,64 +456,79 @@ impl std::fmt::Debug for DatabaseUrl {
     }
 }
 
-/// In angle brackets, as documentation would have it, nobody could copy it.
-const TO: &str = "The database, such as postgres://user:password@host/name";
+/// In angle brackets, as documentation would have it, it could not be copied.
+const TO: &str = "Database, such as postgres://user:password@host/name";
 
 /// What to do instead of serving.
 #[derive(Debug, Clone, Subcommand)]
 pub enum Command {
-    /// Makes, lists and revokes the keys of the data; a server that runs on it takes notice at once
+    /// Create, list and revoke API keys (effective immediately on a running server)
+    #[command(args = globals(OF_DATA))]
     Keys {
         /// What to do with them.
         #[command(subcommand)]
         action: KeyAction,
     },
-    /// Makes, lists and changes webhooks of the data; a server that runs on it sends
+    /// Manage webhooks (a running server sends their messages)
+    #[command(name = "webhooks", alias = "hooks", args = globals(OF_WEBHOOKS))]
     Hooks {
-        /// The tenant whose changes they tell of
+        /// Tenant that the webhooks belong to
         #[arg(long, default_value = "demo", global = true)]
         tenant: String,
         /// What to do with them.
         #[command(subcommand)]
         action: WebhookAction,
     },
-    /// Copies the data file, also while a server runs on it (a database is copied by PostgreSQL)
+    /// Copy the data file to a new file (safe while a server runs; for PostgreSQL, use pg_dump)
+    #[command(args = globals(&["data"]))]
     Backup {
-        /// The new file.
+        /// New file; it must not exist yet
         to: PathBuf,
     },
-    /// Check the data file for damage, without changing it, while no server runs on it; exit code 1
-    /// if there is any
+    /// Check the data file for damage without changing it (stop the server first)
+    ///
+    /// Each finding is printed with a hint. The exit code is 1 if the file is damaged.
+    #[command(args = globals(&["data"]))]
     Check,
-    /// Writes the data file anew, so that no byte of what was deleted is left in it; not while a
-    /// server runs on it (a database: by PostgreSQL)
+    /// Rewrite the data file so that no deleted data remains in it (stop the server first)
+    #[command(args = globals(&["data"]))]
     Compact,
-    /// Copies a data file into PostgreSQL and verifies every record; stop its server first, or let
-    /// nobody write. What was interrupted goes on where it was, and a file that is copied is
-    /// compared again. --schema names the schema of its tables
+    /// Copy a data file into PostgreSQL and verify every record
+    ///
+    /// Stop the server of the file first, or make sure that no client writes. Run the command again
+    /// to resume an interrupted copy, or to compare a complete copy with the file again.
+    #[command(args = globals(OF_DATABASE))]
     Copy {
-        /// The data file
+        /// Data file to copy
         #[arg(long, value_name = "FILE")]
         from: PathBuf,
-        /// The URL of the database
+        /// URL of the database
         #[arg(long, env = "SVC_DEMO_TO", value_name = "URL", hide_env_values = true, help = TO)]
         to: DatabaseUrl,
     },
-    /// Brings people from a CSV file into a running server; run it again after a break
+    /// Import people from a CSV file into a running server
+    ///
+    /// If the import is interrupted, run the same command again. No row is imported twice.
+    #[command(args = globals(&[]))]
     Import(Import),
-    /// Shows what a running demo does: its routes with their requests and times, and its store
+    /// Show live metrics of a running server: requests per route and the state of the store
+    #[command(args = globals(&[]))]
     Top {
-        /// The address on which it listens
+        /// Host and port that the server listens on
         #[arg(default_value = "127.0.0.1:8080")]
         address: String,
-        /// Seconds from one look to the next
-        #[arg(long, value_name = "SECONDS", default_value_t = 2.0, value_parser = seconds)]
+        /// Seconds between two refreshes, from 0.01 to 3600
+        #[arg(long = "interval", alias = "every", value_name = "SECONDS", default_value_t = 2.0, value_parser = seconds)]
         every: f64,
-        /// So many looks [default: until it is stopped]
-        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+        /// Number of refreshes [default: until stopped]
+        #[arg(long = "count", alias = "times", value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
         times: Option<u32>,
     },
-    /// Prints a document about the interface that a server with the same options has
+    /// Print the OpenAPI document, a JSON Schema or the capability document
+    ///
+    /// The document describes a server with the same options. Put these options before `export`, as
+    /// in `svc-demo --without-capability people.delete export openapi`.
+    #[command(args = globals(&[]))]
     Export {
         /// Which document.
         #[command(subcommand)]
@@ -325,51 +539,51 @@ pub enum Command {
 /// Which document about the interface to print.
 #[derive(Debug, Clone, Subcommand)]
 pub enum ExportDocument {
-    /// Every route, method and body, in version 3.1 of that form
+    /// Print the OpenAPI 3.1 document of all operations
     Openapi,
-    /// The JSON Schema (2020-12) of a kind of record or of a helper's body; or the tables of a
-    /// cluster
+    /// Print the JSON Schema (2020-12) of a kind or of a helper body
+    #[command(args = globals_of_schema())]
     Schema {
-        /// What it describes, such as person; without one, the names that there are
+        /// Name of the schema, such as person [default: list all names]
         name: Option<String>,
-        /// Instead, the statements that make the tables on a cluster of Citus, spread by tenant;
-        /// --schema names theirs
+        /// Print the SQL statements that create the tables on a Citus cluster, distributed by tenant
         #[arg(long, conflicts_with = "name")]
         citus: bool,
     },
-    /// What the server supports: the capability document
+    /// Print the capability document, which lists what the server supports
     Capabilities,
 }
 
 /// What to do with the keys.
 #[derive(Debug, Clone, Subcommand)]
 pub enum KeyAction {
-    /// Makes a key and prints it; it cannot be shown again
+    /// Create a key and print it once
     Create {
-        /// The tenant whose data it opens
+        /// Tenant that the key belongs to
         #[arg(long, default_value = "demo")]
         tenant: String,
-        /// A note to know it by
+        /// Note that `keys list` shows
         #[arg(long, default_value = "")]
         label: String,
-        /// It may only read
+        /// Allow reads only
         #[arg(long)]
         read_only: bool,
-        /// It may do only this, such as people.create or helper.schedule; repeatable
+        /// Right to grant, such as people.create or helper.schedule; repeatable [default: all rights]
         #[arg(long = "right", value_name = "RIGHT", value_delimiter = ',')]
         rights: Vec<String>,
-        /// The id of the person who works with it, for the links to who made and changed a record
+        /// Id of the person who uses the key; records that the key creates or changes link to this
+        /// person [default: the owner of the tenant]
         #[arg(long, value_name = "ID")]
         person: Option<String>,
-        /// The instant after which it is refused, such as 2030-01-31T12:00:00Z
-        #[arg(long, value_name = "INSTANT")]
+        /// Expiry date and time in UTC, such as 2030-01-31T12:00:00Z [default: never]
+        #[arg(long, value_name = "TIMESTAMP")]
         expires: Option<String>,
     },
-    /// Lists the keys without the secret part
+    /// List all keys, without their tokens
     List,
     /// Revoke a key and disable its webhooks (effective immediately on a running server)
     Revoke {
-        /// The key's id, as the list shows it
+        /// Id of the key, as shown by `keys list`
         id: String,
         /// Leave the webhooks active that the key created or was the last to change
         #[arg(long)]
@@ -380,45 +594,48 @@ pub enum KeyAction {
 /// What to do with the webhooks.
 #[derive(Debug, Clone, Subcommand)]
 pub enum WebhookAction {
-    /// Lists the webhooks and how their messages arrive
+    /// List the webhooks and the state of their deliveries
     List,
-    /// Makes a webhook and prints its secret, which cannot be shown again
+    /// Create a webhook and print its signing secret once
     Add {
-        /// Where messages go
+        /// URL of the receiver
         url: String,
-        /// Kinds of records that it tells of, such as person [default: all]; repeatable
+        /// Kind of records to report, such as person; repeatable [default: all]
         #[arg(long = "kind", value_name = "KIND", value_delimiter = ',')]
         kinds: Vec<String>,
-        /// Changes that it tells of: created, changed, deleted [default: all]; repeatable
+        /// Change to report: created, changed or deleted; repeatable [default: all]
         #[arg(long = "event", value_name = "EVENT", value_delimiter = ',')]
         events: Vec<String>,
     },
-    /// Deletes a webhook
+    /// Delete a webhook
     Remove {
-        /// Its id, as the list shows it
+        /// Id of the webhook, as shown by `webhooks list`
         id: String,
     },
-    /// Lets a webhook send nothing; it sends later what is changed meanwhile
+    /// Pause a webhook (changes made meanwhile are sent after `resume`)
     Pause {
-        /// Its id, as the list shows it
+        /// Id of the webhook, as shown by `webhooks list`
         id: String,
     },
-    /// Lets a webhook go on that was paused or has ended
+    /// Resume a webhook that is paused, ended or disabled
     Resume {
-        /// Its id, as the list shows it
+        /// Id of the webhook, as shown by `webhooks list`
         id: String,
     },
-    /// Sends again what was changed behind a cursor of the change feed
+    /// Send the changes after a cursor of the change feed again
     Redeliver {
-        /// Its id, as the list shows it
+        /// Id of the webhook, as shown by `webhooks list`
         id: String,
-        /// The cursor [default: the beginning]
-        #[arg(long)]
+        /// Cursor of the change feed [default: the start of the feed]
+        #[arg(long, value_name = "CURSOR")]
         after: Option<String>,
     },
-    /// Gives a webhook another secret and prints it; the one before signs for a day beside it
+    /// Replace the signing secret of a webhook and print the new secret once
+    ///
+    /// For one day, messages are signed with both the previous and the new secret.
+    #[command(name = "rotate-secret", alias = "rotate")]
     Rotate {
-        /// Its id, as the list shows it
+        /// Id of the webhook, as shown by `webhooks list`
         id: String,
     },
 }
@@ -426,27 +643,28 @@ pub enum WebhookAction {
 /// Response styles, where the specification's table of codes and its examples disagree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ResponseStyleArg {
-    /// Create 201, delete 204 without a body.
+    /// 201 for created, 204 without a body for deleted records
     Table,
-    /// Create 200, delete 200 with a notice.
+    /// 200 for created, 200 with a notice for deleted records
     Examples,
 }
 
 /// How statements reach a database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum StatementModeArg {
-    /// Prepared once a connection, by name.
+    /// Prepare each statement once per connection
+    #[value(name = "prepared", alias = "named")]
     Named,
-    /// Sent whole each time.
+    /// Send the text of a statement each time
     Unnamed,
 }
 
 /// Which collections the entry point lists (ENT-21).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum EntryLinksArg {
-    /// Every collection that is served.
+    /// All collections that the server offers
     All,
-    /// Those that the specification lists there.
+    /// Only the collections that the specification lists there
     Listed,
 }
 
@@ -454,8 +672,10 @@ pub enum EntryLinksArg {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Switch {
     /// On.
+    #[value(help = None::<&'static str>)]
     On,
     /// Off.
+    #[value(help = None::<&'static str>)]
     Off,
 }
 
@@ -464,7 +684,7 @@ fn seconds(text: &str) -> Result<f64, String> {
         .parse()
         .ok()
         .filter(|seconds| (0.01..=3600.0).contains(seconds));
-    seconds.ok_or_else(|| format!("`{text}` is no number of seconds from 0.01 to 3600"))
+    seconds.ok_or_else(|| "must be a number of seconds from 0.01 to 3600".to_owned())
 }
 
 #[cfg(test)]
@@ -491,7 +711,7 @@ mod tests {
     #[test]
     fn und_42_no_debug_output_shows_the_url_of_a_database() {
         let url = "postgres://ada:planted@localhost/crm";
-        let cli = Cli::try_parse_from(["svc-demo", "--database", url, "--read-from", url])
+        let cli = Cli::try_parse_from(["svc-demo", "--database", url, "--replica", url])
             .expect("it parses");
         let shown = format!("{cli:?}");
         assert!(

@@ -115,7 +115,8 @@ impl CopyMarker {
             .split(' ')
             .filter_map(|member| member.split_once('='))
             .collect();
-        let damaged = || Error::unexpected(format!("the mark of the copy is damaged: {text}"));
+        let damaged =
+            || Error::unexpected(format!("the stored state of the copy is damaged: {text}"));
         let member = |name: &str| members.get(name).copied().ok_or_else(damaged);
         let at = match members.get("digest") {
             Some(digest) => CopyState::Complete((*digest).to_owned()),
@@ -244,9 +245,9 @@ impl CopyRun<'_> {
         }
         let same = compared.map_err(|difference| {
             StartupError::new(
-                format!("The copy of {name} differs: {difference}."),
+                format!("The copy of the tenant {name} differs from the file: {difference}."),
                 "the database",
-                "Tell those who made this program, with this text: it holds no personal data. The file is as it was.",
+                "Report this as a bug with this message, which contains no personal data. The file was not changed.",
             )
         })?;
         let keys = self.hand_over(tenant).await?;
@@ -413,14 +414,14 @@ impl CopyRun<'_> {
             changed += 1;
             self.target.restore_key(key).await.map_err(|error| {
                 let what = format!(
-                    "The key {} of {} cannot be taken over: {error}.",
+                    "The key {} of the tenant {} cannot be copied: {error}.",
                     key.info.id,
                     tenant.as_str()
                 );
                 StartupError::new(
                     what,
                     "the database",
-                    "Copy into another schema with --schema, or try again.",
+                    "Run the command again, or copy into another schema with --schema.",
                 )
             })?;
         }
@@ -447,10 +448,10 @@ impl CopyRun<'_> {
         let name = tenant.as_str();
         StartupError::new(
             format!(
-                "Records of {name} were changed in the file since {since}, or it is another file.{then}"
+                "Records of the tenant {name} were changed in the file since {since}, or the file is a different one.{then}"
             ),
             self.from.display().to_string(),
-            "Stop the server of the file, or let nobody write, and copy into another schema with --schema.",
+            "Stop the server of the file, or make sure that no client writes. Then copy into another schema with --schema.",
         )
     }
 }
@@ -476,12 +477,12 @@ fn about_source(from: &Path, error: &Error) -> StartupError {
     StartupError::new(
         what,
         from.display().to_string(),
-        "See that no other program holds the file, then start again.",
+        "Check that no other program has locked the file, then run the command again.",
     )
 }
 
 fn about_target(error: &Error) -> StartupError {
-    let remedy = "See that the database runs and may be written to, then start again: the copy goes on where it was.";
+    let remedy = "Check that the database is running and that the user can write to it, then run the command again. The copy resumes where it stopped.";
     StartupError::new(
         format!("The database cannot be used: {error:#}."),
         "--to",
@@ -500,18 +501,18 @@ fn about_restoring(tenant: &Tenant, error: &Error) -> StartupError {
 fn about_others(tenant: &Tenant) -> StartupError {
     StartupError::new(
         format!(
-            "The database has data of {} that this copy has not brought.",
+            "The database contains data of the tenant {} that does not come from this copy.",
             tenant.as_str()
         ),
         "--to",
-        "Copy into another schema with --schema; nothing that is there is touched.",
+        "Copy into another schema with --schema. Existing data is not changed.",
     )
 }
 
 /// The command: copies behind a bar that shows how far it is, and tells what came of it.
 pub(super) async fn run(from: &Path, to: &SchemaLocation) -> Result<(), StartupError> {
     say(&format!(
-        "copying {}; nothing may be written to it meanwhile\n",
+        "Copying {}. Do not write to this file until the copy is complete.\n",
         from.display()
     ));
     let bar = progress_bar();
@@ -537,15 +538,15 @@ pub(super) async fn run(from: &Path, to: &SchemaLocation) -> Result<(), StartupE
             keys,
         } = one;
         let how = match state {
-            State::Copied => "copied, and every record compared",
-            State::Same => "copied before; every record compared again, and both are the same",
+            State::Copied => "copied and verified",
+            State::Same => "copied earlier and verified again without differences",
             State::InUse => {
-                "copied before; the file has not changed since, the database has, so nothing was compared"
+                "copied earlier, not verified again because the database has changed since then"
             }
         };
         let keys = match (state, keys) {
             (State::Copied, _) | (_, 0) => String::new(),
-            (_, keys) => format!("\n  {keys} keys added or revoked as in the file"),
+            (_, keys) => format!("\n  {keys} keys added or revoked to match the file"),
         };
         say(&format!(
             "{tenant}: {records} records, {how}{keys}\n  SHA-256 {digest}\n"
@@ -554,7 +555,7 @@ pub(super) async fn run(from: &Path, to: &SchemaLocation) -> Result<(), StartupE
     // Whether a server runs decides nothing that was copied.
     if svc_sqlite::is_served(from).unwrap_or_default() {
         say(
-            "A server runs on the file: what it stores from now on is not in the database.\n  Stop it, then run this command again: it says if anything was stored.\n",
+            "A server is running on the file. The database does not contain what it stores from now on.\n  Stop the server, then run this command again to check for changes.\n",
         );
     }
     Ok(())

@@ -101,7 +101,7 @@ impl Data {
         }
         if !is_new && self.loads.is_empty() && settings.people_asked {
             self.notes.push(format!(
-                "--people is for new {noun}s only and was ignored; --fresh makes a new {noun}"
+                "--seed-people applies to a new {noun} only and was ignored; use --reset to create a new {noun}"
             ));
         }
         Ok(())
@@ -140,7 +140,7 @@ impl Data {
         }
         if self.keys.is_empty() && settings.keys.is_empty() {
             self.notes
-                .push("no key is at hand: make one with `svc-demo keys create`".to_owned());
+                .push("there is no key to show; create one with `svc-demo keys create`".to_owned());
         }
         if self.keys != kept {
             self.keys_file
@@ -169,7 +169,7 @@ impl Data {
             .map_err(about)?;
         if key.read_only != *read_only {
             self.notes.push(format!(
-                "the key of {tenant} that ends with {} keeps the rights it has",
+                "the key of tenant {tenant} that ends with {} exists already and keeps its rights",
                 key.hint
             ));
         }
@@ -199,7 +199,7 @@ impl Data {
 
     /// What a key of a tenant may do; it is bound to the tenant's first person.
     async fn options(&self, tenant: &str, read_only: bool) -> Result<KeyOptions, Error> {
-        let options = KeyOptions::new("of the demo");
+        let options = KeyOptions::new("added at server start");
         let options = if read_only {
             options.read_only()
         } else {
@@ -225,7 +225,7 @@ fn about_key(tenant: &str, read_only: bool, store: &DemoStore, error: &KeyError)
         KeyError::Storage(error) => store.trouble(error),
         error => {
             let option = if read_only { "--read-key" } else { "--key" };
-            let remedy = "Give another token, or leave the option out.";
+            let remedy = "Use another token, or omit the option.";
             StartupError::new(
                 sentence(&error.to_string()),
                 format!("{option} {tenant}=..."),
@@ -237,8 +237,8 @@ fn about_key(tenant: &str, read_only: bool, store: &DemoStore, error: &KeyError)
 
 fn about_keys_file(file: &KeysFile, error: &std::io::Error) -> StartupError {
     StartupError::new(
-        format!("The file that keeps the demo's keys cannot be used: {error}."),
+        format!("The keys file cannot be used: {error}."),
         file.path().display().to_string(),
-        "See that you may read and write it and its folder, or name another data file with --data.",
+        "Check that you have read and write permission for the file and its folder, or choose another data file with --data.",
     )
 }

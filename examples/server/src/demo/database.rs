@@ -98,7 +98,7 @@ impl DemoStore {
                 if asked.is_some() {
                     let noun = location.noun();
                     notes.push(format!(
-                        "--share-names is for new {noun}s only and was ignored; those of this {noun} are {},{}",
+                        "--share-names applies to a new {noun} only and was ignored; this {noun} uses {},{}",
                         stored.network_a(),
                         stored.network_b()
                     ));
@@ -119,9 +119,9 @@ impl DemoStore {
                 let there = svc_postgres::PostgresStore::is_there(&server.options()).await;
                 if !there.map_err(|error| about_server(server, &error))? {
                     return Err(StartupError::new(
-                        "No data is there.",
+                        "The schema contains no data of this program.",
                         server.to_string(),
-                        "Start the server once to make it, or name another schema with --schema.",
+                        "Start the server once to create the data, or choose another schema with --schema.",
                     ));
                 }
                 Self::open(
@@ -183,15 +183,15 @@ impl DemoStore {
                     said(error, "it is in use, or the disk is full")
                 ),
                 store.path().display().to_string(),
-                "See that the disk has room and that no other program holds the file, then start again.",
+                "Check that the disk has free space and that no other program has locked the file, then try again.",
             ),
             Self::Server(_, server) => StartupError::new(
                 format!(
                     "The database cannot be read or written: {}.",
-                    said(error, "it does not answer, or its disk is full")
+                    said(error, "it does not respond, or its disk is full")
                 ),
                 server.to_string(),
-                "See that PostgreSQL runs there and that its disk has room, then start again.",
+                "Check that PostgreSQL is running and that its disk has free space, then try again.",
             ),
         }
     }
@@ -205,6 +205,26 @@ impl DemoStore {
             Self::File(store) => store.tenants(),
             Self::Server(store, _) => store.tenants().await,
         }
+    }
+
+    /// Checks that a command names a tenant that exists.
+    pub(super) async fn require_tenant(&self, name: &str) -> Result<(), StartupError> {
+        let tenants = self.tenants().await.map_err(|error| self.trouble(&error))?;
+        let names: Vec<&str> = tenants.iter().map(Tenant::as_str).collect();
+        if names.contains(&name) {
+            return Ok(());
+        }
+        let hint = match &*names {
+            [] => "Start the server once to create a tenant.".to_owned(),
+            [only] => format!("The only tenant is `{only}`."),
+            all => format!("Use one of the tenants `{}`.", all.join("`, `")),
+        };
+        let name = name.escape_debug();
+        Err(StartupError::new(
+            format!("There is no tenant `{name}`."),
+            format!("--tenant {name}"),
+            hint,
+        ))
     }
 
     pub(super) async fn create_key(
@@ -306,9 +326,9 @@ impl OpenError {
             Self::Other(trouble) => trouble,
             // Opened with the names that it said.
             Self::ShareNames(names) => StartupError::new(
-                "The share names of the data have changed while it was opened.",
+                "The share names of the data changed while it was being opened.",
                 format!("{},{}", names.network_a(), names.network_b()),
-                "Start again.",
+                "Run the command again.",
             ),
         }
     }

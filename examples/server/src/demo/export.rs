@@ -44,9 +44,9 @@ fn on_citus(options: &ServerArgs) -> Result<String, StartupError> {
         .map_err(|error| {
             let place = format!("--schema {}", named.escape_debug());
             StartupError::new(
-                format!("The tables cannot be written: {error}."),
+                format!("The SQL statements cannot be printed: {error}."),
                 place,
-                "Name another schema, or leave it out.",
+                "Choose another schema, or omit --schema.",
             )
         })
 }
@@ -64,9 +64,9 @@ fn written(
         ExportDocument::Capabilities => {
             serde_json::to_string_pretty(&capabilities(api, api.base_url())).map_err(|error| {
                 StartupError::new(
-                    format!("The document cannot be written: {error}."),
+                    format!("The capability document cannot be printed: {error}."),
                     "export",
-                    "Report this as a fault of the program.",
+                    "Report this as a bug.",
                 )
             })?
         }
@@ -75,9 +75,12 @@ fn written(
             name: Some(name), ..
         } => {
             let schema = json_schema(api, api.base_url(), name).ok_or_else(|| {
-                let remedy = format!("Name one of these: {}.", json_schema_names(api).join(", "));
+                let remedy = format!("Use one of {}.", json_schema_names(api).join(", "));
                 StartupError::new(
-                    "There is no schema of this name.",
+                    format!(
+                        "There is no JSON Schema with the name `{}`.",
+                        name.escape_debug()
+                    ),
                     format!("export schema {name}"),
                     remedy,
                 )

@@ -37,18 +37,7 @@ pub(super) async fn manage(
     action: WebhookAction,
 ) -> Result<(), StartupError> {
     let store = DemoStore::beside(&DataLocation::of(options)?).await?;
-    let known = store
-        .tenants()
-        .await
-        .map_err(|error| store.trouble(&error))?;
-    if !known.iter().any(|known| known.as_str() == tenant) {
-        let place = format!("--tenant {}", tenant.escape_debug());
-        return Err(StartupError::new(
-            "There is no such tenant.",
-            place,
-            "See `svc-demo keys list` for those that there are.",
-        ));
-    }
+    store.require_tenant(tenant).await?;
     let service = service(
         &store,
         &ServerSettings::check(options)?,
@@ -74,7 +63,7 @@ pub(super) async fn manage(
                 .ask(Method::POST, Target::Webhooks, Some(&body.into()))
                 .await?;
             say(&format!(
-                "webhook {}; its secret cannot be shown again:\n{}\n",
+                "Created webhook {}. Save its signing secret, which cannot be shown again:\n{}\n",
                 id_of(&made),
                 text(at(&made, &["secret"]))
             ));
@@ -83,7 +72,7 @@ pub(super) async fn manage(
             hooks
                 .ask(Method::DELETE, Target::Webhook(named(&id)?), None)
                 .await?;
-            say(&format!("webhook {id} is removed\n"));
+            say(&format!("Deleted webhook {id}.\n"));
         }
         WebhookAction::Pause { id } => {
             hooks
@@ -93,7 +82,7 @@ pub(super) async fn manage(
                     Some(&json!({"status": "paused"})),
                 )
                 .await?;
-            say(&format!("webhook {id} is paused\n"));
+            say(&format!("Paused webhook {id}.\n"));
         }
         WebhookAction::Resume { id } => {
             hooks
@@ -103,21 +92,21 @@ pub(super) async fn manage(
                     Some(&json!({"status": "active"})),
                 )
                 .await?;
-            say(&format!("webhook {id} is active\n"));
+            say(&format!("Resumed webhook {id}.\n"));
         }
         WebhookAction::Redeliver { id, after } => {
             let body = after.map_or_else(|| json!({}), |after| json!({"after": after}));
             hooks
                 .ask(Method::POST, Target::Redelivery(named(&id)?), Some(&body))
                 .await?;
-            say(&format!("webhook {id} sends again\n"));
+            say(&format!("Webhook {id} sends the changes again.\n"));
         }
         WebhookAction::Rotate { id } => {
             let changed = hooks
                 .ask(Method::POST, Target::SecretRotation(named(&id)?), None)
                 .await?;
             say(&format!(
-                "webhook {id}; its new secret cannot be shown again:\n{}\n",
+                "Replaced the signing secret of webhook {id}. Save the new secret, which cannot be shown again:\n{}\n",
                 text(at(&changed, &["secret"]))
             ));
         }
@@ -143,6 +132,17 @@ impl WebhookCommands<'_> {
             self.tenant.clone(),
             Caller::with_rights(Rights::all()).with_key_name(COMMAND),
         );
+        let id = match &target {
+            Target::Webhook(id) | Target::Redelivery(id) | Target::SecretRotation(id) => {
+                id.to_string()
+            }
+            _ => String::new(),
+        };
+        let mut place = format!("--tenant {}", self.tenant.as_str());
+        if let Some(body) = body {
+            // Writing into a string does not fail.
+            let _ = write!(place, ", request body {body}");
+        }
         let body = body.map(Value::to_string).unwrap_or_default();
         let reply = self
             .api
@@ -153,28 +153,28 @@ impl WebhookCommands<'_> {
             return Ok(answer);
         }
         if reply.status == 404 {
-            return Err(unknown());
+            return Err(unknown(&id));
         }
         let mut said = Vec::new();
         descriptions(&answer, &mut said);
-        let place = format!("--tenant {}", self.tenant.as_str());
         Err(StartupError::new(
             said.join(" "),
             place,
-            "Mend the command, and run it again.",
+            "Correct the arguments and run the command again. To allow http URLs and private addresses, add --allow-private-webhooks.",
         ))
     }
 }
 
 fn named(id: &str) -> Result<Id, StartupError> {
-    Id::new(id).ok_or_else(unknown)
+    Id::new(id).ok_or_else(|| unknown(id))
 }
 
-fn unknown() -> StartupError {
+fn unknown(id: &str) -> StartupError {
+    let id = id.escape_debug();
     StartupError::new(
-        "No webhook has this id.",
-        "hooks",
-        "See `svc-demo hooks list` for the ids.",
+        format!("This tenant has no webhook with the id `{id}`."),
+        format!("webhook id {id}"),
+        "Run `svc-demo webhooks list` to see the ids of the webhooks of a tenant.",
     )
 }
 
@@ -182,9 +182,9 @@ fn table(all: &Value, api: &Api) -> String {
     let mut table = row([
         "id",
         "state",
-        "arrived",
-        "waiting",
-        "given up",
+        "delivered",
+        "queued",
+        "abandoned",
         "last attempt",
         "created by",
         "changed by",
@@ -212,7 +212,7 @@ fn table(all: &Value, api: &Api) -> String {
             at(webhook, &["changed_by", "at"]).as_str(),
         ) {
             (_, None) => String::new(),
-            (key, Some(at)) => format!("{} {at}", key.as_str().unwrap_or("a key without a name")),
+            (key, Some(at)) => format!("{} {at}", key.as_str().unwrap_or("a key without a label")),
         };
         let number = |name: &str| at(webhook, &[name]).to_string();
         let [arrived, waiting, given_up] =
@@ -248,7 +248,7 @@ fn row(cells: [&str; 9]) -> String {
     // Writing into a string does not fail.
     let _ = writeln!(
         text,
-        "{id:<36}  {state:<8}  {arrived:>8}  {waiting:>7}  {given_up:>8}  {last:<14}  {created_by:<16}  {changed_by:<43}  {url}"
+        "{id:<36}  {state:<8}  {arrived:>9}  {waiting:>6}  {given_up:>9}  {last:<14}  {created_by:<16}  {changed_by:<43}  {url}"
     );
     text
 }

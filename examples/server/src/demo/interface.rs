@@ -30,9 +30,11 @@ const EVEN: Duration = Duration::from_millis(10);
 pub fn dialect(store: &DemoStore, settings: &ServerSettings) -> Result<Dialect, StartupError> {
     let wrong = |option: &str, prefix: &str| {
         StartupError::new(
-            "A prefix is up to 32 lower case letters and digits, beginning with a letter.",
+            format!(
+                "`{option}` must have 1 to 32 lower-case letters and digits and start with a letter."
+            ),
             format!("{option} {prefix}"),
-            "Change the option, or leave it out.",
+            "Change the value, or omit the option.",
         )
     };
     let mut dialect = Dialect::default();
@@ -84,7 +86,7 @@ pub fn service(
     let namespace = settings.namespace.as_deref().unwrap_or(NAMESPACE);
     let vendor = Vendor::new("Example", "svc-demo")
         .namespace(namespace)
-        .message_of_the_day("Welcome to the demo. Begin here, and follow the links.");
+        .message_of_the_day("Welcome to the demo. Start here and follow the links.");
     let mut api = store
         .register(Api::builder(vendor), settings.anonymous_helpers)
         .delivery(deliver)
@@ -132,9 +134,12 @@ pub fn service(
     }
     let api = api.build().map_err(|error| {
         StartupError::new(
-            format!("The interface cannot be served like this: {}.", error.problems().join("; ")),
-            "--without, --helpers-only, --atomic-helpers",
-            "Change these options; the capability document of a server without them lists what there is.",
+            format!(
+                "The API cannot be served with these options: {}.",
+                error.problems().join("; ").replace(".without(...)", "--without-capability")
+            ),
+            given(settings),
+            "Change these options. `svc-demo export capabilities` lists the capabilities of a server without them.",
         )
     })?;
     let path = api
@@ -155,6 +160,22 @@ pub fn service(
         CorsSetting::Any => service.cors(svc_tower::Cors::any()),
         CorsSetting::Origins(origins) => service.cors(svc_tower::Cors::origins(origins)),
     })
+}
+
+/// The options that can contradict each other, as they were given.
+fn given(settings: &ServerSettings) -> String {
+    let mut options: Vec<String> = settings
+        .without
+        .iter()
+        .map(|it| format!("--without-capability {}", it.escape_debug()))
+        .collect();
+    options.extend(settings.helpers_only.then(|| "--helpers-only".to_owned()));
+    options.extend(
+        settings
+            .atomic_helpers
+            .then(|| "--atomic-helpers".to_owned()),
+    );
+    options.join(" ")
 }
 
 /// Waits to the microsecond: `tokio::time::sleep` takes whole milliseconds from now on, which shows
@@ -214,7 +235,7 @@ mod tests {
             SqliteStore::open(SqliteOptions::new(folder.path().join("a.db"))).expect("it opens"),
         );
         for kind in Kind::ALL {
-            let settings = settings(&["--without", &format!("{}.read", kind.plural())]);
+            let settings = settings(&["--without-capability", &format!("{}.read", kind.plural())]);
             assert!(
                 service(
                     &store,
@@ -226,7 +247,7 @@ mod tests {
                 "{kind:?}"
             );
         }
-        let both = settings(&["--without", "petitions.read,signatures.create"]);
+        let both = settings(&["--without-capability", "petitions.read,signatures.create"]);
         assert_eq!(also_withheld(&both), ["petitions.sub.signatures"]);
         assert!(
             service(
@@ -247,7 +268,7 @@ mod tests {
         );
         let trouble = service(
             &store,
-            &settings(&["--without", "people.fly"]),
+            &settings(&["--without-capability", "people.fly"]),
             "http://localhost/",
             LogOnlyDelivery::default(),
         )

@@ -36,6 +36,7 @@ pub(super) async fn manage(location: &DataLocation, action: KeyAction) -> Result
             person,
             expires,
         } => {
+            store.require_tenant(&tenant).await?;
             let mut options = KeyOptions::new(label);
             if read_only {
                 options = options.read_only();
@@ -81,7 +82,7 @@ pub(super) async fn backup(location: &DataLocation, to: &Path) -> Result<(), Sta
     };
     let store = open_beside(path)?;
     store.backup(to).await.map_err(|error| about_file(&error))?;
-    say(&format!("copied {} to {}\n", path.display(), to.display()));
+    say(&format!("Copied {} to {}.\n", path.display(), to.display()));
     Ok(())
 }
 
@@ -104,7 +105,7 @@ pub(super) async fn compact(location: &DataLocation) -> Result<(), StartupError>
     let before = size();
     store.compact().await.map_err(failed)?;
     say(&format!(
-        "compacted {}: {before} KiB before, {} KiB now\n",
+        "Compacted {} from {before} KiB to {} KiB.\n",
         path.display(),
         size()
     ));
@@ -114,10 +115,10 @@ pub(super) async fn compact(location: &DataLocation) -> Result<(), StartupError>
 fn right(text: &str) -> Result<Right, StartupError> {
     text.parse().map_err(|_| {
         StartupError::new(
-            "There is no such right.",
+            format!("There is no right `{}`.", text.escape_debug()),
             format!("--right {}", text.escape_debug()),
-            "Give a collection and what may be done, such as people.list, people.read, people.create, people.update \
-             or people.delete, or a helper, such as helper.record_signature.",
+            "Use a collection and an operation (list, read, create, update or delete), such as people.create, or a helper, such \
+             as helper.record_signature.",
         )
     })
 }
@@ -125,9 +126,9 @@ fn right(text: &str) -> Result<Right, StartupError> {
 fn instant(text: &str) -> Result<Timestamp, StartupError> {
     Timestamp::parse(text).ok_or_else(|| {
         StartupError::new(
-            "This is no instant.",
+            format!("`{}` is not a date and time.", text.escape_debug()),
             format!("--expires {}", text.escape_debug()),
-            "Give a date and time in UTC, such as 2030-01-31T12:00:00Z.",
+            "Use a date and time in UTC, such as 2030-01-31T12:00:00Z.",
         )
     })
 }
@@ -145,9 +146,12 @@ async fn bound(
     };
     let unknown = || {
         StartupError::new(
-            "This tenant has no such person.",
+            format!(
+                "The tenant `{tenant}` has no person `{}`.",
+                asked.escape_debug()
+            ),
             format!("--tenant {tenant} --person {}", asked.escape_debug()),
-            "Give the last part of a person's address, or leave the option out.",
+            "Use the id of a person, which is the last part of its URL, or omit --person.",
         )
     };
     let id = Id::new(asked).ok_or_else(unknown)?;
@@ -168,16 +172,16 @@ async fn create(store: &DemoStore, tenant: &str, options: KeyOptions) -> Result<
         .map_err(|error| match error {
             KeyError::Storage(error) => store.trouble(&error),
             other => {
-                let remedy = "See `svc-demo keys list` for the tenants that there are.";
+                let remedy = "Run `svc-demo keys list` to see the tenants that have keys.";
                 StartupError::new(
-                    format!("No key was made: {other}."),
+                    format!("The key cannot be created: {other}."),
                     format!("--tenant {tenant}"),
                     remedy,
                 )
             }
         })?;
     say(&format!(
-        "key {} for {tenant}; it cannot be shown again:\n{}\n",
+        "Created key {} for the tenant {tenant}. Save it, because it cannot be shown again:\n{}\n",
         key.id, key.token
     ));
     Ok(())
@@ -228,7 +232,7 @@ fn rights(key: &KeyInfo) -> String {
             .join(","),
     };
     if key.read_only {
-        text.push_str(", reads only");
+        text.push_str(", read-only");
     }
     text
 }
@@ -237,8 +241,8 @@ fn state(key: &KeyInfo, now: Timestamp) -> String {
     match (key.revoked, key.expires) {
         (Some(revoked), _) => format!("revoked {revoked}"),
         (None, Some(expires)) if expires <= now => format!("expired {expires}"),
-        (None, Some(expires)) => format!("until {expires}"),
-        (None, None) => "in force".to_owned(),
+        (None, Some(expires)) => format!("active until {expires}"),
+        (None, None) => "active".to_owned(),
     }
 }
 
@@ -258,18 +262,21 @@ async fn revoke(
     } = revocation;
     if !was_in_force && disabled_webhooks == 0 {
         return Err(StartupError::new(
-            "No key in force has this id.",
+            format!(
+                "There is no active key with the id `{}`.",
+                id.escape_debug()
+            ),
             format!("keys revoke {}", id.escape_debug()),
-            "See `svc-demo keys list` for the ids.",
+            "Run `svc-demo keys list` to see the ids.",
         ));
     }
     forget(location, id);
     let webhooks = match disabled_webhooks {
         0 => String::new(),
-        1 => "; 1 of its webhooks is now disabled".to_owned(),
-        count => format!("; {count} of its webhooks are now disabled"),
+        1 => " 1 webhook of the key is now disabled.".to_owned(),
+        count => format!(" {count} webhooks of the key are now disabled."),
     };
-    say(&format!("key {id} is revoked{webhooks}\n"));
+    say(&format!("Revoked key {id}.{webhooks}\n"));
     Ok(())
 }
 

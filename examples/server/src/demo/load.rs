@@ -69,8 +69,11 @@ impl LoadMarker {
             .split(' ')
             .filter_map(|member| member.split_once('='))
             .collect();
-        let damaged =
-            || Error::unexpected(format!("the mark of tenant {tenant} is damaged: {text}"));
+        let damaged = || {
+            Error::unexpected(format!(
+                "the stored loading state of the tenant {tenant} is damaged: {text}"
+            ))
+        };
         let member = |name: &str| members.get(name).copied().ok_or_else(damaged);
         Ok(Some(Self {
             people: member("people")?.parse().map_err(|_| damaged())?,

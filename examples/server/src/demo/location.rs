@@ -46,9 +46,9 @@ impl DataLocation {
     pub fn of(options: &ServerArgs) -> Result<Self, StartupError> {
         match (&options.database, &options.data) {
             (Some(_), Some(_)) => Err(StartupError::new(
-                "The data is either in a file or in a database.",
+                "`--data` and `--database` cannot be used together.",
                 "--data, --database (or SVC_DEMO_DATA, SVC_DEMO_DATABASE)",
-                "Leave one of them out.",
+                "Omit one of them.",
             )),
             (Some(url), None) => Ok(Self::Server(Box::new(SchemaLocation::of(
                 "--database",
@@ -58,16 +58,16 @@ impl DataLocation {
             (None, data) => {
                 let given = [
                     ("--schema", options.schema.is_some()),
-                    ("--connections", options.connections.is_some()),
-                    ("--statements", options.statements.is_some()),
-                    ("--read-from", options.read_from.is_some()),
-                    ("--cluster", options.cluster),
+                    ("--max-connections", options.connections.is_some()),
+                    ("--statement-mode", options.statements.is_some()),
+                    ("--replica", options.read_from.is_some()),
+                    ("--citus", options.cluster),
                 ];
                 if let Some((option, _)) = given.into_iter().find(|(_, given)| *given) {
                     return Err(StartupError::new(
-                        "This option is about a database, and none is named.",
+                        format!("`{option}` requires `--database`."),
                         option,
-                        "Name one with --database, or leave the option out.",
+                        "Add --database with the URL of a PostgreSQL database, or omit the option.",
                     ));
                 }
                 Ok(Self::File(data_file(data.as_deref())?))
@@ -80,8 +80,9 @@ impl DataLocation {
         Ok(match self {
             Self::File(path) => KeysFile::beside(path),
             Self::Server(server) => {
-                let folder =
-                    cache_folder("Name one in the environment, as HOME or XDG_CACHE_HOME.")?;
+                let folder = cache_folder(
+                    "Set the environment variable HOME or XDG_CACHE_HOME to a folder.",
+                )?;
                 KeysFile::beside(&folder.join(format!("postgres-{}", server.id())))
             }
         })
@@ -112,7 +113,7 @@ impl DataLocation {
             Self::Server(server) => server
                 .replica
                 .iter()
-                .map(|replica| format!("reads are answered by {replica}"))
+                .map(|replica| format!("the server sends reads to the replica {replica}"))
                 .collect(),
         }
     }
@@ -167,11 +168,11 @@ impl SchemaLocation {
             server.options = server.options.cluster();
         }
         if let Some(url) = &options.read_from {
-            server.replica = Some(self::place(url).ok_or_else(|| unreadable("--read-from"))?);
+            server.replica = Some(self::place(url).ok_or_else(|| unreadable("--replica"))?);
             server.options = server
                 .options
                 .read_from(&url.0)
-                .map_err(|error| about_url("--read-from", &error))?;
+                .map_err(|error| about_url("--replica", &error))?;
         }
         Ok(server)
     }
@@ -215,10 +216,10 @@ impl SchemaLocation {
     /// What to use in place of a copy of the file.
     pub(super) fn no_backup(&self) -> StartupError {
         StartupError::new(
-            "A database is copied by PostgreSQL's own program, also while a server runs on it.",
+            "`backup` copies a data file only. Use the tools of PostgreSQL to back up a database.",
             self.to_string(),
             format!(
-                "Use pg_dump --schema={} with the URL of the database, and pg_restore or psql for the way back.",
+                "Run pg_dump --schema={} with the URL of the database, also while a server runs. Restore with pg_restore or psql.",
                 self.schema
             ),
         )
@@ -227,19 +228,19 @@ impl SchemaLocation {
     /// What to use in place of a check of the file.
     pub(super) fn no_check(&self) -> StartupError {
         StartupError::new(
-            "A database is checked by PostgreSQL's own programs.",
+            "`check` checks a data file only. Use the tools of PostgreSQL to check a database.",
             self.to_string(),
-            "Use pg_amcheck with the URL of the database, and pg_checksums while PostgreSQL is stopped.",
+            "Run pg_amcheck with the URL of the database, or pg_checksums while PostgreSQL is stopped.",
         )
     }
 
     /// What to use in place of a file that is written anew.
     pub(super) fn no_compact(&self) -> StartupError {
         StartupError::new(
-            "A database is written anew by PostgreSQL itself, so that no byte of what was deleted is left in its tables.",
+            "`compact` rewrites a data file only. Use PostgreSQL to rewrite the tables of a database.",
             self.to_string(),
             format!(
-                "Use VACUUM (FULL) on the tables of the schema {}, with psql, while nobody has to write.",
+                "Run VACUUM (FULL) on the tables of the schema {} with psql while no client writes.",
                 self.schema
             ),
         )
@@ -306,9 +307,9 @@ fn host(host: &Host) -> String {
 /// Not what the parser says: that may be a part of the password.
 fn unreadable(option: &str) -> StartupError {
     StartupError::new(
-        "The URL of the database cannot be read.",
+        format!("The database URL in `{option}` cannot be read."),
         option,
-        "Write it as postgres://user:password@host:5432/database; in a password, @ is %40, / is %2F, : is %3A and % is %25.",
+        "Write it as postgres://user:password@host:5432/database. In a password, write @ as %40, / as %2F, : as %3A and % as %25.",
     )
 }
 
@@ -316,9 +317,11 @@ fn about_url(option: &str, error: &svc_postgres::ConnectError) -> StartupError {
     match error {
         svc_postgres::ConnectError::Url(_) => unreadable(option),
         svc_postgres::ConnectError::NoTls => StartupError::new(
-            "The URL asks for TLS (sslmode=require), which this program was built without.",
+            format!(
+                "The database URL in `{option}` requires TLS (sslmode=require), but this program was built without TLS."
+            ),
             option,
-            "Build it with the feature `tls` of svc-postgres, or say sslmode=disable where the way is safe without.",
+            "Build the program with the feature `tls` of svc-postgres. If the network is trusted, set sslmode=disable in the URL.",
         ),
         other => StartupError::new(
             format!("The database cannot be used: {other}."),
@@ -385,7 +388,7 @@ mod tests {
         ] {
             for option in [
                 &["--database", url][..],
-                &["--database", "postgres://localhost/crm", "--read-from", url],
+                &["--database", "postgres://localhost/crm", "--replica", url],
             ] {
                 let said = location(option).expect_err(url);
                 assert!(
@@ -400,7 +403,7 @@ mod tests {
     #[test]
     fn no_debug_output_shows_a_password() {
         let url = "postgres://ada:planted@localhost/crm";
-        let shown = location(&["--database", url, "--read-from", url]).expect("it is good");
+        let shown = location(&["--database", url, "--replica", url]).expect("it is good");
         assert!(
             !format!("{shown:?} {shown}").contains("planted"),
             "{shown:?}"
@@ -409,7 +412,10 @@ mod tests {
             shown.to_string(),
             "postgres://localhost:5432/crm, schema svc"
         );
-        assert_eq!(shown.notes(), ["reads are answered by localhost:5432/crm"]);
+        assert_eq!(
+            shown.notes(),
+            ["the server sends reads to the replica localhost:5432/crm"]
+        );
     }
 
     #[test]
@@ -447,9 +453,9 @@ mod tests {
         assert!(both.contains("--data, --database"), "{both}");
         for option in [
             ["--schema", "a"],
-            ["--connections", "4"],
-            ["--statements", "named"],
-            ["--read-from", "planted"],
+            ["--max-connections", "4"],
+            ["--statement-mode", "prepared"],
+            ["--replica", "planted"],
         ] {
             let said = location(&option).expect_err("no database");
             assert!(

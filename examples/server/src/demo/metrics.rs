@@ -37,8 +37,8 @@ impl Metrics {
     /// There cannot be such metrics.
     pub fn new() -> std::result::Result<Self, StartupError> {
         Self::registered().map_err(|error| {
-            let what = format!("Metrics cannot be kept: {error}.");
-            StartupError::new(what, "/metrics", "Start the demo with --metrics off.")
+            let what = format!("The metrics cannot be registered: {error}.");
+            StartupError::new(what, "--metrics on", "Start the server with --metrics off.")
         })
     }
 

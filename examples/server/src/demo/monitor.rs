@@ -107,7 +107,7 @@ impl Monitor {
                 match self.metrics.text(&self.store.stats(), self.budget.usage()) {
                     Ok(text) => (StatusCode::OK, text),
                     Err(error) => {
-                        tracing::warn!(%error, "metrics cannot be written");
+                        tracing::warn!(%error, "the metrics cannot be written");
                         (StatusCode::INTERNAL_SERVER_ERROR, String::new())
                     }
                 }

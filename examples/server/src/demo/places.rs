@@ -18,7 +18,7 @@ pub fn data_file(asked: Option<&Path>) -> Result<PathBuf, StartupError> {
     if let Some(path) = asked {
         return Ok(path.to_owned());
     }
-    Ok(cache_folder("Name a file with --data.")?.join("demo.db"))
+    Ok(cache_folder("Choose a data file with --data.")?.join("demo.db"))
 }
 
 /// Refuses an empty data file that has a keys file: it had data, and is not taken for a new one.
@@ -32,9 +32,9 @@ pub(super) fn refuse_emptied(data: &Path) -> Result<(), StartupError> {
         return Ok(());
     }
     Err(StartupError::new(
-        "The data file is empty, but its keys file exists: the data is lost.",
+        "The data file is empty, but its keys file exists. The data is lost.",
         data.display().to_string(),
-        "Restore a backup, or start with --fresh to delete the keys file and begin with new data.",
+        "Restore a backup, or start with --reset to delete the keys file and create new data.",
     ))
 }
 
@@ -42,15 +42,15 @@ pub(super) fn refuse_emptied(data: &Path) -> Result<(), StartupError> {
 pub(super) fn cache_folder(remedy: &str) -> Result<PathBuf, StartupError> {
     let Ok(folders) = choose_native_strategy() else {
         return Err(StartupError::new(
-            "This user has no home folder.",
-            "the environment (HOME)",
+            "The home folder of this user is unknown.",
+            "the environment variable HOME",
             remedy,
         ));
     };
     let folder = folders.cache_dir().join("svc-demo");
     make_private_folder(&folder).map_err(|error| {
         StartupError::new(
-            format!("The cache folder cannot be made: {error}."),
+            format!("The cache folder cannot be created: {error}."),
             folder.display().to_string(),
             remedy,
         )
@@ -140,7 +140,8 @@ impl KeysFile {
         keys: &[ShownKey],
         sync: impl FnOnce(&Path) -> io::Result<()>,
     ) -> io::Result<()> {
-        let mut text = "# Keys of the demo. Whoever can read this file can use them.\n".to_owned();
+        let mut text =
+            "# API keys of svc-demo. Anyone who can read this file can use them.\n".to_owned();
         for key in keys {
             let rights = if key.read_only { "read" } else { "all" };
             text.push_str(&[&*key.id, &*key.tenant, rights, &*key.token].join("\t"));

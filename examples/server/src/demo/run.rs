@@ -54,13 +54,13 @@ pub fn main() -> ExitCode {
     let runtime = match Runtime::new() {
         Ok(runtime) => runtime,
         Err(error) => {
-            let what = format!("No threads can be started: {error}.");
+            let what = format!("The server cannot start threads: {error}.");
             eprintln!(
-                "{}",
+                "error: {}",
                 StartupError::new(
                     what,
                     "the operating system",
-                    "Start the demo where it may have threads."
+                    "Raise the limit of threads for this user, then start again."
                 )
             );
             return ExitCode::FAILURE;
@@ -70,7 +70,7 @@ pub fn main() -> ExitCode {
     match runtime.block_on(run(cli)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(trouble) => {
-            eprintln!("{trouble}");
+            eprintln!("error: {trouble}");
             ExitCode::FAILURE
         }
     }
@@ -104,11 +104,11 @@ async fn run_server(options: &ServerArgs) -> Result<(), StartupError> {
     let settings = ServerSettings::check(options)?;
     check(&settings).await?;
     let stop = ShutdownFlag::listen().map_err(|error| {
-        let what = format!("Signals cannot be listened to: {error}.");
+        let what = format!("The server cannot handle signals: {error}.");
         StartupError::new(
             what,
             "the operating system",
-            "Start the demo where it may handle SIGINT and SIGTERM.",
+            "Start the server in an environment that allows handlers for SIGINT and SIGTERM.",
         )
     })?;
     // The port comes first: nothing is deleted or made for a server that cannot listen.
@@ -125,7 +125,7 @@ async fn run_server(options: &ServerArgs) -> Result<(), StartupError> {
     let also = also_withheld(&settings);
     if !also.is_empty() {
         notes.push(format!(
-            "with what cannot be read, this is not served either: {}",
+            "--without-capability also disables capabilities that depend on it: {}",
             also.join(", ")
         ));
     }
@@ -254,7 +254,7 @@ fn progress_bar(people: u32, tenant: &str) -> ProgressBar {
     }
     let bar = ProgressBar::new(people.into()).with_message(tenant.to_owned());
     let style = ProgressStyle::with_template(
-        "  loading      [{bar:32}] {pos} of {len} people of {msg}, {eta} left",
+        "  loading      [{bar:32}] {pos} of {len} people, tenant {msg}, {eta} left",
     );
     let bar = match style {
         Ok(style) => bar.with_style(style.progress_chars("=> ")),

@@ -24,11 +24,11 @@ impl Scratch {
     pub(super) fn make() -> Result<Self, StartupError> {
         let folder = std::env::temp_dir().join(format!("svc-demo-{}", Uuid::new_v4()));
         make_private_folder(&folder).map_err(|error| {
-            let what = format!("A temporary folder cannot be made: {error}.");
+            let what = format!("A temporary folder cannot be created: {error}.");
             StartupError::new(
                 what,
                 folder.display().to_string(),
-                "Name a folder for temporary files in TMPDIR.",
+                "Set the environment variable TMPDIR to a folder for temporary files.",
             )
         })?;
         Ok(Self(folder))

@@ -112,16 +112,21 @@ impl ServerSettings {
         let base_url = options.base_url.as_deref().map(base_url).transpose()?;
         if !listen.is_loopback() && base_url.is_none() {
             return Err(StartupError::new(
-                "Links would name an address under which other machines may not find this server.",
+                format!(
+                    "`--listen {listen}` requires `--base-url`, because links need a URL that clients can reach."
+                ),
                 format!("--listen {listen} without --base-url"),
-                "Add --base-url with the address that clients use, such as --base-url http://demo.example.org:8080/api/v1/.",
+                "Add the URL that clients use, such as --base-url http://demo.example.org:8080/api/v1/.",
             ));
         }
         if options.metrics == Some(Switch::On) && base_url.as_deref().is_some_and(is_root) {
             return Err(StartupError::new(
-                "A service at the root of its host has no place beside it for /healthz and /metrics.",
-                "--metrics on, --base-url without a path",
-                "Give --base-url a path, such as --base-url http://demo.example.org:8080/api/v1/.",
+                "`--metrics on` requires a base URL with a path, because /healthz and /metrics are at the root of the host.",
+                format!(
+                    "--metrics on --base-url {}",
+                    printable(base_url.as_deref().unwrap_or_default())
+                ),
+                "Add a path to the base URL, such as --base-url http://demo.example.org:8080/api/v1/.",
             ));
         }
         for (option, prefix) in [
@@ -135,7 +140,9 @@ impl ServerSettings {
                     .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
             rule(
                 good,
-                "A prefix is lower case letters and digits, beginning with a letter.",
+                &format!(
+                    "`{option}` must have 1 to 32 lower-case letters and digits and start with a letter."
+                ),
                 option,
                 prefix,
             )?;
@@ -144,15 +151,15 @@ impl ServerSettings {
         let differs = prefix != options.extension_prefix.as_deref().unwrap_or("ext");
         rule(
             differs,
-            "The specification and extensions need different prefixes.",
-            "--prefix, --extension-prefix",
+            "`--prefix` and `--extension-prefix` must be different.",
+            &format!("--prefix {prefix} --extension-prefix"),
             prefix,
         )?;
         if let Some(namespace) = &options.namespace {
             let good = !namespace.is_empty() && namespace.chars().all(is_system_name);
             rule(
                 good,
-                "A namespace is letters, digits, `_`, `.` and `-`.",
+                "`--namespace` must consist of letters, digits, `_`, `.` and `-`.",
                 "--namespace",
                 namespace,
             )?;
@@ -206,7 +213,7 @@ fn rule(good: bool, what: &str, option: &str, value: &str) -> Result<(), Startup
     Err(StartupError::new(
         what,
         format!("{option} {}", printable(value)),
-        "Change the option, or leave it out.",
+        "Change the value, or omit the option.",
     ))
 }
 
@@ -227,13 +234,16 @@ fn listen(text: &str) -> Result<IpAddr, StartupError> {
     if text == "localhost" {
         return Ok(Ipv4Addr::LOCALHOST.into());
     }
-    text.trim_start_matches('[').trim_end_matches(']').parse().map_err(|_| {
-        StartupError::new(
-            "This is no address to listen on.",
-            format!("--listen {}", printable(text)),
-            "Give an IP address, such as 127.0.0.1, ::1 or 0.0.0.0; the port is an option of its own.",
-        )
-    })
+    text.trim_start_matches('[')
+        .trim_end_matches(']')
+        .parse()
+        .map_err(|_| {
+            StartupError::new(
+                "`--listen` must be an IP address or `localhost`.",
+                format!("--listen {}", printable(text)),
+                "Use an IP address, such as 127.0.0.1, ::1 or 0.0.0.0. Set the port with --port.",
+            )
+        })
 }
 
 /// Whether an address ends with its host.
@@ -244,21 +254,23 @@ fn is_root(url: &str) -> bool {
 fn base_url(text: &str) -> Result<String, StartupError> {
     let wrong = |what: &str| {
         let remedy =
-            "Give an address such as http://demo.example.org:8080/ or https://example.org/api/v1/.";
+            "Use a URL such as http://demo.example.org:8080/ or https://example.org/api/v1/.";
         StartupError::new(what, format!("--base-url {}", printable(text)), remedy)
     };
-    let uri: Uri = text.parse().map_err(|_| wrong("This is no address."))?;
+    let uri: Uri = text
+        .parse()
+        .map_err(|_| wrong("`--base-url` must be a URL."))?;
     let authority = uri
         .authority()
-        .ok_or_else(|| wrong("The public address has no scheme and host."))?;
+        .ok_or_else(|| wrong("`--base-url` must have a scheme and a host."))?;
     if !matches!(uri.scheme_str(), Some("http" | "https")) {
-        return Err(wrong("The public address begins with http:// or https://."));
+        return Err(wrong("`--base-url` must start with http:// or https://."));
     }
     if authority.as_str().contains('@') || authority.host().is_empty() {
-        return Err(wrong("The public address has a host, and no user."));
+        return Err(wrong("`--base-url` must have a host and no user name."));
     }
     if uri.query().is_some() || text.contains('#') {
-        return Err(wrong("The public address has no query and no fragment."));
+        return Err(wrong("`--base-url` must have no query and no fragment."));
     }
     Ok(if text.ends_with('/') {
         text.to_owned()
@@ -281,9 +293,9 @@ fn share_names(text: &str) -> Result<(String, String), StartupError> {
             Ok((a.to_owned(), b.to_owned()))
         }
         _ => Err(StartupError::new(
-            "Share names are two different names of lower case letters, digits and `_`, neither of them email_share.",
+            "`--share-names` must be two different names of lower-case letters, digits and `_`, other than `email_share`.",
             format!("--share-names {}", printable(text)),
-            "Give them with a comma between, such as network_a_share,network_b_share.",
+            "Separate the names with a comma, such as network_a_share,network_b_share.",
         )),
     }
 }
@@ -295,7 +307,7 @@ fn cors(values: &[String]) -> Result<CorsSetting, StartupError> {
     if values.iter().any(|value| value == "any") {
         rule(
             values.len() == 1,
-            "\"any\" stands alone.",
+            "`--cors any` cannot be combined with other origins.",
             "--cors",
             &values.join(","),
         )?;
@@ -311,7 +323,7 @@ fn cors(values: &[String]) -> Result<CorsSetting, StartupError> {
                     .chars()
                     .all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | ':' | '[' | ']'))
         });
-        let what = "An origin is a scheme and a host, such as https://www.example.org, without a slash at its end.";
+        let what = "`--cors` must be `any` or an origin without a path or a trailing slash, such as https://www.example.org.";
         rule(good, what, "--cors", value)?;
     }
     Ok(CorsSetting::Origins(values.to_vec()))
@@ -336,29 +348,29 @@ fn fixed_keys(options: &ServerArgs) -> Result<Vec<FixedKey>, StartupError> {
                 what,
                 place,
                 format!(
-                    "Give a tenant and a token, such as {option} demo=$(openssl rand -hex 20)."
+                    "Use a tenant and a random token, such as {option} demo=$(openssl rand -hex 20)."
                 ),
             )
         };
         let (tenant, token) = text
             .split_once('=')
-            .ok_or_else(|| wrong("A fixed key is TENANT=TOKEN."))?;
+            .ok_or_else(|| wrong(&format!("`{option}` must have the form TENANT=TOKEN.")))?;
         if tenant.is_empty() || tenant.len() > 64 || !tenant.chars().all(is_system_name) {
-            return Err(wrong(
-                "A tenant's name is 1 to 64 letters, digits, `_`, `.` and `-`.",
-            ));
+            return Err(wrong(&format!(
+                "The tenant in `{option}` must have 1 to 64 letters, digits, `_`, `.` or `-`."
+            )));
         }
         if !(StoredKey::SHORTEST..=256).contains(&token.len())
             || !token.chars().all(|c| c.is_ascii_graphic())
         {
-            return Err(wrong(
-                "A token is 20 to 256 visible ASCII characters without a comma: shorter ones can be guessed.",
-            ));
+            return Err(wrong(&format!(
+                "The token in `{option}` must have 20 to 256 visible ASCII characters and no comma."
+            )));
         }
         if keys.iter().any(|key| key.token == token) {
-            return Err(wrong(
-                "The same token is given twice, and a token is one key of one tenant.",
-            ));
+            return Err(wrong(&format!(
+                "The token in `{option}` is used twice. Each token must be different."
+            )));
         }
         keys.push(FixedKey {
             tenant: tenant.to_owned(),

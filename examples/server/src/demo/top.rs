@@ -17,15 +17,15 @@ const ROUTES: usize = 15;
 const MOST: u64 = 4 * 1024 * 1024;
 /// What is shown of the store, and its series: those that it has.
 const STORE: [(&str, &str); 9] = [
-    ("writes waiting", "svc_writes_waiting"),
+    ("queued writes", "svc_writes_waiting"),
     ("writes", "svc_writes_total"),
     ("transactions", "svc_batches_total"),
     ("readers open", "svc_readers_open"),
     ("readers busy", "svc_readers_busy"),
-    ("reads waiting", "svc_reads_waiting"),
+    ("queued reads", "svc_reads_waiting"),
     ("connections busy", "svc_connections_busy"),
     ("connections idle", "svc_connections_idle"),
-    ("calls waiting", "svc_connections_wanted"),
+    ("connection waits", "svc_connections_wanted"),
 ];
 
 /// Shows the metrics of the demo at an address, so many times or until it is stopped.
@@ -47,7 +47,7 @@ pub(super) async fn top(
             StartupError::new(
                 what,
                 address,
-                "Name the address on which a demo listens that was not started with --metrics off.",
+                "Check that the server is running, that the argument is its host and port, and that /metrics is on (--metrics on).",
             )
         })?;
         let (now, routes) = (Instant::now(), routes(&text));
@@ -78,7 +78,7 @@ async fn read(address: &str) -> io::Result<String> {
         .filter(|(head, _)| head.starts_with("HTTP/1.1 200"))
         .map(|(_, body)| body);
     body.map(str::to_owned)
-        .ok_or_else(|| io::Error::other(text.lines().next().unwrap_or("no answer").to_owned()))
+        .ok_or_else(|| io::Error::other(text.lines().next().unwrap_or("no response").to_owned()))
 }
 
 /// One route with one method.
@@ -137,7 +137,7 @@ fn view(
 ) -> String {
     let mut out = format!(
         "{:<48}{:>10}{:>10}{:>9}{:>10}{:>10}\n",
-        "route", "requests", "per s", "failed", "mean ms", "95 % ms"
+        "route", "requests", "per s", "failed", "mean ms", "p95 ms"
     );
     let mut busiest: Vec<(&String, &RouteStats)> = routes.iter().collect();
     busiest.sort_by(|(_, one), (_, other)| other.requests.total_cmp(&one.requests));

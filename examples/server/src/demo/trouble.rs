@@ -49,8 +49,8 @@ impl StartupError {
 impl fmt::Display for StartupError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", visible(&self.what))?;
-        writeln!(f, "  where:      {}", visible(&self.place))?;
-        write!(f, "  what to do: {}", visible(&self.remedy))
+        writeln!(f, "  where: {}", visible(&self.place))?;
+        write!(f, "  hint:  {}", visible(&self.remedy))
     }
 }
 
@@ -62,10 +62,11 @@ mod tests {
 
     #[test]
     fn says_what_where_and_what_to_do() {
-        let trouble = StartupError::new("The port is taken.", "--port 8080", "Choose another one.");
+        let trouble =
+            StartupError::new("The port is in use.", "--port 8080", "Choose another port.");
         assert_eq!(
             trouble.to_string(),
-            "The port is taken.\n  where:      --port 8080\n  what to do: Choose another one."
+            "The port is in use.\n  where: --port 8080\n  hint:  Choose another port."
         );
     }
 }

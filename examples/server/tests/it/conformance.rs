@@ -40,13 +40,16 @@ const KEYS: [&str; 6] = [
 ];
 
 /// The option with which the demo sends to the receiver of the suite.
-const PRIVATE_WEBHOOKS: &str = "--private-webhooks";
+const PRIVATE_WEBHOOKS: &str = "--allow-private-webhooks";
 
 /// What the eight runs do not meet, and a demo that is set up otherwise shows.
 const MORE: &[(&str, &[&str])] = &[
     ("atomic helpers", &["--atomic-helpers"]),
     ("helpers only", &["--helpers-only"]),
-    ("without haf.add_lists", &["--without", "haf.add_lists"]),
+    (
+        "without haf.add_lists",
+        &["--without-capability", "haf.add_lists"],
+    ),
     ("changes with If-Match only", &["--require-if-match"]),
     ("private webhooks", &[PRIVATE_WEBHOOKS]),
 ];
@@ -58,7 +61,7 @@ fn eight() -> Vec<(String, Vec<&'static str>)> {
         for prefix in ["svc", "osdi"] {
             for strangers in ["on", "off"] {
                 let arguments = vec![
-                    "--style",
+                    "--response-style",
                     style,
                     "--prefix",
                     prefix,
@@ -82,7 +85,7 @@ fn runtime() -> Runtime {
 /// A run against the demo, and how many records it had before and after.
 fn run(arguments: &[&str], intensity: Intensity) -> (Report, u64, u64) {
     let folder = tempfile::tempdir().expect("a folder");
-    let arguments = [&KEYS[..], &["--people", "60"], arguments].concat();
+    let arguments = [&KEYS[..], &["--seed-people", "60"], arguments].concat();
     let demo = Program::demo(&folder.path().join("a.db"), &arguments).expect("a demo");
     let target: Arc<dyn Target> = Arc::new(Remote::new(&demo.base_url).expect("an address"));
     runtime().block_on(async {

@@ -85,7 +85,7 @@ async fn post(address: SocketAddr, client: usize, cycle: Arc<Cycle>) -> (Vec<Ack
 
 /// Lets clients write until enough is acknowledged, and kills the server under them.
 async fn write_and_kill(data: &Path, number: usize) -> TestResult<Vec<Acknowledged>> {
-    let mut program = Program::demo(data, &["--people", "0"])?;
+    let mut program = Program::demo(data, &["--seed-people", "0"])?;
     let address = program.address()?;
     let mut client = Client::connect(address, Some(KEY)).await?;
     let petition = client.walk("/api/v1/petitions").await?.swap_remove(0);

@@ -12,7 +12,7 @@ use crate::support::{Raw, TestResult, own_loopback_address};
 
 /// Starts on an empty folder with few people, so that loading takes no time.
 fn start(data: &Path, arguments: &[&str]) -> TestResult<Program> {
-    Program::demo(data, &[&["--people", "20"], arguments].concat())
+    Program::demo(data, &[&["--seed-people", "20"], arguments].concat())
 }
 
 /// What a start that is refused says.
@@ -20,7 +20,7 @@ fn refused(data: &Path, arguments: &[&str]) -> TestResult<String> {
     let (status, _, errors) = outcome(demo(data).args(["--port", "0"]).args(arguments))?;
     assert_eq!(status.code(), Some(1), "{errors}");
     assert!(
-        errors.contains("  where: ") && errors.contains("  what to do: "),
+        errors.contains("  where: ") && errors.contains("  hint: "),
         "{errors}"
     );
     Ok(errors)
@@ -46,7 +46,7 @@ async fn without_arguments_there_are_keys_and_everything_to_look_at() -> TestRes
         .filter(|word| word.starts_with("svck_"))
         .collect();
     assert!(
-        tokens.len() >= 2 && program.said.contains("(demo, reads only)"),
+        tokens.len() >= 2 && program.said.contains("(demo, read-only)"),
         "{}",
         program.said
     );
@@ -112,7 +112,12 @@ async fn contents(program: &Program) -> TestResult<Vec<(String, Vec<Value>)>> {
 #[tokio::test]
 async fn the_same_arguments_give_the_same_data() -> TestResult {
     let folder = tempdir()?;
-    let arguments = ["--people", "150", "--key", "other=other-key-of-the-tests"];
+    let arguments = [
+        "--seed-people",
+        "150",
+        "--key",
+        "other=other-key-of-the-tests",
+    ];
     let first = Program::demo(&folder.path().join("a.db"), &arguments)?;
     let second = Program::demo(&folder.path().join("b.db"), &arguments)?;
     let told = async |program: &Program| -> TestResult<String> {
@@ -143,7 +148,7 @@ async fn links_begin_with_the_base_url_and_its_path_leads_to_them() -> TestResul
 async fn each_tenant_has_every_container_also_without_people() -> TestResult {
     let folder = tempdir()?;
     let arguments = [
-        "--people",
+        "--seed-people",
         "0",
         "--key",
         "other=other-key-of-the-tests",
@@ -202,7 +207,7 @@ async fn a_second_server_on_one_file_is_refused() -> TestResult {
     let data = folder.path().join("demo.db");
     let _running = start(&data, &[])?;
     assert!(refused(&data, &[])?.contains("nother server has this file open"));
-    assert!(refused(&data, &["--fresh"])?.contains("nother server has this file open"));
+    assert!(refused(&data, &["--reset"])?.contains("nother server has this file open"));
     Ok(())
 }
 
@@ -211,7 +216,7 @@ async fn a_file_of_another_program_is_neither_used_nor_deleted() -> TestResult {
     let folder = tempdir()?;
     let data = folder.path().join("notes.db");
     std::fs::write(&data, "my notes")?;
-    for arguments in [&[][..], &["--fresh"]] {
+    for arguments in [&[][..], &["--reset"]] {
         assert!(refused(&data, arguments)?.contains("another program"));
         assert_eq!(std::fs::read(&data)?, b"my notes");
     }
@@ -262,13 +267,13 @@ async fn a_damaged_file_is_reported_as_damaged_and_left_unchanged() -> TestResul
 async fn the_check_needs_the_file_for_itself_and_fails_on_damage() -> TestResult {
     let folder = tempdir()?;
     let data = folder.path().join("demo.db");
-    assert!(refused_command(&data, &["check"])?.contains("o data file is there"));
+    assert!(refused_command(&data, &["check"])?.contains("he data file does not exist"));
     let mut program = start(&data, &[])?;
     assert!(refused_command(&data, &["check"])?.contains("nother server has this file open"));
     program.kill()?;
     let (status, said, errors) = outcome(demo(&data).arg("check"))?;
     assert!(
-        status.success() && said.ends_with(": no damage\n"),
+        status.success() && said.ends_with(": no damage found.\n"),
         "{said}{errors}"
     );
     let log = folder.path().join("demo.db-wal");
@@ -294,7 +299,8 @@ async fn an_emptied_file_is_new_with_fresh_only() -> TestResult {
     let folder = tempdir()?;
     let data = folder.path().join("demo.db");
     // Without a key of its own the demo makes two, which are in the keys file.
-    let program = Program::start(demo(&data).args(["--port", "0", "--people", "20"]))?.loaded()?;
+    let program =
+        Program::start(demo(&data).args(["--port", "0", "--seed-people", "20"]))?.loaded()?;
     program.terminate()?;
     assert_eq!(program.end()?.0.code(), Some(0));
     let keys = std::fs::read(folder.path().join("demo.db.keys"))?;
@@ -308,7 +314,7 @@ async fn an_emptied_file_is_new_with_fresh_only() -> TestResult {
         assert_eq!(std::fs::metadata(&data)?.len(), 0);
     }
     assert_eq!(std::fs::read(folder.path().join("demo.db.keys"))?, keys);
-    start(&data, &["--fresh"]).map(drop)
+    start(&data, &["--reset"]).map(drop)
 }
 
 #[tokio::test]
@@ -321,7 +327,7 @@ async fn fresh_makes_a_new_file() -> TestResult {
     let before = client.get(&tags).await?["total_records"].clone();
     client.post(&tags, &json!({"name": "new"})).await?;
     program.kill()?;
-    let program = start(&data, &["--fresh"])?;
+    let program = start(&data, &["--reset"])?;
     let mut client = Client::connect(program.address()?, Some(KEY)).await?;
     assert_eq!(
         client.get(&format!("{}tags", program.base_url)).await?["total_records"],
@@ -346,12 +352,12 @@ async fn nothing_is_made_or_deleted_for_options_that_cannot_be_followed() -> Tes
     program.end()?;
     let long = "x".repeat(40);
     for wrong in [
-        ["--without", "people.fly"],
+        ["--without-capability", "people.fly"],
         ["--prefix", &long],
         ["--cors", "x"],
         ["--listen", "0.0.0.0"],
     ] {
-        refused(&data, &[&["--fresh"], &wrong[..]].concat())?;
+        refused(&data, &[&["--reset"], &wrong[..]].concat())?;
         let other = folder.path().join("other.db");
         refused(&other, &wrong)?;
         assert!(!other.exists(), "{wrong:?}");
@@ -379,7 +385,7 @@ async fn options_for_new_files_are_ignored_on_others_and_a_line_says_so() -> Tes
     );
     program.kill()?;
     let arguments = [
-        "--people",
+        "--seed-people",
         "30",
         "--share-names",
         "c_share,d_share",
@@ -388,7 +394,9 @@ async fn options_for_new_files_are_ignored_on_others_and_a_line_says_so() -> Tes
     ];
     let program = Program::demo(&data, &arguments)?;
     assert!(
-        program.said.contains("--share-names is for new files only"),
+        program
+            .said
+            .contains("--share-names applies to a new file only"),
         "{}",
         program.said
     );
@@ -412,9 +420,11 @@ async fn options_for_new_files_are_ignored_on_others_and_a_line_says_so() -> Tes
         30
     );
     drop(program);
-    let program = Program::demo(&data, &["--people", "30"])?;
+    let program = Program::demo(&data, &["--seed-people", "30"])?;
     assert!(
-        program.said.contains("--people is for new files only"),
+        program
+            .said
+            .contains("--seed-people applies to a new file only"),
         "{}",
         program.said
     );
@@ -424,7 +434,7 @@ async fn options_for_new_files_are_ignored_on_others_and_a_line_says_so() -> Tes
 #[tokio::test]
 async fn a_load_that_was_cut_off_is_completed() -> TestResult {
     let folder = tempdir()?;
-    let arguments = ["--people", "2000"];
+    let arguments = ["--seed-people", "2000"];
     let data = folder.path().join("demo.db");
     let mut whole = Program::demo(&folder.path().join("whole.db"), &arguments)?;
     for _ in 0..3 {
@@ -457,7 +467,7 @@ async fn und_15_a_key_revoked_by_another_process_is_refused_at_once() -> TestRes
             outcome(demo(&data).args(["keys", "create", "--label", "web form"]))?;
         assert!(status.success(), "{errors}");
         let (id, token) = (
-            said(&out, "key ")?.to_owned(),
+            said(&out, "Created key ")?.to_owned(),
             out.lines().nth(1).ok_or("no token")?.to_owned(),
         );
         let mut client = Client::connect(program.address()?, Some(&token)).await?;
@@ -474,7 +484,9 @@ async fn und_15_a_key_revoked_by_another_process_is_refused_at_once() -> TestRes
             line.contains("revoked") && line.contains("web form") && !list.contains(&token),
             "{list}"
         );
-        assert!(refused_command(&data, &["keys", "revoke", &id])?.contains("No key in force"));
+        assert!(
+            refused_command(&data, &["keys", "revoke", &id])?.contains("There is no active key")
+        );
     }
     Ok(())
 }
@@ -488,14 +500,14 @@ async fn hook_16_a_revoked_key_takes_its_webhooks_with_it() -> TestResult {
         (
             &[][..],
             "disabled",
-            "is revoked; 2 of its webhooks are now disabled\n",
+            " 2 webhooks of the key are now disabled.",
         ),
-        (&["--keep-webhooks"], "active", "is revoked\n"),
+        (&["--keep-webhooks"], "active", ""),
     ];
     for (options, state, ending) in cases {
         let (_, out, _) = outcome(demo(&data).args(["keys", "create", "--label", "hooks"]))?;
         let (id, token) = (
-            said(&out, "key ")?.to_owned(),
+            said(&out, "Created key ")?.to_owned(),
             out.lines().nth(1).ok_or("no token")?.to_owned(),
         );
         let mut client = Client::connect(program.address()?, Some(&token)).await?;
@@ -509,8 +521,9 @@ async fn hook_16_a_revoked_key_takes_its_webhooks_with_it() -> TestResult {
         }
         let (status, out, errors) =
             outcome(demo(&data).args(["keys", "revoke", &id]).args(options))?;
-        assert!(status.success() && out.ends_with(ending), "{out}{errors}");
-        let (_, list, _) = outcome(demo(&data).args(["hooks", "list"]))?;
+        assert!(status.success(), "{errors}");
+        assert_eq!(out, format!("Revoked key {id}.{ending}\n"));
+        let (_, list, _) = outcome(demo(&data).args(["webhooks", "list"]))?;
         for webhook in webhooks {
             let own = webhook.rsplit('/').next().ok_or("no id")?;
             let line = list
@@ -539,7 +552,7 @@ async fn und_15_keys_that_are_given_are_long_and_neither_shown_nor_kept() -> Tes
     assert!(!data.exists(), "nothing is made");
     let keys = folder.path().join("demo.db.keys");
     let given = [
-        "--people",
+        "--seed-people",
         "1",
         "--key",
         "demo=given-PLANTED-token-1",
@@ -549,10 +562,12 @@ async fn und_15_keys_that_are_given_are_long_and_neither_shown_nor_kept() -> Tes
     let program = Program::start(demo(&data).args(["--port", "0"]).args(given))?.loaded()?;
     assert!(
         !program.said.contains("PLANTED")
-            && program.said.contains("as you gave it  (demo, reads only)")
+            && program
+                .said
+                .contains("given by --read-key  (demo, read-only)")
     );
     assert!(
-        !keys.exists() && !program.said.contains("no key is at hand"),
+        !keys.exists() && !program.said.contains("there is no key to show"),
         "{}",
         program.said
     );
@@ -575,7 +590,7 @@ async fn und_15_keys_that_are_given_are_long_and_neither_shown_nor_kept() -> Tes
     std::fs::write(&keys, format!("{id}\tdemo\tall\tgiven-PLANTED-token-1\n"))?;
     let program = Program::start(demo(&data).args(["--port", "0"]))?.loaded()?;
     assert!(
-        !program.said.contains("PLANTED") && program.said.contains("no key is at hand"),
+        !program.said.contains("PLANTED") && program.said.contains("there is no key to show"),
         "{}",
         program.said
     );
@@ -593,7 +608,7 @@ fn refused_command(data: &Path, arguments: &[&str]) -> TestResult<String> {
 async fn keys_can_be_bound_restricted_and_dated() -> TestResult {
     let folder = tempdir()?;
     let data = folder.path().join("demo.db");
-    assert!(refused_command(&data, &["keys", "list"])?.contains("o data file is there"));
+    assert!(refused_command(&data, &["keys", "list"])?.contains("he data file does not exist"));
     let program = start(&data, &[])?;
     let mut client = Client::connect(program.address()?, Some(KEY)).await?;
     let person = client
@@ -668,7 +683,7 @@ async fn a_backup_of_a_running_server_opens() -> TestResult {
     let copied = copy.to_str().ok_or("no text")?;
     let (status, _, errors) = outcome(demo(&data).args(["backup", copied]))?;
     assert!(status.success(), "{errors}");
-    assert!(refused_command(&data, &["backup", copied])?.contains("is there already"));
+    assert!(refused_command(&data, &["backup", copied])?.contains("exists already"));
     let restored = Program::demo(&copy, &[])?;
     let mut client = Client::connect(restored.address()?, Some(KEY)).await?;
     let names: Vec<_> = client.walk(&format!("{}tags", restored.base_url)).await?;
@@ -709,7 +724,7 @@ async fn und_26_compacting_leaves_nothing_of_the_deleted_and_needs_the_file_for_
 -> TestResult {
     let folder = tempdir()?;
     let data = folder.path().join("demo.db");
-    assert!(refused_command(&data, &["compact"])?.contains("o data file is there"));
+    assert!(refused_command(&data, &["compact"])?.contains("he data file does not exist"));
     assert!(!data.exists(), "nothing is made");
     let program = start(&data, &["--share-names", "a_share,b_share"])?;
     let mut client = Client::connect(program.address()?, Some(KEY)).await?;
@@ -747,14 +762,14 @@ async fn und_26_compacting_leaves_nothing_of_the_deleted_and_needs_the_file_for_
     let total = client.get(&people).await?["total_records"].clone();
     let busy = refused_command(&data, &["compact"])?;
     assert!(
-        busy.contains("nother server has this file open") && busy.contains("what to do"),
+        busy.contains("nother server has this file open") && busy.contains("hint:"),
         "{busy}"
     );
     program.terminate()?;
     assert_eq!(program.end()?.0.code(), Some(0));
     let (status, said, errors) = outcome(demo(&data).arg("compact"))?;
     assert!(
-        status.success() && said.starts_with("compacted "),
+        status.success() && said.starts_with("Compacted "),
         "{said}{errors}"
     );
     assert!(!stands_in(folder.path(), "PLANTED")?);
@@ -814,14 +829,14 @@ async fn switches_reach_the_service() -> TestResult {
         "abc",
         "--namespace",
         "here",
-        "--style",
+        "--response-style",
         "examples",
         "--entry-links",
         "listed",
         "--error-bodies",
-        "--without",
+        "--without-capability",
         "people.delete",
-        "--patch-is-put",
+        "--accept-patch",
         "--anonymous-helpers",
         "off",
     ];
@@ -861,7 +876,11 @@ async fn switches_reach_the_service() -> TestResult {
     let (status, error) = send("GET", "/api/v1/people/nobody", "").await?;
     assert!(status == 404 && error["abc:error"].is_object(), "{error}");
     assert!(
-        refused(&folder.path().join("b.db"), &["--without", "people.fly"])?.contains("people.fly")
+        refused(
+            &folder.path().join("b.db"),
+            &["--without-capability", "people.fly"]
+        )?
+        .contains("people.fly")
     );
     Ok(())
 }

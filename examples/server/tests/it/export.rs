@@ -22,7 +22,7 @@ fn printed(arguments: &[&str]) -> Value {
 #[test]
 fn und_40_each_document_is_printed_as_a_server_with_these_options_has_it() {
     let document = printed(&[
-        "--without",
+        "--without-capability",
         "people.delete",
         "--prefix",
         "abc",

@@ -50,7 +50,7 @@ impl Demo {
         let key = format!("demo={KEY}");
         let given = [
             "svc-demo",
-            "--people",
+            "--seed-people",
             "1",
             "--base-url",
             "http://demo.example.org/",

@@ -133,7 +133,7 @@ async fn attacked(budget: &str, group: usize) -> TestResult<u64> {
     let folder = tempfile::tempdir()?;
     let program = Program::demo(
         &folder.path().join("a.db"),
-        &["--people", "100", "--body-budget", budget],
+        &["--seed-people", "100", "--body-budget", budget],
     )?;
     let address = program.address()?;
     let mut raw = Raw::connect(address).await?;

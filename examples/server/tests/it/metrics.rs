@@ -34,7 +34,7 @@ fn series(text: &str) -> BTreeMap<&str, f64> {
 #[tokio::test]
 async fn requests_are_counted_by_route_template_and_status() -> TestResult {
     let folder = tempfile::tempdir()?;
-    let program = Program::demo(&folder.path().join("a.db"), &["--people", "5"])?;
+    let program = Program::demo(&folder.path().join("a.db"), &["--seed-people", "5"])?;
     let mut client = Client::connect(program.address()?, Some(KEY)).await?;
     let people = link(&client.get(&program.base_url).await?, "svc:people")?;
     let body = json!({"person": {"given_name": "Planted", "email_addresses": [{"address": "planted@example.org"}]}});
@@ -163,7 +163,7 @@ async fn requests_are_counted_by_route_template_and_status() -> TestResult {
 #[tokio::test]
 async fn they_stand_beside_the_interface_and_only_where_they_may() -> TestResult {
     let folder = tempfile::tempdir()?;
-    let program = Program::demo(&folder.path().join("a.db"), &["--people", "1"])?;
+    let program = Program::demo(&folder.path().join("a.db"), &["--seed-people", "1"])?;
     let health = get(&program, "/healthz").await?;
     assert_eq!((health.status, health.text().as_str()), (200, "ok\n"));
     assert_eq!(get(&program, "/api/v1/metrics").await?.status, 404);
@@ -183,10 +183,14 @@ async fn they_stand_beside_the_interface_and_only_where_they_may() -> TestResult
         // A proxy on the same machine stands before it.
         &["--base-url", "http://demo.example.org/api/v1/"],
     ] {
-        let arguments: Vec<&str> = ["--people", "1"].iter().chain(refused).copied().collect();
+        let arguments: Vec<&str> = ["--seed-people", "1"]
+            .iter()
+            .chain(refused)
+            .copied()
+            .collect();
         let program = Program::demo(
             &folder.path().join("refused.db"),
-            &[&arguments[..], &["--fresh"]].concat(),
+            &[&arguments[..], &["--reset"]].concat(),
         )?;
         for path in ["/metrics", "/healthz"] {
             let answer = get(&program, path).await?;
@@ -197,7 +201,7 @@ async fn they_stand_beside_the_interface_and_only_where_they_may() -> TestResult
         }
     }
     let wanted = [
-        "--people",
+        "--seed-people",
         "1",
         "--metrics",
         "on",
@@ -216,7 +220,7 @@ async fn top_shows_them_as_a_table() -> TestResult {
     let folder = tempfile::tempdir()?;
     let data = folder.path().join("a.db");
     let listen = own_loopback_address().ip().to_string();
-    let program = Program::demo(&data, &["--people", "1", "--listen", &listen])?;
+    let program = Program::demo(&data, &["--seed-people", "1", "--listen", &listen])?;
     let mut client = Client::connect(program.address()?, Some(KEY)).await?;
     let people = link(&client.get(&program.base_url).await?, "svc:people")?;
     for _ in 0..3 {
@@ -228,7 +232,7 @@ async fn top_shows_them_as_a_table() -> TestResult {
     );
     let address = program.address()?.to_string();
     let (status, out, errors) =
-        outcome(demo(&data).args(["top", &address, "--times", "2", "--every", "0.05"]))?;
+        outcome(demo(&data).args(["top", &address, "--count", "2", "--interval", "0.05"]))?;
     assert!(status.success(), "{errors}");
     let looks: Vec<&str> = out.split("route ").skip(1).collect();
     // Requests, per second, failed: in the second look nothing has come since the first.
@@ -249,7 +253,7 @@ async fn top_shows_them_as_a_table() -> TestResult {
     }
     assert_eq!(looks.len(), 2, "{out}");
     drop(program);
-    let (status, _, errors) = outcome(demo(&data).args(["top", &address, "--times", "1"]))?;
+    let (status, _, errors) = outcome(demo(&data).args(["top", &address, "--count", "1"]))?;
     assert!(
         status.code() == Some(1) && errors.contains("The metrics cannot be read"),
         "{errors}"
@@ -273,7 +277,7 @@ fn top_names_the_invisible_characters_of_another_server() -> TestResult {
     });
     let folder = tempfile::tempdir()?;
     let (status, out, errors) =
-        outcome(demo(&folder.path().join("a.db")).args(["top", &address, "--times", "1"]))?;
+        outcome(demo(&folder.path().join("a.db")).args(["top", &address, "--count", "1"]))?;
     answering.join().map_err(|_| "the server has panicked")??;
     assert!(status.success(), "{errors}");
     assert!(

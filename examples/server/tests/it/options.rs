@@ -10,6 +10,40 @@ use svc_server::demo::cli::{Cli, ServerArgs};
 /// Set for the child that says what it reads from its environment: its arguments.
 const CHILD: &str = "SVC_SERVER_TEST_OPTIONS";
 
+/// Options that had another name: the former name, the present one, and a value (none for a switch).
+const RENAMED: &[(&str, &str, &str)] = &[
+    ("connections", "max-connections", "4"),
+    ("statements", "statement-mode", "unnamed"),
+    ("read-from", "replica", "postgres://ada@replica/crm"),
+    ("cluster", "citus", ""),
+    ("fresh", "reset", ""),
+    ("people", "seed-people", "17"),
+    ("style", "response-style", "examples"),
+    ("without", "without-capability", "people.delete"),
+    ("patch-is-put", "accept-patch", ""),
+    ("private-webhooks", "allow-private-webhooks", ""),
+];
+
+/// Command lines with former names, and the same with the present ones.
+const RENAMED_LINES: &[(&str, &str)] = &[
+    ("--statements named", "--statement-mode prepared"),
+    ("hooks list", "webhooks list"),
+    (
+        "hooks --tenant t add https://a/",
+        "webhooks --tenant t add https://a/",
+    ),
+    ("hooks rotate 1", "webhooks rotate-secret 1"),
+    ("top --every 1 --times 3", "top --interval 1 --count 3"),
+    (
+        "import a.csv --to http://a/",
+        "import a.csv --url http://a/",
+    ),
+    (
+        "keys list --cluster --connections 4",
+        "keys list --citus --max-connections 4",
+    ),
+];
+
 /// Stands before what the child says.
 const MARK: &str = "options are ";
 
@@ -23,20 +57,20 @@ const OPTIONS: &[(&str, &str)] = &[
     ("data", "/tmp/somewhere/else.db"),
     ("database", "postgres://ada@localhost/crm"),
     ("schema", "other"),
-    ("connections", "4"),
-    ("statements", "unnamed"),
-    ("read-from", "postgres://ada@replica/crm"),
-    ("cluster", "true"),
-    ("fresh", "true"),
-    ("people", "17"),
+    ("max-connections", "4"),
+    ("statement-mode", "unnamed"),
+    ("replica", "postgres://ada@replica/crm"),
+    ("citus", "true"),
+    ("reset", "true"),
+    ("seed-people", "17"),
     ("prefix", "abc"),
     ("extension-prefix", "more"),
     ("namespace", "here"),
-    ("style", "examples"),
+    ("response-style", "examples"),
     ("entry-links", "listed"),
     ("error-bodies", "true"),
     ("require-if-match", "true"),
-    ("private-webhooks", "true"),
+    ("allow-private-webhooks", "true"),
     ("cors", "https://a.example.org,https://b.example.org"),
     (
         "key",
@@ -46,8 +80,8 @@ const OPTIONS: &[(&str, &str)] = &[
     ("anonymous-helpers", "off"),
     ("atomic-helpers", "true"),
     ("helpers-only", "true"),
-    ("without", "people.delete,helper.schedule"),
-    ("patch-is-put", "true"),
+    ("without-capability", "people.delete,helper.schedule"),
+    ("accept-patch", "true"),
     ("body-budget", "17"),
     ("metrics", "off"),
     ("share-names", "a_share,b_share"),
@@ -210,9 +244,98 @@ fn options_that_may_come_several_times_are_separated_by_commas_in_the_environmen
 
 #[test]
 fn the_command_line_comes_before_the_environment() {
-    let expected = by_command_line(&["--people".to_owned(), "3".to_owned()]);
+    let expected = by_command_line(&["--seed-people".to_owned(), "3".to_owned()]);
     assert_eq!(
-        by_both("--people 3", &[("SVC_DEMO_PEOPLE".to_owned(), "5")]),
+        by_both(
+            "--seed-people 3",
+            &[("SVC_DEMO_SEED_PEOPLE".to_owned(), "5")]
+        ),
         expected
     );
+}
+
+#[test]
+fn former_names_of_options_and_variables_keep_working() {
+    let default = by_command_line(&[]);
+    let help = Cli::command().render_long_help().to_string();
+    for (former, name, value) in RENAMED {
+        let is_shown = |name: &str| {
+            help.split_whitespace()
+                .any(|word| word == format!("--{name}"))
+        };
+        assert!(is_shown(name), "--{name} is not shown");
+        assert!(!is_shown(former), "--{former} is shown");
+        let line = |name: &str| {
+            let values = (!value.is_empty()).then(|| (*value).to_owned());
+            let arguments: Vec<_> = [format!("--{name}")].into_iter().chain(values).collect();
+            by_command_line(&arguments)
+        };
+        let expected = line(name);
+        assert_ne!(expected, default, "--{name} changes nothing");
+        assert_eq!(line(former), expected, "--{former}");
+        let value = if value.is_empty() { "true" } else { value };
+        let (former, name) = (environment_name(former), environment_name(name));
+        assert_eq!(
+            by_environment(&[(former.clone(), value)]),
+            expected,
+            "{former}"
+        );
+        let both = [(former.clone(), "7"), (name.clone(), value)];
+        assert_eq!(
+            by_environment(&both),
+            expected,
+            "{name} comes before {former}"
+        );
+    }
+    for (former, present) in RENAMED_LINES {
+        let parsed = |line: &str| {
+            let arguments = ["svc-demo"].into_iter().chain(line.split(' '));
+            format!("{:?}", Cli::try_parse_from(arguments).expect(line))
+        };
+        assert_eq!(parsed(former), parsed(present), "{former}");
+    }
+}
+
+/// The names of the options that the help of a command shows.
+fn shown(path: &str) -> BTreeSet<String> {
+    let mut command = Cli::command();
+    command.build();
+    let command = path.split_whitespace().fold(&command, |command, name| {
+        command.find_subcommand(name).expect("a command")
+    });
+    let options = command
+        .get_arguments()
+        .filter(|option| !option.is_hide_set());
+    let names = options.filter_map(clap::Arg::get_long).map(str::to_owned);
+    names.filter(|name| name != "help").collect()
+}
+
+#[test]
+fn the_help_of_a_command_shows_the_options_that_it_uses() {
+    for (path, expected) in [
+        ("top", "count interval"),
+        ("import", "dry-run key-file map url"),
+        ("backup", "data"),
+        ("check", "data"),
+        ("compact", "data"),
+        (
+            "copy",
+            "citus from max-connections schema statement-mode to",
+        ),
+        ("keys list", "citus data database schema statement-mode"),
+        (
+            "keys revoke",
+            "citus data database keep-webhooks schema statement-mode",
+        ),
+        (
+            "webhooks list",
+            "allow-private-webhooks citus data database schema statement-mode tenant",
+        ),
+        ("export openapi", ""),
+        ("export capabilities", ""),
+        ("export schema", "citus schema"),
+    ] {
+        let expected = expected.split_whitespace().map(str::to_owned).collect();
+        assert_eq!(shown(path), expected, "{path}");
+    }
 }

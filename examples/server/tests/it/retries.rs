@@ -1,4 +1,4 @@
-//! `kill -9` under clients that send what was not answered again with its `IdempotencyStore-Key`:
+//! `kill -9` under clients that send what was not answered again with its `Idempotency-Key`:
 //! nothing is done twice, nothing is lost, and answers that are given again are the first ones byte
 //! for byte (IDM-01 to IDM-03).
 //!
@@ -97,7 +97,7 @@ async fn post(
 /// Starts the server, sends again what was not answered and some of what was, lets clients write,
 /// and kills the server under them.
 async fn cycle(data: &Path, number: usize, all: &mut Vec<Sent>) -> TestResult {
-    let mut program = Program::demo(data, &["--people", "0"])?;
+    let mut program = Program::demo(data, &["--seed-people", "0"])?;
     let address = program.address()?;
     let mut client = Client::connect(address, Some(KEY)).await?;
     let page = client

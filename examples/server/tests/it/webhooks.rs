@@ -99,7 +99,7 @@ async fn hook_07_what_was_changed_is_told_at_least_once_after_kill_9() -> TestRe
     let folder = tempfile::tempdir()?;
     let data = folder.path().join("demo.db");
     let (receiver, mut made) = (Receiver::start().await?, Vec::new());
-    let arguments = ["--people", "0", "--private-webhooks"];
+    let arguments = ["--seed-people", "0", "--allow-private-webhooks"];
     let mut program = Program::demo(&data, &arguments)?;
     let mut client = Client::connect(program.address()?, Some(KEY)).await?;
     let body = json!({"url": receiver.url, "kinds": ["person"], "events": ["created"]});

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use svc_core::{Context, IdempotencyStore, Result, store::Kept};
+use svc_core::{Context, IdempotencyStore, Result, store::StoredResponse};
 
 use super::existing::Crm;
 
@@ -20,7 +20,7 @@ impl IdempotencyStore for Crm {
         Ok(rows.first().map(|row| row.get("answer")).transpose()?)
     }
 
-    async fn save(&self, cx: &Context, kept: Kept) -> Result<()> {
+    async fn save(&self, cx: &Context, kept: StoredResponse) -> Result<()> {
         let (company, customer) = (
             cx.tenant.as_number(),
             kept.people.first().and_then(svc_core::value::Id::number),

@@ -601,7 +601,7 @@ fn rules() -> Vec<Mutant> {
             left_behind,
         )
         .over(BaseServer::SecondServer(|options| {
-            options.atomic_helpers = true
+            options.atomic_helpers = true;
         }))
         .at(MutationPoint::Backend),
         Mutant::new(

@@ -326,7 +326,7 @@ fn changed(verb: MutationStep, value: &mut Value, sight: &LinkMap) {
         MutationStep::Cut(path, most) => list(value, path, &mut |list| list.truncate(most)),
         MutationStep::Pop(path) => list(value, path, &mut |list| drop(list.pop())),
         MutationStep::Repeat(path) => {
-            list(value, path, &mut |list| list.extend(list.first().cloned()))
+            list(value, path, &mut |list| list.extend(list.first().cloned()));
         }
         MutationStep::Reverse(path) => list(value, path, &mut |list| list.reverse()),
         MutationStep::Replace(path, old, new) => each(value, path, sight, &mut |one| {

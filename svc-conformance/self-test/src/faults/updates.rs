@@ -231,7 +231,7 @@ pub(super) fn faults() -> Vec<Mutant> {
             || frozen(false),
         )
         .over(BaseServer::SecondServer(|options| {
-            options.whole_seconds = true
+            options.whole_seconds = true;
         }))
         .at(MutationPoint::Backend),
         Mutant::new(

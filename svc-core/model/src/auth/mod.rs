@@ -187,7 +187,7 @@ impl Caller {
     }
 
     /// With a name of the key, such as its number; never the key itself. Answers that are kept
-    /// under `IdempotencyStore-Key` are given to the key that had them first (IDM-07); keys without
+    /// under `Idempotency-Key` are given to the key that had them first (IDM-07); keys without
     /// names share them with those that may do the same. Webhooks show the name of the key that
     /// created them (HOOK-15), and `disable_webhooks` finds
     /// them by it.

@@ -89,19 +89,19 @@ codes! {
     /// The request needs a JSON body and has none.
     BodyMissing = "BODY_MISSING", 400,
         cause "The request came without a body, or with its fields in the address.",
-        mend "Send the fields as a JSON object with `Content-CatalogueType: application/json`.";
+        mend "Send the fields as a JSON object with `Content-Type: application/json`.";
     /// The HTTP request itself is ambiguous or not meant for this server.
     ///
     /// Row: UND-34.
     RequestInvalid = "REQUEST_INVALID", 400,
         cause "The request names two hosts or two keys, another host, or a method that no resource has.",
         mend "Send one `Host` and one key, to the addresses that links lead to. A proxy in between may be at fault.";
-    /// The header `IdempotencyStore-Key` holds no key.
+    /// The header `Idempotency-Key` holds no key.
     ///
     /// Row: IDM-05.
     IdempotencyKeyInvalid = "IDEMPOTENCY_KEY_INVALID", 400,
-        cause "The header `IdempotencyStore-Key` is empty, stands there twice, or holds more than 255 characters or others than printable ones of ASCII.",
-        mend "Send one key, such as a random UUID, in quotes or without: `IdempotencyStore-Key: \"8e03978e-40d5-43dd-bc93-6894a57f9324\"`.";
+        cause "The header `Idempotency-Key` is empty, stands there twice, or holds more than 255 characters or others than printable ones of ASCII.",
+        mend "Send one key, such as a random UUID, in quotes or without: `Idempotency-Key: \"8e03978e-40d5-43dd-bc93-6894a57f9324\"`.";
     /// A paging parameter is not a number that a page can have.
     PageInvalid = "PAGE_INVALID", 400,
         cause "`page` or `per_page` is not a whole number from 1.",
@@ -297,12 +297,12 @@ codes! {
     /// Row: UND-27.
     MediaTypeNotSupported = "MEDIA_TYPE_NOT_SUPPORTED", 415,
         cause "The body is not declared as JSON, or is compressed.",
-        mend "Send `Content-CatalogueType: application/json`, and no `Content-Encoding`.";
+        mend "Send `Content-Type: application/json`, and no `Content-Encoding`.";
     /// The key of the request belongs to another request.
     ///
     /// Row: IDM-04.
     IdempotencyKeyReused = "IDEMPOTENCY_KEY_REUSED", 422,
-        cause "A request with this `IdempotencyStore-Key` was answered before, and had another address or body. Nothing was done.",
+        cause "A request with this `Idempotency-Key` was answered before, and had another address or body. Nothing was done.",
         mend "Send a new key with each new request, such as a random UUID, and the same key only with the very same request.";
     /// The request changes a record and does not say which state of it.
     ///

@@ -3,7 +3,7 @@
 //!
 //! A filter is a text such as `modified_date gt '2026-11-01T00:00:00Z'`. [`Filter::read`] makes a
 //! [`FilterExpr`] of it, which is plain data, and [`Filter::plan`] says what a store has to look up: some
-//! [points](Plan::Points), or a [range](Plan::Range) of one date. Anything that would need more
+//! [points](QueryPlan::Points), or a [range](QueryPlan::Range) of one date. Anything that would need more
 //! than that is refused before a store is asked.
 
 mod kept;

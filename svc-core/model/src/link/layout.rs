@@ -9,7 +9,7 @@ use super::Target;
 ///
 /// # Behaviour
 ///
-/// - The law: `route(path(t)) == Some(t)` for every target `t` whose [`Address`](super::Address)es
+/// - The law: `route(path(t)) == Some(t)` for every target `t` whose [`RecordAddress`](super::RecordAddress)es
 ///   are complete. `ApiBuilder::build` tries it on one target of each
 ///   sort that is offered.
 /// - `path` appends a path without a leading slash; the entry point's is empty.

@@ -79,7 +79,7 @@ impl ListRequest {
         }
     }
 
-    /// The page of the records that the [points](Plan::Points) of the filter lead to, however often
+    /// The page of the records that the [points](QueryPlan::Points) of the filter lead to, however often
     /// each is among them: what does not fit the filter is left out, and the rest is ordered,
     /// counted and cut.
     ///

@@ -11,7 +11,7 @@ use std::{
 };
 
 /// Wakes whoever waits for something of a tenant: what a backend keeps to answer
-/// `ListDiff::listen`.
+/// `ChangeFeed::listen`.
 ///
 /// # Examples
 ///

@@ -30,7 +30,7 @@ pub fn first_questions(call: &WriteRequest, matching: &dyn PersonMatching) -> Ve
 }
 
 /// The same in a store that has one record of these kinds for each person in a container
-/// ([`BodyVariant::once_per_person`](crate::store::Turn::once_per_person)).
+/// ([`TransactionContext::once_per_person`](crate::store::TransactionContext::once_per_person)).
 #[must_use]
 pub fn first_questions_once(
     call: &WriteRequest,

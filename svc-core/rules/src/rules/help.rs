@@ -64,7 +64,7 @@ pub fn help<G: RuleContext>(
                 person = Some(known);
             }
             Err(RuleError::Failed(error)) if ground.goes_on() => {
-                wrong.extend(error.into_problems()?)
+                wrong.extend(error.into_problems()?);
             }
             Err(error) => return Err(error),
         }
@@ -96,7 +96,7 @@ pub fn help<G: RuleContext>(
                 return Ok(outcome);
             }
             Err(RuleError::Failed(error)) if ground.goes_on() => {
-                wrong.extend(error.into_problems()?)
+                wrong.extend(error.into_problems()?);
             }
             Err(error) => return Err(error),
         }

@@ -223,7 +223,7 @@ impl PersonLookup {
 
     /// Who the posted person is, of the people that have the id, one of the identifiers, or one of
     /// the addresses; `None` for somebody new. A stranger is found by an address only: a
-    /// [`RunPlan`](crate::helper::Plan) has no identifiers of his.
+    /// [`HelperRequest`](crate::helper::HelperRequest) has no identifiers of his.
     ///
     /// # Errors
     ///

@@ -11,7 +11,7 @@ use super::{RuleResult, StoreRuleContext, lists::list};
 use crate::{
     helper::{RawHelperRequest, TriggerName, normalize_email},
     outbox::OutboxPayload,
-    store::{Change, Kept},
+    store::{Change, StoredResponse},
     value::{ClosedEnum, Id, digest},
 };
 
@@ -19,7 +19,7 @@ impl StoreRuleContext<'_> {
     /// Notes a server response to send to a person, unless one was noted under any of the keys
     /// within 24 hours.
     ///
-    /// The notes are stored as responses of calls with `IdempotencyStore-Key` are: for 24 hours, and no
+    /// The notes are stored as responses of calls with `Idempotency-Key` are: for 24 hours, and no
     /// longer than the person. The reply to the caller is the same in both cases, and so are the
     /// lookups.
     pub(super) fn send_once_a_day(
@@ -40,7 +40,8 @@ impl StoreRuleContext<'_> {
             return Ok(());
         }
         for key in keys {
-            let kept = Kept::new(Arc::clone(key), now, vec![person.clone()], Bytes::new());
+            let kept =
+                StoredResponse::new(Arc::clone(key), now, vec![person.clone()], Bytes::new());
             self.ledger.change(Change::Keep(Box::new(kept)));
         }
         self.send(response);

@@ -3,7 +3,7 @@
 
 use bytes::Bytes;
 
-use super::{Kept, Totals};
+use super::{StoredResponse, Totals};
 use crate::{
     model::Kind,
     outbox::OutboxEntry,
@@ -104,8 +104,8 @@ pub enum Change {
     /// kept that may tell of it.
     Forget(Id),
     /// The answer of a call is kept under its key, in place of one that is there (IDM-01). Older
-    /// ones than [`Kept::expires_before`] may go.
-    Keep(Box<Kept>),
+    /// ones than [`StoredResponse::expires_before`] may go.
+    Keep(Box<StoredResponse>),
     /// Something to send: a server response that a helper call asks for (HAF-11), or a message when
     /// its sending starts (SCH-01).
     Outbox(Box<OutboxEntry>),
@@ -121,7 +121,7 @@ pub struct ChangeTarget {
     pub kind: Kind,
     /// Its id.
     pub id: Id,
-    /// Its place in the store's order, as the store gave it; [`Stored::NEW`](super::Stored::NEW)
+    /// Its place in the store's order, as the store gave it; [`StoredRecord::NEW`](super::StoredRecord::NEW)
     /// for a record that the same call has made.
     pub row: i64,
 }

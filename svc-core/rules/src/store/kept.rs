@@ -4,7 +4,7 @@ use std::{fmt, sync::Arc};
 
 use bytes::Bytes;
 
-use super::{Kept, WriteOutcome};
+use super::{StoredResponse, WriteOutcome};
 use crate::{
     error::Result,
     link::LinkValue,
@@ -55,11 +55,11 @@ impl ResponseRecorder {
         at: Timestamp,
         outcome: &WriteOutcome,
         noted: impl Iterator<Item = Id>,
-    ) -> Result<Kept> {
+    ) -> Result<StoredResponse> {
         let mut people: Vec<Id> = outcome.records().flat_map(people).chain(noted).collect();
         people.sort();
         people.dedup();
-        Ok(Kept::new(
+        Ok(StoredResponse::new(
             Arc::clone(&self.key),
             at,
             people,

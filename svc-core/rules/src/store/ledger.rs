@@ -7,8 +7,8 @@ use std::{
 };
 
 use super::{
-    Change, HeldTickets, Kept, Lookup, LookupKey, LookupResult, LookupSource, PendingChanges,
-    RecordLocation, RuleError, StoredRecord, Totals,
+    Change, HeldTickets, Lookup, LookupKey, LookupResult, LookupSource, PendingChanges,
+    RecordLocation, RuleError, StoredRecord, StoredResponse, Totals,
 };
 use crate::{
     error::Error,
@@ -142,7 +142,7 @@ impl<'a> TransactionView<'a> {
     }
 
     /// The answer that is kept under a key.
-    pub(crate) fn kept(&mut self, key: &Arc<str>) -> Result<Option<Kept>, RuleError> {
+    pub(crate) fn kept(&mut self, key: &Arc<str>) -> Result<Option<StoredResponse>, RuleError> {
         if let Some(kept) = self
             .layers()
             .into_iter()

@@ -47,7 +47,7 @@ pub use overlay::PendingChanges;
 pub use question::{
     HeldTickets, Lookup, LookupKey, LookupResult, LookupSource, RecordLocation, RuleError,
 };
-pub use stored_response::Kept;
+pub use stored_response::StoredResponse;
 
 use crate::{
     context::Context,
@@ -170,7 +170,7 @@ pub trait Store: Send + Sync + 'static {
     }
 
     /// Whether it answers [`Lookup::Kept`] and applies [`Change::Keep`], so that a call with
-    /// `IdempotencyStore-LookupKey` is done once however often it comes (IDM-01), and what an anonymous caller
+    /// `Idempotency-Key` is done once however often it comes (IDM-01), and what an anonymous caller
     /// triggers is sent once a day (HAF-14).
     fn keeps_answers(&self) -> bool {
         false

@@ -6,7 +6,8 @@ use std::{
 };
 
 use super::{
-    Change, CountDeltas, InsertRecord, Kept, LookupKey, ReplaceRecord, StoredRecord, Totals,
+    Change, CountDeltas, InsertRecord, LookupKey, ReplaceRecord, StoredRecord, StoredResponse,
+    Totals,
 };
 use crate::{
     model::Kind,
@@ -35,7 +36,7 @@ pub struct PendingChanges {
     pub(super) sums: HashMap<(Kind, Id), Totals>,
     pub(super) parts: HashMap<(Kind, Id), BTreeMap<String, Totals>>,
     /// Answers that are kept, by their keys.
-    pub(super) kept: HashMap<Arc<str>, Kept>,
+    pub(super) kept: HashMap<Arc<str>, StoredResponse>,
     /// Something was changed that cannot be told apart from what is stored: see
     /// [`RuleError::Unsettled`].
     pub(super) unsettled: bool,

@@ -2,7 +2,7 @@
 
 use std::{cmp::Ordering, fmt, sync::Arc};
 
-use super::{Kept, StoredRecord, Totals};
+use super::{StoredRecord, StoredResponse, Totals};
 use crate::{
     error::Error,
     filter::IndexKey,
@@ -70,7 +70,7 @@ impl From<&RecordAddress> for LookupKey {
 /// Questions are compared and hashed, so that a store that fetches them together asks each once.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Lookup {
-    /// Whether there is such a record, and where: [`LookupResult::RecordLocation`].
+    /// Whether there is such a record, and where: [`LookupResult::Found`].
     Find(LookupKey),
     /// The whole record: [`LookupResult::Record`].
     Record(LookupKey),
@@ -128,7 +128,7 @@ pub enum LookupResult {
     /// To [`Lookup::Holdings`]: each attendance once.
     Holdings(Vec<HeldTickets>),
     /// To [`Lookup::Kept`].
-    Kept(Option<Kept>),
+    Kept(Option<StoredResponse>),
 }
 
 /// An attendance in whose tickets a person was recognised, and the places of the tickets,
@@ -180,7 +180,7 @@ impl RecordLocation {
 ///
 /// A store that has its data at hand, inside a transaction, answers at once. One that has to fetch
 /// answers from what it has fetched and says [`RuleError::Missing`] for the rest: see
-/// [`LookupCache`](super::Fetched).
+/// [`LookupCache`](super::LookupCache).
 pub trait LookupSource {
     /// The answer, of the variant that the question names.
     ///

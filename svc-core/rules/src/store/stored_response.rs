@@ -12,7 +12,7 @@ const KEPT_FOR: i64 = 24 * 60 * 60 * 1_000_000;
 /// An answer that is kept.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Kept {
+pub struct StoredResponse {
     /// What it is kept under, which is the key of the request with whose it is: at most 320 bytes.
     pub key: Arc<str>,
     /// When the call had its turn.
@@ -24,7 +24,7 @@ pub struct Kept {
     pub body: Bytes,
 }
 
-impl Kept {
+impl StoredResponse {
     /// An answer as a store has kept it.
     #[must_use]
     pub fn new(key: Arc<str>, at: Timestamp, people: Vec<Id>, answer: Bytes) -> Self {
@@ -54,7 +54,7 @@ impl Kept {
     }
 }
 
-impl fmt::Debug for Kept {
+impl fmt::Debug for StoredResponse {
     /// Without key and answer: these are the client's and people's data (UND-42).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Kept")
@@ -71,7 +71,7 @@ mod tests {
     #[test]
     fn idm_06_an_answer_is_in_force_for_a_day() {
         let at = Timestamp::from_micros(KEPT_FOR);
-        let kept = Kept::new("key".into(), at, Vec::new(), Bytes::new());
+        let kept = StoredResponse::new("key".into(), at, Vec::new(), Bytes::new());
         let later = |micros: i64| Timestamp::from_micros(KEPT_FOR.saturating_add(micros));
         assert!(kept.is_in_force(later(0)) && kept.is_in_force(later(KEPT_FOR)));
         assert!(!kept.is_in_force(later(KEPT_FOR + 1)));

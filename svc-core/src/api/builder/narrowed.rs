@@ -14,7 +14,7 @@ impl ApiBuilder {
     /// Adds what the server has of a kind that is narrower than the interface: required fields,
     /// values, defaults, ranges, lengths and members that it has not, as a program learns them when
     /// it starts, such as from its tables. It is declared and enforced as what
-    /// [`ResourceConfig`](crate::api::Exposure) says at compile time; what both say holds both, and of
+    /// [`ResourceConfig`](crate::api::ResourceConfig) says at compile time; what both say holds both, and of
     /// two defaults that of the registration.
     #[must_use]
     pub fn constraints(mut self, kind: Kind, narrowing: Constraints) -> Self {

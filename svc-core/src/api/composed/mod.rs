@@ -133,7 +133,7 @@ impl ComposedRunner<'_> {
             let outcome = rules(&mut ground);
             match (outcome, ground.stop) {
                 (_, Some(NextOperation::LookUp(key))) => {
-                    self.look_up(cx, vec![key], &mut seen).await?
+                    self.look_up(cx, vec![key], &mut seen).await?;
                 }
                 (_, Some(NextOperation::Create(draft))) => {
                     // A transaction has locked them.

@@ -13,8 +13,8 @@ use svc_core::{
     record::{ComputedValue, RawRecord},
     schema::{ComputedSource, ReferenceSpec},
     store::{
-        Change, InsertRecord, Kept, Lookup, LookupKey, LookupResult, RecordSet, ReplaceRecord,
-        StoredRecord, Totals,
+        Change, InsertRecord, Lookup, LookupKey, LookupResult, RecordSet, ReplaceRecord,
+        StoredRecord, StoredResponse, Totals,
     },
     value::{Id, Identifier, Timestamp},
 };
@@ -47,7 +47,7 @@ pub(super) struct TenantTables {
     /// The people recognised in tickets, the attendance, and the ticket's place where it is known.
     holders: BTreeSet<(Id, i64, Option<i64>)>,
     /// The answers that are kept, by their keys.
-    kept: HashMap<Arc<str>, Kept>,
+    kept: HashMap<Arc<str>, StoredResponse>,
 }
 
 /// The reference by which records of `kind` are listed under records of `of`.
@@ -226,7 +226,7 @@ impl TenantTables {
     pub(super) fn tell(&mut self, told: &FeedChange<'_>, time: Timestamp) {
         match told {
             FeedChange::One(what, record) => {
-                self.note(RecordChange::new(*what, time, record.clone()))
+                self.note(RecordChange::new(*what, time, record.clone()));
             }
             FeedChange::Gone(set) => {
                 for row in self.rows_of(set) {

@@ -83,7 +83,7 @@ pub(super) fn of(api: &Api, offered: &OfferedOperation, target: &Target) -> Vec<
             ]);
         }
         (RequestBodyKind::Call, Target::Helper { helper, .. }) => {
-            of_helper(api, *helper, &mut codes)
+            of_helper(api, *helper, &mut codes);
         }
         (RequestBodyKind::NewWebhook, _) => codes.extend([
             ErrorCode::FieldRequired,
@@ -91,7 +91,7 @@ pub(super) fn of(api: &Api, offered: &OfferedOperation, target: &Target) -> Vec<
             ErrorCode::PropertyUnknown,
         ]),
         (RequestBodyKind::Webhook, _) => {
-            codes.extend([ErrorCode::FieldInvalid, ErrorCode::PropertyUnknown])
+            codes.extend([ErrorCode::FieldInvalid, ErrorCode::PropertyUnknown]);
         }
         (RequestBodyKind::Redelivery, _) => {
             codes.extend([

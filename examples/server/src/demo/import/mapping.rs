@@ -69,7 +69,7 @@ impl ColumnMapping {
             let Some(place) = head.iter().position(|name| name.trim() == column) else {
                 let names: Vec<&str> = head.iter().map(str::trim).collect();
                 return Err(format!(
-                    "there is no column `{column}`; its columns are {}",
+                    "there is no column `{column}`, only {}",
                     names.join(", ")
                 ));
             };
@@ -82,7 +82,7 @@ impl ColumnMapping {
                 (Some(target), _) => columns.push((place, target)),
                 (None, Some(member)) => {
                     return Err(format!(
-                        "a person has no `{member}` that a column can be; possible are {}",
+                        "`{member}` is not a member that a column can set; allowed are {}",
                         possible()
                     ));
                 }
@@ -91,7 +91,7 @@ impl ColumnMapping {
         }
         if columns.is_empty() {
             return Err(format!(
-                "no column is named like a member of a person; possible are {}",
+                "no column has the name of a member; allowed are {}",
                 possible()
             ));
         }
@@ -252,12 +252,13 @@ mod tests {
         let head = StringRecord::from(vec!["a", "b"]);
         let said =
             |pairs: &[(String, String)]| ColumnMapping::new(&head, pairs).expect_err("no mapping");
-        assert!(said(&[pair("email", "c")]).contains("no column `c`; its columns are a, b"));
+        assert!(said(&[pair("email", "c")]).contains("no column `c`, only a, b"));
         assert!(
-            said(&[pair("emial", "a")])
-                .contains("no `emial` that a column can be; possible are email, phone")
+            said(&[pair("emial", "a")]).contains(
+                "`emial` is not a member that a column can set; allowed are email, phone"
+            )
         );
-        assert!(said(&[]).contains("no column is named like a member"));
+        assert!(said(&[]).contains("no column has the name of a member"));
         let mapping =
             ColumnMapping::new(&head, &[pair("custom_fields.b", "b")]).expect("a mapping");
         let row = StringRecord::from(vec!["", "7"]);

@@ -32,22 +32,23 @@ use super::trouble::StartupError;
 const KEY: &str = "SVC_DEMO_IMPORT_KEY";
 /// With a mark around the name nobody could copy it.
 const KEY_FILE: &str =
-    "The file that has the API key [default: the environment variable SVC_DEMO_IMPORT_KEY]";
+    "File that contains the API key [default: the environment variable SVC_DEMO_IMPORT_KEY]";
 /// Bytes of lines that are made at once.
 const PART: usize = 32 * 1024;
 
 /// What is imported, and where.
 #[derive(Debug, Clone, Args)]
 pub struct Import {
-    /// The table: CSV in UTF-8, with the names of its columns in the first row
+    /// CSV file in UTF-8 with the column names in the first row
     file: PathBuf,
-    /// Which column a member is, such as given_name=First,email=E-Mail; columns that are named like
-    /// members need none
+    /// Column to import into a member, such as given_name=First,email=E-Mail. Columns that have the
+    /// name of a member need no mapping; repeatable
     #[arg(long, value_name = "MEMBER=COLUMN", value_delimiter = ',', value_parser = pair)]
     map: Vec<(String, String)>,
-    /// The entry point of the server
+    /// URL of the entry point of the server
     #[arg(
-        long,
+        long = "url",
+        alias = "to",
         value_name = "URL",
         default_value = "http://localhost:8080/api/v1/"
     )]
@@ -55,7 +56,7 @@ pub struct Import {
     /// The file that has the API key
     #[arg(long, value_name = "FILE", help = KEY_FILE)]
     key_file: Option<PathBuf>,
-    /// Shows what the first row becomes, and sends nothing
+    /// Show the request for the first row without sending anything
     #[arg(long)]
     dry_run: bool,
 }
@@ -63,7 +64,7 @@ pub struct Import {
 fn pair(text: &str) -> Result<(String, String), String> {
     let (member, column) = text
         .split_once('=')
-        .ok_or("write MEMBER=COLUMN, such as given_name=First")?;
+        .ok_or("must have the form MEMBER=COLUMN, such as given_name=First")?;
     Ok((member.trim().to_owned(), column.trim().to_owned()))
 }
 
@@ -84,9 +85,9 @@ pub(super) async fn run(import: &Import) -> Result<(), StartupError> {
     let file = import.file.display().to_string();
     let unread = |error: &dyn std::fmt::Display| {
         StartupError::new(
-            format!("The table cannot be read: {error}."),
+            format!("The CSV file cannot be read: {error}."),
             &file,
-            "Give a CSV file in UTF-8 with a head.",
+            "Use a readable CSV file in UTF-8 with the column names in the first row.",
         )
     };
     let mut table = open(&import.file).map_err(|error| unread(&error))?;
@@ -95,11 +96,14 @@ pub(super) async fn run(import: &Import) -> Result<(), StartupError> {
         StartupError::new(
             format!("The columns cannot be mapped: {why}."),
             &file,
-            "Mend --map.",
+            "Change the mapping with --map, such as --map given_name=First,email=E-Mail.",
         )
     })?;
     if !mapping.left.is_empty() {
-        say(&format!("  not taken    {}\n", mapping.left.join(", ")));
+        say(&format!(
+            "  ignored      columns {}\n",
+            mapping.left.join(", ")
+        ));
     }
     if import.dry_run {
         let first = table
@@ -119,8 +123,12 @@ pub(super) async fn run(import: &Import) -> Result<(), StartupError> {
         mapping,
     };
     let broken = |why: String| {
-        let remedy = "Run it again as it is: what was done is not done twice.";
-        StartupError::new(format!("The import broke off: {why}."), &import.to, remedy)
+        let remedy = "Run the same command again. No row is imported twice.";
+        StartupError::new(
+            format!("The import was interrupted: {why}."),
+            &import.to,
+            remedy,
+        )
     };
     let response = server.send(&key, &name, lines).await.map_err(broken)?;
     let status = response.status();
@@ -132,10 +140,11 @@ pub(super) async fn run(import: &Import) -> Result<(), StartupError> {
             .map(http_body_util::Collected::to_bytes)
             .unwrap_or_default();
         let why = reason(&serde_json::from_slice(&body).unwrap_or_default());
-        let remedy =
-            format!("Put a key with the right `helper.person_signup` into {KEY} or --key-file.");
+        let remedy = format!(
+            "Check the key in {KEY} or --key-file. It needs the right helper.person_signup."
+        );
         return Err(StartupError::new(
-            format!("The server takes nothing of it: {status}. {why}"),
+            format!("The server rejected the import with status {status}. {why}").trim_end(),
             &import.to,
             remedy,
         ));
@@ -151,11 +160,13 @@ pub(super) async fn run(import: &Import) -> Result<(), StartupError> {
     .await;
     let tally = tally.map_err(|error| broken(error.to_string()))?;
     say(&format!(
-        "  imported     {} rows, {} refused\n",
-        tally.done, tally.refused
+        "  imported     {} {}, {} rejected\n",
+        tally.done,
+        if tally.done == 1 { "row" } else { "rows" },
+        tally.refused
     ));
     if tally.refused > 0 {
-        say(&format!("  refused      {}\n", refused.display()));
+        say(&format!("  rejected     see {}\n", refused.display()));
     }
     Ok(())
 }
@@ -180,9 +191,9 @@ fn key(import: &Import) -> Result<HeaderValue, StartupError> {
         .filter(|key| !key.is_empty());
     let mut key = key.ok_or_else(|| {
         StartupError::new(
-            "There is no API key.",
+            format!("There is no API key in {place}."),
             place,
-            format!("Put one into {KEY} or into a file that --key-file names."),
+            format!("Set the environment variable {KEY} to the key, or pass a file that contains it with --key-file."),
         )
     })?;
     key.set_sensitive(true);
@@ -280,7 +291,7 @@ impl ResultReader<'_> {
             let each_second = tally.done.saturating_add(tally.refused) as f64
                 / bar.elapsed().as_secs_f64().max(0.001);
             bar.set_message(format!(
-                "{} rows, {} refused, {each_second:.0} rows/s",
+                "{} rows, {} rejected, {each_second:.0} rows/s",
                 tally.done, tally.refused
             ));
         }

@@ -29,11 +29,10 @@ impl ImportTarget {
     ///
     /// Nobody answers there, or takes no batches of sign-ups.
     pub(super) async fn find(entry_point: &str) -> Result<Self, StartupError> {
-        let mend =
-            "Name the entry point of a server that runs, such as http://localhost:8080/api/v1/.";
+        let mend = "Set --url to the entry point of a running server, such as http://localhost:8080/api/v1/.";
         let failed = |why: String| {
             StartupError::new(
-                format!("The server cannot be asked: {why}."),
+                format!("The server at {entry_point} cannot be used: {why}."),
                 entry_point,
                 mend,
             )
@@ -48,7 +47,7 @@ impl ImportTarget {
                 .and_then(|(_, link)| link.get("href")?.as_str())
         };
         let about = link(&|name| name == "service-meta")
-            .ok_or_else(|| failed("this is no entry point".to_owned()))?;
+            .ok_or_else(|| failed("the URL is not an entry point".to_owned()))?;
         let about = read(about).await?;
         let has_batches = about
             .get("behaviours")
@@ -56,9 +55,9 @@ impl ImportTarget {
             .is_some_and(|all| all.iter().any(|one| one == "batch"));
         let helper = link(&|name| name.ends_with(":person_signup_helper")).filter(|_| has_batches);
         let helper = helper.ok_or_else(|| {
-            let remedy = "Import into a server whose capability document declares `batch`.";
+            let remedy = "Use a server whose capability document declares `batch` and that offers helper.person_signup.";
             StartupError::new(
-                "The server takes no batches of sign-ups.",
+                "The server does not support batches of the person signup helper.",
                 entry_point,
                 remedy,
             )
@@ -70,7 +69,7 @@ impl ImportTarget {
             .and_then(|name| name.parse().ok());
         match (batch.parse(), header) {
             (Ok(batch), Some(key_header)) => Ok(Self { batch, key_header }),
-            _ => Err(failed("what it says of itself cannot be read".to_owned())),
+            _ => Err(failed("its capability document cannot be read".to_owned())),
         }
     }
 
@@ -107,7 +106,7 @@ async fn read(address: &str) -> Result<Value, String> {
         .to_bytes();
     match serde_json::from_slice(&body) {
         Ok(document) if status == StatusCode::OK => Ok(document),
-        _ => Err(format!("{address} is answered {status}")),
+        _ => Err(format!("{address} returned status {status}")),
     }
 }
 
@@ -120,7 +119,7 @@ where
     let uri = request.uri().clone();
     let authority = uri.authority().filter(|_| uri.scheme_str() == Some("http"));
     let authority =
-        authority.ok_or_else(|| format!("{uri} is no address that begins with http://"))?;
+        authority.ok_or_else(|| format!("{uri} is not a URL that starts with http://"))?;
     let stream = TcpStream::connect((authority.host(), authority.port_u16().unwrap_or(80))).await;
     let stream = stream.map_err(|error| format!("{authority}: {error}"))?;
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream))
@@ -134,7 +133,7 @@ where
         .path_and_query()
         .map_or("/", |path| path.as_str())
         .to_owned();
-    *request.uri_mut() = path.parse().map_err(|_| format!("{uri} is no address"))?;
+    *request.uri_mut() = path.parse().map_err(|_| format!("{uri} is not a URL"))?;
     sender
         .send_request(request)
         .await

@@ -36,7 +36,7 @@ impl Campaign {
         };
         let demo = Program::demo(
             &folder.path().join("campaign.db"),
-            &[&["--people", "60"], cors].concat(),
+            &[&["--seed-people", "60"], cors].concat(),
         )?;
         let mut client = Client::connect(demo.address()?, Some(KEY)).await?;
         let petition = client

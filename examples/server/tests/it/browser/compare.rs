@@ -78,13 +78,13 @@ async fn cap_04_a_server_of_another_dialect_is_compared_field_by_field() -> Test
     // Another one, which has less, and one field, value and kind that this one has not.
     let folder = tempfile::tempdir()?;
     let less = [
-        "--people",
+        "--seed-people",
         "0",
         "--prefix",
         "osdi",
-        "--without",
+        "--without-capability",
         "helper.record_signature",
-        "--without",
+        "--without-capability",
         "questions.create",
         "--anonymous-helpers",
         "off",
@@ -94,7 +94,11 @@ async fn cap_04_a_server_of_another_dialect_is_compared_field_by_field() -> Test
         .into();
     let arguments: Vec<&str> = less
         .into_iter()
-        .chain(without.iter().flat_map(|name| ["--without", name.as_str()]))
+        .chain(
+            without
+                .iter()
+                .flat_map(|name| ["--without-capability", name.as_str()]),
+        )
         .collect();
     let other = Program::demo(&folder.path().join("other.db"), &arguments)?;
     let mut client = crate::support::client::Client::connect(other.address()?, None).await?;

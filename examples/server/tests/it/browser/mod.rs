@@ -52,7 +52,11 @@ impl Session {
     /// With more arguments for the demo.
     async fn with(arguments: &[&str]) -> TestResult<Self> {
         let folder = tempfile::tempdir()?;
-        let arguments = [&["--people", "60", "--anonymous-helpers", "on"], arguments].concat();
+        let arguments = [
+            &["--seed-people", "60", "--anonymous-helpers", "on"],
+            arguments,
+        ]
+        .concat();
         let demo = Program::demo(&folder.path().join("browser.db"), &arguments)?;
         let explorer = format!("{}docs/explorer", demo.base_url);
         let mut session = Self {
@@ -528,7 +532,11 @@ async fn ent_22_the_pages_are_read_with_the_keyboard_in_a_narrow_window() -> Tes
 #[tokio::test]
 #[ignore = "needs Chromium: .ci/browser"]
 async fn cap_04_the_explorer_offers_what_the_server_declares_and_no_more() -> TestResult {
-    let mut session = Session::with(&["--without", "people.delete,helper.record_canvass"]).await?;
+    let mut session = Session::with(&[
+        "--without-capability",
+        "people.delete,helper.record_canvass",
+    ])
+    .await?;
     session.use_key(KEY).await?;
     session.browser.press("svc:people").await?;
     session

@@ -42,11 +42,11 @@ impl Site {
             )?;
         }
         let arguments = [
-            "--people",
+            "--seed-people",
             "0",
             "--base-url",
             BASE,
-            "--style",
+            "--response-style",
             style,
             "--key",
             &keys,

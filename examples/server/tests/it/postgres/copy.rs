@@ -30,7 +30,7 @@ use crate::support::program::{KEY, Program, outcome};
 fn seeded(path: &Path, people: u32) -> TestResult {
     let other = format!("other={KEY}-other");
     let people = people.to_string();
-    let program = Program::demo(path, &["--people", &people, "--key", &other])?;
+    let program = Program::demo(path, &["--seed-people", &people, "--key", &other])?;
     program.terminate()?;
     assert!(program.end()?.0.success());
     Ok(())
@@ -303,7 +303,7 @@ async fn a_file_moves_whole_and_stops_and_goes_on_as_often_as_it_likes() -> Test
     let (status, said, errors) = outcome(&mut command(&path, &server.url(), &schema))?;
     assert!(status.success(), "{errors}");
     assert_eq!(
-        said.matches("copied before; every record compared again, and both are the same")
+        said.matches("copied earlier and verified again without differences")
             .count(),
         2,
         "{said}"
@@ -311,7 +311,7 @@ async fn a_file_moves_whole_and_stops_and_goes_on_as_often_as_it_likes() -> Test
     assert!(
         said.contains(&copied[0].digest)
             && !said.contains("keys")
-            && !said.contains("A server runs"),
+            && !said.contains("A server is running"),
         "{said}"
     );
     assert_eq!(numbers(), before);
@@ -380,7 +380,7 @@ async fn what_changed_after_a_copy_is_told() -> TestResult {
     let program = Program::demo(&path, &[])?;
     let (status, said, errors) = outcome(&mut command(&path, &server.url(), &schema))?;
     assert!(
-        status.success() && said.contains("A server runs on the file"),
+        status.success() && said.contains("A server is running on the file"),
         "{said}{errors}"
     );
     program.terminate()?;
@@ -556,7 +556,7 @@ async fn what_does_not_fit_is_refused() -> TestResult {
     );
     target.write(&cx(&tenant), create.clone()).await?;
     let before = rows(server, &schema);
-    refused("has data of demo that this copy has not brought").await?;
+    refused("contains data of the tenant demo that does not come from this copy").await?;
     assert_eq!(before[0], rows(server, &schema)[0]);
 
     // Somebody writes into a copy that is not complete.
@@ -569,7 +569,7 @@ async fn what_does_not_fit_is_refused() -> TestResult {
         .await
         .expect_err("others wrote");
     assert!(
-        trouble.what().contains("that this copy has not brought"),
+        trouble.what().contains("that does not come from this copy"),
         "{trouble}"
     );
 
@@ -610,10 +610,7 @@ async fn what_does_not_fit_is_refused() -> TestResult {
         closed.number()
     );
     let (status, said, errors) = outcome(&mut command(&path, &url, "svc"))?;
-    assert!(
-        !status.success() && errors.contains("what to do"),
-        "{errors}"
-    );
+    assert!(!status.success() && errors.contains("hint:"), "{errors}");
     assert!(
         !said.contains("planted") && !errors.contains("planted"),
         "{said}{errors}"

@@ -69,7 +69,7 @@ impl Place {
         let (status, out, errors) = outcome(&mut self.demo(arguments))?;
         assert_eq!(status.code(), Some(1), "{out}{errors}");
         assert!(
-            errors.contains("  where: ") && errors.contains("  what to do: "),
+            errors.contains("  where: ") && errors.contains("  hint: "),
             "{errors}"
         );
         assert!(
@@ -170,7 +170,7 @@ async fn people(program: &Program, key: &str) -> TestResult<u64> {
 async fn everything_is_as_with_the_file() -> TestResult {
     let server = support::server();
     let place = Place::new(server)?;
-    let program = place.start(&["--people", "20"])?;
+    let program = place.start(&["--seed-people", "20"])?;
     let shown = format!(
         "  data         postgres://127.0.0.1:{}/postgres, schema {}\n",
         server.port(),
@@ -179,7 +179,7 @@ async fn everything_is_as_with_the_file() -> TestResult {
     assert!(program.said.contains(&shown), "{}", program.said);
     let keys = tokens(&program);
     assert!(
-        keys.len() >= 2 && program.said.contains("(demo, reads only)"),
+        keys.len() >= 2 && program.said.contains("(demo, read-only)"),
         "{}",
         program.said
     );
@@ -233,19 +233,19 @@ async fn everything_is_as_with_the_file() -> TestResult {
     // It is there after a restart, and so are the keys.
     program.terminate()?;
     assert_eq!(program.end()?.0.code(), Some(0));
-    let program = place.start(&["--people", "30", "--share-names", "a_share,b_share"])?;
+    let program = place.start(&["--seed-people", "30", "--share-names", "a_share,b_share"])?;
     assert_eq!(tokens(&program), keys);
     assert_eq!(people(&program, &keys[0]).await?, 22);
     for note in [
-        "--people is for new schemas only",
-        "--share-names is for new schemas only",
+        "--seed-people applies to a new schema only",
+        "--share-names applies to a new schema only",
     ] {
         assert!(program.said.contains(note), "{}", program.said);
     }
     program.terminate()?;
     program.end()?;
 
-    let program = place.start(&["--people", "7", "--fresh"])?;
+    let program = place.start(&["--seed-people", "7", "--reset"])?;
     let new = tokens(&program);
     assert!(!new.contains(&keys[0]), "{}", program.said);
     assert_eq!(people(&program, &new[0]).await?, 7);
@@ -264,7 +264,7 @@ async fn keys_are_managed_beside_the_server_and_kept_for_their_owner() -> TestRe
     let place = Place::new(server)?;
     let nothing = place.refused(&["keys", "list"])?;
     assert!(
-        nothing.contains("No data is there") && nothing.contains("--schema"),
+        nothing.contains("The schema contains no data") && nothing.contains("--schema"),
         "{nothing}"
     );
     let schemas = server.psql("SELECT nspname FROM pg_namespace");
@@ -273,12 +273,12 @@ async fn keys_are_managed_beside_the_server_and_kept_for_their_owner() -> TestRe
         "nothing is made: {schemas}"
     );
 
-    let program = place.start(&["--people", "3"])?;
+    let program = place.start(&["--seed-people", "3"])?;
     let path = format!("{}people", program.base_url);
     for _ in 0..3 {
         let out = place.says(&["keys", "create", "--label", "web form"])?;
         let (id, token) = (
-            out.split(' ').nth(1).ok_or("no id")?,
+            out.split(' ').nth(2).ok_or("no id")?,
             out.lines().nth(1).ok_or("no token")?,
         );
         let mut client = Patient::connect(&program, Some(token)).await?;
@@ -291,7 +291,7 @@ async fn keys_are_managed_beside_the_server_and_kept_for_their_owner() -> TestRe
             .await?;
         let revoked = place.says(&["keys", "revoke", id])?;
         assert!(
-            revoked.contains("1 of its webhooks is now disabled"),
+            revoked.contains("1 webhook of the key is now disabled."),
             "HOOK-16: {revoked}"
         );
         assert_eq!(client.send("GET", &path, None).await?.status, 401, "UND-15");
@@ -307,7 +307,7 @@ async fn keys_are_managed_beside_the_server_and_kept_for_their_owner() -> TestRe
         assert!(
             place
                 .refused(&["keys", "revoke", id])?
-                .contains("No key in force")
+                .contains("There is no active key")
         );
     }
     for (option, value) in [("--tenant", "nobody"), ("--person", "x")] {
@@ -353,11 +353,11 @@ async fn metrics_tell_of_the_connections() -> TestResult {
     let server = support::server();
     let place = Place::new(server)?;
     let program = place.start(&[
-        "--people",
+        "--seed-people",
         "3",
-        "--statements",
+        "--statement-mode",
         "unnamed",
-        "--connections",
+        "--max-connections",
         "3",
     ])?;
     assert_eq!(people(&program, &tokens(&program)[0]).await?, 3);
@@ -401,13 +401,13 @@ async fn metrics_tell_of_the_connections() -> TestResult {
         !text.contains("svc_readers") && !text.contains(PASSWORD),
         "{text}"
     );
-    let table = place.says(&["top", &program.address()?.to_string(), "--times", "1"])?;
+    let table = place.says(&["top", &program.address()?.to_string(), "--count", "1"])?;
     for row in [
-        "writes waiting",
+        "queued writes",
         "transactions",
         "connections busy",
         "connections idle",
-        "calls waiting",
+        "connection waits",
     ] {
         assert!(table.lines().any(|line| line.starts_with(row)), "{table}");
     }
@@ -420,7 +420,7 @@ async fn metrics_tell_of_the_connections() -> TestResult {
 async fn a_database_that_goes_away_is_told_and_waited_for() -> TestResult {
     let server = Server::start();
     let place = Place::new(&server)?;
-    let program = place.start(&["--people", "3", "--key", &format!("demo={KEY}")])?;
+    let program = place.start(&["--seed-people", "3", "--key", &format!("demo={KEY}")])?;
     server.kill();
     let answer = get(&program, "/healthz").await?;
     assert_eq!(
@@ -452,8 +452,9 @@ async fn two_that_start_at_once_share_what_they_load() -> TestResult {
     let server = support::server();
     let place = Place::new(server)?;
     let key = format!("demo={KEY}");
-    let start =
-        || Program::start(&mut place.demo(&["--port", "0", "--people", "1500", "--key", &key]));
+    let start = || {
+        Program::start(&mut place.demo(&["--port", "0", "--seed-people", "1500", "--key", &key]))
+    };
     let (one, two) = (start()?, start()?);
     let (one, two) = (one.loaded()?, two.loaded()?);
     for program in [&one, &two] {
@@ -484,7 +485,7 @@ async fn the_demo_conforms_on_a_database() -> TestResult {
     let server = support::server();
     let pooler = Bouncer::is_installed().then(|| Bouncer::start(server, 8));
     let (direct, behind) = (Place::new(server)?, Place::new(server)?);
-    let mut ways = vec![(direct, "named")];
+    let mut ways = vec![(direct, "prepared")];
     if let Some(pooler) = &pooler {
         ways.push((
             Place {
@@ -497,7 +498,14 @@ async fn the_demo_conforms_on_a_database() -> TestResult {
     let other = "k-two-of-the-tenant-other";
     for (place, statements) in ways {
         let keys = format!("demo={KEY},other={other}");
-        let demo = place.start(&["--people", "60", "--statements", statements, "--key", &keys])?;
+        let demo = place.start(&[
+            "--seed-people",
+            "60",
+            "--statement-mode",
+            statements,
+            "--key",
+            &keys,
+        ])?;
         let report = Suite::over(Arc::new(Remote::new(&demo.base_url)?))
             .keys(Keys::primary(KEY).other_tenant(other))
             .intensity(Intensity::Quick)
@@ -519,15 +527,15 @@ async fn reads_can_be_answered_by_a_replica() -> TestResult {
     let place = Place::new(&server)?;
     let replica = Place::new(&standby)?.url;
     let program = place.start(&[
-        "--people",
+        "--seed-people",
         "3",
         "--key",
         &format!("demo={KEY}"),
-        "--read-from",
+        "--replica",
         &replica,
     ])?;
     let note = format!(
-        "reads are answered by 127.0.0.1:{}/postgres",
+        "the server sends reads to the replica 127.0.0.1:{}/postgres",
         standby.port()
     );
     assert!(program.said.contains(&note), "{}", program.said);
@@ -580,9 +588,9 @@ fn a_database_that_cannot_be_used_is_told_with_what_to_do() -> TestResult {
             cache: tempdir()?,
         })
     };
-    let start = ["--port", "0", "--people", "1"];
+    let start = ["--port", "0", "--seed-people", "1"];
     let tell = |url: String, what: &str, remedy: &str| -> TestResult {
-        for more in [&[][..], &["--fresh"]] {
+        for more in [&[][..], &["--reset"]] {
             let said = in_schema(url.clone(), &place.schema)?.refused(&[&start, more].concat())?;
             assert!(said.contains(what) && said.contains(remedy), "{said}");
         }
@@ -593,12 +601,12 @@ fn a_database_that_cannot_be_used_is_told_with_what_to_do() -> TestResult {
         "postgres://svc:{PASSWORD}@127.0.0.1:{}/postgres",
         closed.number()
     );
-    tell(gone, "Connection refused", "See that PostgreSQL runs there")?;
+    tell(gone, "Connection refused", "Check the host and port")?;
     let nowhere = format!("postgres://svc:{PASSWORD}@nowhere.invalid/postgres");
     tell(
         nowhere,
         "postgres://nowhere.invalid:5432/postgres, schema",
-        "host and port are right",
+        "PostgreSQL is running",
     )?;
     tell(
         place.url.replace("/postgres", "/nobodys"),
@@ -628,7 +636,7 @@ fn a_database_that_cannot_be_used_is_told_with_what_to_do() -> TestResult {
     let said = place.refused(&["--port", "0", "--data", "a.db"])?;
     assert!(said.contains("--data, --database"), "{said}");
 
-    drop(place.start(&["--people", "1"])?);
+    drop(place.start(&["--seed-people", "1"])?);
     let migration = format!("{}.migration", place.schema);
     server.psql(&format!(
         "INSERT INTO {migration} SELECT 4711, name, checksum, applied FROM {migration} LIMIT 1"

@@ -12,7 +12,7 @@ pub(crate) fn fresh_demo() -> TestResult<(Program, tempfile::TempDir)> {
     let folder = tempfile::tempdir()?;
     let demo = Program::demo(
         &folder.path().join("walk.db"),
-        &["--people", "60", "--anonymous-helpers", "on"],
+        &["--seed-people", "60", "--anonymous-helpers", "on"],
     )?;
     Ok((demo, folder))
 }

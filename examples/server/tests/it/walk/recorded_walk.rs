@@ -197,7 +197,7 @@ impl Answer {
     }
 }
 
-/// A value for `IdempotencyStore-Key` that no other request has.
+/// A value for `Idempotency-Key` that no other request has.
 fn new_key() -> String {
     uuid::Uuid::new_v4().to_string()
 }

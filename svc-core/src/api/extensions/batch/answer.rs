@@ -88,7 +88,7 @@ impl Api {
 }
 
 impl AuthorizedRequest<'_> {
-    /// The batch that this is, where [it is one](crate::operation::FieldShape::BatchRun): for whoever gives
+    /// The batch that this is, where [it is one](crate::operation::TargetShape::Batch): for whoever gives
     /// it the entries as they come. `streamed` are those that are answered line by line.
     ///
     /// # Errors

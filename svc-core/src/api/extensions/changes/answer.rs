@@ -273,7 +273,7 @@ impl Api {
             };
             match feed {
                 FeedResponse::Page(page) if page.entries.is_empty() => {
-                    wanted.after = Some(page.next_cursor)
+                    wanted.after = Some(page.next_cursor);
                 }
                 feed => return Ok(Waited::Until(feed)),
             }

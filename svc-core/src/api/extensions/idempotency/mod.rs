@@ -1,4 +1,4 @@
-//! The header `IdempotencyStore-Key`: who sends a request again because its answer was lost is given
+//! The header `Idempotency-Key`: who sends a request again because its answer was lost is given
 //! that answer, and nothing is done twice (IDM-01 to IDM-08).
 
 mod sweep;
@@ -53,7 +53,7 @@ impl Extension for ResponseStorage {
 }
 
 impl ApiBuilder {
-    /// Keeps the answers of creates and helper calls that come with `IdempotencyStore-Key`, and declares
+    /// Keeps the answers of creates and helper calls that come with `Idempotency-Key`, and declares
     /// it (IDM): who sends such a request again gets the same answer, and nothing is done twice.
     ///
     /// For operations of a vendor's own; a [`Store`](crate::store::Store) keeps answers itself, and
@@ -67,7 +67,7 @@ impl ApiBuilder {
 }
 
 impl Api {
-    /// Whether a request with `IdempotencyStore-Key` is done once, however often it comes (IDM-01).
+    /// Whether a request with `Idempotency-Key` is done once, however often it comes (IDM-01).
     #[must_use]
     pub fn supports_idempotency(&self) -> bool {
         self.extensions().idempotency.is_some()

@@ -6,7 +6,7 @@
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use super::ResponseStorage;
-use crate::{api::Api, ops::Kept, value::Timestamp};
+use crate::{api::Api, ops::StoredResponse, value::Timestamp};
 
 /// The time between two sweeps, in microseconds: ten minutes.
 const INTERVAL: i64 = 10 * 60 * 1_000_000;
@@ -47,7 +47,7 @@ impl Api {
         let Some(store) = &self.inner.settings.store else {
             return;
         };
-        match store.sweep(Kept::oldest_at(now)).await {
+        match store.sweep(StoredResponse::oldest_at(now)).await {
             Ok(true) => self.inner.next_sweep.hurry(),
             Ok(false) => {}
             Err(error) => tracing::warn!(?error, "old stored responses cannot be deleted"),

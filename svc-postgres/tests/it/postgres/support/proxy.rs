@@ -15,7 +15,7 @@ use super::server;
 
 /// A proxy on loopback.
 ///
-/// A round trip begins when a client asks (`Sync`, `SqlQuery`, `FunctionCall`) while none of its
+/// A round trip begins when a client asks (`Sync`, `Query`, `FunctionCall`) while none of its
 /// questions is open, and a question is open until its `ReadyForQuery` is delivered. The start of a
 /// connection is not counted.
 ///

@@ -164,7 +164,7 @@ impl<'a> Definitions<'a> {
                 FieldRule::UniqueKeys => set(&mut schema, "x-unique-by", "key"),
                 // Duplicates are collapsed, not refused.
                 FieldRule::Unique if form == SchemaVariant::Read => {
-                    set(&mut schema, "uniqueItems", true)
+                    set(&mut schema, "uniqueItems", true);
                 }
                 _ => {}
             }

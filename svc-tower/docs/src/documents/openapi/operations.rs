@@ -85,7 +85,7 @@ fn operation(
     match offered.key_requirement() {
         KeyRequirement::NotNeeded => drop(about.insert("security".to_owned(), json!([]))),
         KeyRequirement::Optional => {
-            drop(about.insert("security".to_owned(), json!([{ KEY: [] }, {}])))
+            drop(about.insert("security".to_owned(), json!([{ KEY: [] }, {}])));
         }
         _ => {}
     }

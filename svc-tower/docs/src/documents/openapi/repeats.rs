@@ -1,4 +1,4 @@
-//! What a method takes and answers by `IdempotencyStore-Key` (IDM).
+//! What a method takes and answers by `Idempotency-Key` (IDM).
 
 use http::Method;
 use serde_json::{Map, Value, json};
@@ -31,7 +31,7 @@ pub(super) fn answers(
     if !takes_body || !is_repeatable(api, method) {
         return;
     }
-    let text = "Another request has this `IdempotencyStore-Key`, and nothing was done.";
+    let text = "Another request has this `Idempotency-Key`, and nothing was done.";
     responses.insert("422".to_owned(), answer(text, Some(error.clone())));
     for status in ["200", "201"] {
         let Some(response) = responses.get_mut(status).and_then(Value::as_object_mut) else {

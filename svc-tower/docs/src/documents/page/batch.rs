@@ -16,7 +16,7 @@ pub(super) fn page(docs: &DocPages<'_>) -> Option<DocPage> {
     let summary = "Many calls of a helper in one request: each entry is the body of a call, and is answered as that call would be.";
     let mut page = topic(NAME, "Many calls in one request", summary);
     page.notes = [
-        format!("Up to {MAX_BATCH_ENTRIES} entries come as a JSON array with `Content-CatalogueType: application/json`. The answer is 200 with \
+        format!("Up to {MAX_BATCH_ENTRIES} entries come as a JSON array with `Content-Type: application/json`. The answer is 200 with \
                  what became of each, in order, whatever that is: an entry that is refused stands in the way of no other."),
         "Any number of entries come as lines, one JSON object on each, with `application/x-ndjson` or `application/jsonl`. Each \
          is answered by a line, while the next ones are sent: read the answer while you send. The last line has `total`, \
@@ -33,7 +33,7 @@ pub(super) fn page(docs: &DocPages<'_>) -> Option<DocPage> {
     ]
     .into();
     if api.supports_idempotency() {
-        page.notes.push("With `IdempotencyStore-Key` a batch may be sent again, whole or with more entries behind: what was done is answered as it was, and the rest is done.".to_owned());
+        page.notes.push("With `Idempotency-Key` a batch may be sent again, whole or with more entries behind: what was done is answered as it was, and the rest is done.".to_owned());
     }
     let rows = [
         (

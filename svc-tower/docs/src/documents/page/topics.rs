@@ -418,7 +418,7 @@ fn response_style(docs: &DocPages<'_>) -> DocPage {
     let rows = vec![
         row(
             "A create",
-            "201 with the record and `DataLocation`; 200 for one that was there",
+            "201 with the record and `Location`; 200 for one that was there",
             "200 with the record",
         ),
         row("A change", "200 with the record", "200 with the record"),
@@ -494,16 +494,16 @@ fn conditional_requests(docs: &DocPages<'_>) -> Option<DocPage> {
 /// `None` where answers are not kept.
 fn idempotency(docs: &DocPages<'_>) -> Option<DocPage> {
     docs.api.supports_idempotency().then_some(())?;
-    let summary = "Whose answer was lost sends the request again with its `IdempotencyStore-Key`, and nothing is done twice.";
+    let summary = "Whose answer was lost sends the request again with its `Idempotency-Key`, and nothing is done twice.";
     let mut page = topic(IDEMPOTENCY, "Requests that come again", summary);
     let rows = [
         (
-            "`IdempotencyStore-Key` of a `POST`",
+            "`Idempotency-Key` of a `POST`",
             "A name that no other request has, such as a random UUID, in quotes or without; at most 255 characters",
         ),
         (
             "The same request again",
-            "The same answer, byte for byte, with `IdempotencyStore-ReplayReport: true`",
+            "The same answer, byte for byte, with `Idempotency-Replayed: true`",
         ),
         (
             "At the same time",
