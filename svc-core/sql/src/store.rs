@@ -118,7 +118,7 @@ impl MappedStore {
     /// links that have a column, and the helpers and action functions whose records it keeps. The
     /// action function `triggers` is one of them if the API [delivers](ApiBuilder::deliver).
     ///
-    /// [`ApiBuilder::without_capability`] removes an operation, such as `.without("attendances.create")`.
+    /// [`ApiBuilder::without_capability`] removes an operation, such as `.without_capability("attendances.create")`.
     #[must_use]
     pub fn register(&self, api: ApiBuilder) -> ApiBuilder {
         let kept: Vec<KeptKind> = self.mapping().tables.iter().map(kept).collect();

@@ -59,7 +59,7 @@ use crate::{context::Context, error::Result, link::RecordAddress, model::Kind, v
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not tell its changes",
     label = "missing `impl ChangeFeed for {Self}`",
-    note = "implement `svc_core::ChangeFeed` for it, or leave `.changes(...)` out: there is no change feed then"
+    note = "implement `svc_core::ChangeFeed` for it, or leave `.change_feed(...)` out: there is no change feed then"
 )]
 #[async_trait]
 pub trait ChangeFeed: Send + Sync {

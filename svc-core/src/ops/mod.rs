@@ -97,7 +97,7 @@ use crate::{
 /// ```
 #[async_trait]
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot list `{R}`, so `.list()` and `.under()` cannot be registered for it",
+    message = "`{Self}` cannot list `{R}`, so `.list()` and `.list_under()` cannot be registered for it",
     label = "missing `impl List<{R}> for {Self}`",
     note = "implement `svc_core::List<{R}>` for `{Self}`, or do not register the operation: then it does not exist"
 )]

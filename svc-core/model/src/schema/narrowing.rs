@@ -9,7 +9,7 @@ use crate::value::Amount;
 /// What a server has of one kind's fields that is narrower than the interface, by the names of the
 /// tables.
 ///
-/// Registration fills it (`.required(...)`, `.values(...)`, ... of
+/// Registration fills it (`.required_fields(...)`, `.allowed_values(...)`, ... of
 /// `ResourceConfig`); a program that learns it when it starts, such as from its
 /// tables, hands it over with `ApiBuilder::constraints`.
 ///

@@ -61,7 +61,7 @@ use crate::{
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot send what helper calls trigger",
     label = "missing `impl Deliver for {Self}`",
-    note = "implement `svc_core::Deliver` for it, or leave `.deliver(...)` out: then triggers and schedules are not offered"
+    note = "implement `svc_core::Deliver` for it, or leave `.delivery(...)` out: then triggers and schedules are not offered"
 )]
 pub trait Deliver: Send + Sync + 'static {
     /// Sends one thing of a tenant, or hands it to whoever does.

@@ -123,7 +123,7 @@ fn kind_contradictions(
     let schema = kind.schema();
     if registered.all && schema.home.is_some() {
         problems.push(format!(
-            "{} have no collection of their own: replace `.list()` by `.under::<...>()`",
+            "{} have no collection of their own: replace `.list()` by `.list_under::<...>()`",
             schema.plural
         ));
     }
@@ -175,7 +175,7 @@ fn kind_contradictions(
             .is_none_or(|writable| writable.contains(place));
         if registered.create.is_some() && field.mode == FieldMode::Required && !taken {
             problems.push(format!(
-                "{} cannot be created: `{}` is required but not writable; add it to `.writable(...)`",
+                "{} cannot be created: `{}` is required but not writable; add it to `.writable_fields(...)`",
                 schema.plural, field.name
             ));
         }

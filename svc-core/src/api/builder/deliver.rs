@@ -53,10 +53,10 @@ impl ApiBuilder {
             .as_ref()
             .is_some_and(|named| named.contains(&FunctionName::Triggers));
         if self.settings.deliver.is_some() && self.delivered().is_none() {
-            let text = "`.deliver(...)` has no store with an outbox: register one with `.store(...)` or `.partial_store(...)`, or remove `.deliver(...)`";
+            let text = "`.delivery(...)` has no store with an outbox: register one with `.store(...)` or `.partial_store(...)`, or remove `.delivery(...)`";
             return Some(text.to_owned());
         }
-        let text = "nobody sends what `triggers` asks of a store: call `.deliver(...)`, or leave it out of `.functions(...)`";
+        let text = "nobody sends what `triggers` asks of a store: call `.delivery(...)`, or leave it out of `.action_functions(...)`";
         (is_named && self.stock.is_some() && self.delivered().is_none()).then(|| text.to_owned())
     }
 
@@ -68,7 +68,7 @@ impl ApiBuilder {
             .as_ref()
             .filter(|_| self.settings.strangers.may_trigger())?;
         let text = "the store cannot limit what anonymous callers trigger, because it does not store responses: leave \
-                    `.with_triggers()` out of `.strangers(...)`";
+                    `.with_triggers()` out of `.anonymous_policy(...)`";
         (self.delivered().is_some() && !store.keeps_answers()).then(|| text.to_owned())
     }
 }

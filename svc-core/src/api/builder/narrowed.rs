@@ -28,7 +28,7 @@ impl ApiBuilder {
             match self.kinds.get_mut(&kind) {
                 Some(registered) => registered.narrowing.get_or_insert_default().merge(narrowing),
                 None => self.wrong.push(format!(
-                    "{} are narrowed but not registered: register them, or leave `.narrow(...)` out",
+                    "{} are narrowed but not registered: register them, or leave `.constraints(...)` out",
                     kind.plural()
                 )),
             }
@@ -126,11 +126,11 @@ impl ConstraintChecker<'_> {
         if narrow.required && !is_taken {
             self.wrong(
                 at,
-                "is required but not writable: add it to `.writable(...)`, or do not require it",
+                "is required but not writable: add it to `.writable_fields(...)`, or do not require it",
             );
         }
         if narrow.default.is_some() && !is_taken {
-            self.wrong(at, "has a default but is not writable: add it to `.writable(...)`, or leave the default out");
+            self.wrong(at, "has a default but is not writable: add it to `.writable_fields(...)`, or leave the default out");
         }
         if narrow.default.is_some() && is_required {
             self.wrong(
@@ -182,7 +182,10 @@ impl ConstraintChecker<'_> {
 
     fn values(&mut self, field: &FieldSpec, values: &[String], at: &str) {
         let (ValueType::Enum(listed) | ValueType::FlexEnum(listed)) = field.ty else {
-            self.wrong(at, "has values but is no enum: `.values(...)` is for enums");
+            self.wrong(
+                at,
+                "has values but is no enum: `.allowed_values(...)` is for enums",
+            );
             return;
         };
         if values.is_empty() {

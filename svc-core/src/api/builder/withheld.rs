@@ -17,7 +17,7 @@ impl ApiBuilder {
             if self.take_capability(&capability, &functions) {
                 self.without.insert(capability);
             } else {
-                self.wrong.push(format!("`{capability}` is not a registered capability: correct the name in `.without(...)`, or leave it out"));
+                self.wrong.push(format!("`{capability}` is not a registered capability: correct the name in `.without_capability(...)`, or leave it out"));
             }
         }
         for registered in self.kinds.values_mut() {

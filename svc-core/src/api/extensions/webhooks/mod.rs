@@ -54,7 +54,7 @@ impl Extension for WebhookSettings {
         if all.has(ExtensionName::Changes) {
             return Vec::new();
         }
-        let text = "webhooks have nothing to tell without a change feed: call `.changes(...)`";
+        let text = "webhooks have nothing to tell without a change feed: call `.change_feed(...)`";
         vec![text.to_owned()]
     }
 
