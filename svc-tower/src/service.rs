@@ -239,7 +239,7 @@ impl SvcService {
     }
 
     /// What drives the deliveries of the API, by the timer and the clock of this service; `None`
-    /// where nobody [delivers](svc_core::ApiBuilder::deliver). Until it
+    /// where nobody [delivers](svc_core::ApiBuilder::delivery). Until it
     /// [runs](crate::DeliveryWorker::run), in this process or in another one over the same store,
     /// nothing is sent.
     #[cfg(feature = "tokio")]

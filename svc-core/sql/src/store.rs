@@ -116,7 +116,7 @@ impl MappedStore {
 
     /// Registers everything that the mapping has: all operations of its kinds, with the fields and
     /// links that have a column, and the helpers and action functions whose records it keeps. The
-    /// action function `triggers` is one of them if the API [delivers](ApiBuilder::deliver).
+    /// action function `triggers` is one of them if the API [delivers](ApiBuilder::delivery).
     ///
     /// [`ApiBuilder::without_capability`] removes an operation, such as `.without_capability("attendances.create")`.
     #[must_use]

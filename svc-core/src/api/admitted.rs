@@ -9,7 +9,7 @@ use crate::{context::Context, link::Target, operation::OperationSpec};
 
 /// A call that may go on: nothing else reaches a backend.
 ///
-/// Only [`ResolvedRequest::authorize`](super::ResolvedRequest::admit) makes one, for the tenant and the caller that it found.
+/// Only [`ResolvedRequest::authorize`](super::ResolvedRequest::authorize) makes one, for the tenant and the caller that it found.
 // It goes by value from one future to the next, each of which has room for it: so it is no larger
 // than a pointer.
 pub struct AuthorizedRequest<'a>(pub(super) Box<AuthorizedParts<'a>>);

@@ -101,8 +101,8 @@ impl Api {
         )
     }
 
-    /// Answers a request of somebody: [resolves](Api::resolve) it, [admits](ResolvedRequest::admit) it and
-    /// [answers](AuthorizedRequest::answer) it. `HEAD` is answered as `GET`, with a body that is not to be
+    /// Answers a request of somebody: [resolves](Api::resolve) it, [admits](ResolvedRequest::authorize) it and
+    /// [answers](AuthorizedRequest::execute) it. `HEAD` is answered as `GET`, with a body that is not to be
     /// sent (UND-28).
     ///
     /// # Examples
@@ -186,7 +186,7 @@ impl<'a> ResolvedRequest<'a> {
     ///
     /// The answer to a call that may not go on:
     ///
-    /// - [immediately](ResolvedRequest::immediate), whoever asks;
+    /// - [immediately](ResolvedRequest::immediate_response), whoever asks;
     /// - 401 to a bad key, and where a key is needed and missing (AUT-03, AUT-07);
     /// - 500 `NOT_IMPLEMENTED` where the operation is not offered (ERR-07), and 404 where also the
     ///   record that it addresses is not there;

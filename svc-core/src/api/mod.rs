@@ -1,6 +1,6 @@
 //! The finished API: what is registered, and how each request on it is answered.
 //!
-//! A [`Request`] is [resolved](Api::resolve) to a [`ResolvedRequest`], which is [admitted](ResolvedRequest::admit) or
+//! A [`Request`] is [resolved](Api::resolve) to a [`ResolvedRequest`], which is [admitted](ResolvedRequest::authorize) or
 //! not; only what is [`AuthorizedRequest`] reaches a backend.
 
 mod admitted;

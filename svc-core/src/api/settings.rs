@@ -273,7 +273,7 @@ pub enum Behaviour {
     /// A ticket level without tickets left sells none (LIM-05).
     TicketLimitEnforced,
     /// A natively run helper recognises a posted person by the method of
-    /// [`ApiBuilder::person_matching`](crate::ApiBuilder::matching) (HLP-04). Composed helpers that can
+    /// [`ApiBuilder::person_matching`](crate::ApiBuilder::person_matching) (HLP-04). Composed helpers that can
     /// look people up declare it by themselves.
     MatchesPeople,
     /// A helper that is called again for a person whom it recognises changes or answers the action

@@ -9,7 +9,7 @@ use super::Subscription;
 use crate::{context::Context, error::Result, link::RecordAddress, model::Kind, value::Timestamp};
 
 /// Tells what was created, changed and deleted since a cursor;
-/// [`ApiBuilder::change_feed`](crate::ApiBuilder::changes) offers it.
+/// [`ApiBuilder::change_feed`](crate::ApiBuilder::change_feed) offers it.
 ///
 /// # Behaviour
 ///

@@ -13,13 +13,13 @@ use crate::{
 /// # Behaviour
 ///
 /// - A missing container is [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) (HLP-23); where
-///   [`Get`](crate::Get) is registered and [`finds_container`](Self::finds_container) is not true,
+///   [`Get`](crate::Get) is registered and [`checks_container`](Self::checks_container) is not true,
 ///   the library has looked before the call.
 /// - An action that cannot be stored stores nothing:
 ///   [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) (HLP-10). What only the store knows of a
 ///   tag, a list, a question or a response key fails its own entry of the outcome; person and
 ///   action stay, unless [`HelperRequest::is_atomic`] (ERR-34).
-/// - Functions that were not named with [`ApiBuilder::action_functions`](crate::ApiBuilder::functions) are
+/// - Functions that were not named with [`ApiBuilder::action_functions`](crate::ApiBuilder::action_functions) are
 ///   not in the plan: the library reports them (ERR-38).
 /// - An action identifier that is known under the same container updates that action instead of
 ///   recording a second one, so that a retry is safe (UND-24).

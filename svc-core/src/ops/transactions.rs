@@ -25,7 +25,7 @@ use crate::{
 ///   `BEGIN IMMEDIATE`, or [`lock`](Self::lock) takes one for each key.
 /// - Where others made the database roll back (serialization failures, deadlocks),
 ///   [`Error::rolled_back`] runs the whole call again, a few times: say so once in
-///   [`ApiBuilder::map_errors`](crate::ApiBuilder::classify).
+///   [`ApiBuilder::map_errors`](crate::ApiBuilder::map_errors).
 /// - Operations of one call may be waited for at the same time, but only those that read:
 ///   [`Find`](crate::Find) and [`Get`](crate::Get).
 /// - A tag, list or answer of a helper call that is refused fails alone, and the rest stays
@@ -111,7 +111,7 @@ pub trait Transactions: Send + Sync {
     async fn begin(&self, cx: &Context) -> Result<Self::Open>;
 
     /// Locks keys until the transaction ends: whoever else locks one of them waits. They come in
-    /// the order of their [numbers](LockKey::number), the same for every call, so that no two calls
+    /// the order of their [numbers](LockKey::advisory_lock_id), the same for every call, so that no two calls
     /// wait for each other; the library asks before it looks anything up, and only where there are
     /// keys.
     ///

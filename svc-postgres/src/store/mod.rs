@@ -130,7 +130,7 @@ impl PostgresStore {
 
     /// Registers every kind and all eight helpers, which run natively in one transaction each: see
     /// [`ApiBuilder::store`]. Scheduling is one of them where somebody
-    /// [delivers](ApiBuilder::deliver).
+    /// [delivers](ApiBuilder::delivery).
     ///
     /// ```no_run
     /// use svc_core::api::{Api, Vendor};

@@ -127,7 +127,7 @@ impl SqliteStore {
     /// Registers every kind and all eight helpers, which run natively in one transaction each; full
     /// events and ticket levels are declared as enforced (LIM-04, LIM-05), and the store's own
     /// matching method is published (HLP-05). Scheduling is one of them where somebody
-    /// [delivers](ApiBuilder::deliver).
+    /// [delivers](ApiBuilder::delivery).
     ///
     /// ```no_run
     /// use svc_core::api::{Api, Vendor};

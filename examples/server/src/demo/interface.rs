@@ -136,7 +136,7 @@ pub fn service(
         StartupError::new(
             format!(
                 "The API cannot be served with these options: {}.",
-                error.problems().join("; ").replace(".without(...)", "--without-capability")
+                error.problems().join("; ").replace(".without_capability(...)", "--without-capability")
             ),
             given(settings),
             "Change these options. `svc-demo export capabilities` lists the capabilities of a server without them.",

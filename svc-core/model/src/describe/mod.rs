@@ -194,7 +194,7 @@ macro_rules! resource {
         }
 
         /// The links of the table that lead to one record, for
-        /// [`Record::with_link`](crate::Record::linked), [`Draft::with_link`](crate::Draft::linked) and
+        /// [`Record::with_link`](crate::Record::with_link), [`Draft::with_link`](crate::Draft::with_link) and
         /// `ResourceConfig::without_link`.
         #[allow(non_upper_case_globals, reason = "named as the links of the table are")]
         pub mod link {

@@ -49,7 +49,7 @@ impl<R: Resource> Draft<R> {
     }
 
     /// The change that a repeated helper call makes of the action that an earlier try recorded
-    /// (UND-24); see [`RawDraft::into_repeat_patch`](crate::raw::RawDraft::repeated).
+    /// (UND-24); see [`RawDraft::into_repeat_patch`](crate::raw::RawDraft::into_repeat_patch).
     #[must_use]
     pub fn to_repeat_patch(&self, recorded: &Record<R>, now: Timestamp) -> Patch<R> {
         Patch::from_raw(

@@ -58,7 +58,7 @@ impl VendorRelations {
     }
 
     /// With a link on the entry point. A record's own links are added with
-    /// [`Record::with_vendor_link`](crate::Record::own_link).
+    /// [`Record::with_vendor_link`](crate::Record::with_vendor_link).
     #[must_use]
     pub fn link(
         mut self,

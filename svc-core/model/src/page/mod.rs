@@ -27,7 +27,7 @@ pub struct ListRequest {
     /// Which page of them (COL-20).
     pub page: PageRequest,
     /// Which of these records alone (FLT-01). It is there only where some [`FilterField`] is
-    /// registered for the kind, compares these alone, and has a [plan](Self::plan).
+    /// registered for the kind, compares these alone, and has a [plan](Self::query_plan).
     pub filter: Option<Filter>,
     /// The date that they are ordered by, then by creation (FLT-09); in the order of creation where
     /// there is none.

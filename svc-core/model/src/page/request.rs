@@ -14,7 +14,7 @@ pub struct PageRequest {
     /// Records on a page, from 1 to `max_pagesize` (COL-21, LIM-01).
     pub size: u32,
     /// The continuation of a `next` link, as a page before gave it
-    /// ([`NextPage::After`](super::NextPage::After)); opaque to all but the store. It comes from a client:
+    /// ([`NextPage::Cursor`](super::NextPage::Cursor)); opaque to all but the store. It comes from a client:
     /// one that is damaged or of another collection is ignored and `number` decides (UND-14).
     pub cursor: Option<String>,
 }

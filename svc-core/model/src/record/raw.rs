@@ -121,7 +121,7 @@ impl RawRecord {
         &self.fields
     }
 
-    /// Replaces the fields by others in the form of [`stored`](Self::stored).
+    /// Replaces the fields by others in the form of [`from_wire`](Self::from_wire).
     pub fn set_fields(&mut self, fields: Bytes) {
         self.fields = FieldBytes::Stored(fields);
     }

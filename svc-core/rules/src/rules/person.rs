@@ -209,7 +209,7 @@ impl PersonLookup {
         &self.posted
     }
 
-    /// E-mail addresses in normal form: see [`normalize_email`](crate::helper::normal_email).
+    /// E-mail addresses in normal form: see [`normalize_email`](crate::helper::normalize_email).
     #[must_use]
     pub fn emails(&self) -> Vec<&str> {
         fn email(key: &MatchKey) -> Option<&str> {

@@ -21,7 +21,7 @@ pub enum LookupKey {
     /// The record that has this foreign identifier (UND-24).
     Identifier(Kind, Identifier),
     /// The oldest person with this e-mail address, in normal form: see
-    /// [`normalize_email`](crate::helper::normal_email).
+    /// [`normalize_email`](crate::helper::normalize_email).
     Email(String),
     /// The record that a link of the record with this id leads to, by the link's name in the table.
     Link(Kind, Id, &'static str),

@@ -51,7 +51,7 @@ impl KeptKind {
 impl ApiBuilder {
     /// Registers everything that a store of some kinds has: all operations of these kinds with the
     /// fields and links that it keeps, and the helpers and action functions whose records it
-    /// keeps. Triggers are among them where somebody [delivers](Self::deliver).
+    /// keeps. Triggers are among them where somebody [delivers](Self::delivery).
     ///
     /// [`without_capability`](Self::without_capability) removes an operation, such as `.without_capability("attendances.create")`.
     #[must_use]

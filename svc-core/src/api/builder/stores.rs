@@ -18,8 +18,8 @@ use crate::{
 impl ApiBuilder {
     /// Offers everything that the interface has, from a store that keeps every kind: all operations
     /// of all kinds and all eight helpers (CAP-02, CAP-03), with all action functions unless
-    /// [`functions`](Self::functions) names some. Scheduling and triggers are among them where
-    /// somebody [delivers](Self::deliver).
+    /// [`action_functions`](Self::action_functions) names some. Scheduling and triggers are among them where
+    /// somebody [delivers](Self::delivery).
     ///
     /// The rulebook enforces full events and ticket levels and matches people, so that is declared
     /// (LIM-04, LIM-05); the store's own matching method is published (HLP-05), and whether it

@@ -61,7 +61,7 @@ impl<R: Resource, S: Send + Sync + 'static> ResourceConfig<R, S> {
 
     /// Lets the collection of all records be filtered by these, and ordered by the dates among them
     /// (FLT-01, FLT-09). The library reads each filter, refuses whatever compares another field or
-    /// has no [plan](crate::ListRequest::plan), and hands the rest to [`List`] in the request. Name
+    /// has no [plan](crate::ListRequest::query_plan), and hands the rest to [`List`] in the request. Name
     /// only what an index of the backend leads to. What does not leave the server is left out:
     /// nobody learns it by a filter.
     #[must_use]
@@ -164,7 +164,7 @@ impl<R: Resource, S: Send + Sync + 'static> ResourceConfig<R, S> {
     }
 
     /// Takes only these fields from clients; others are ignored (CAP-06). Members are named as for
-    /// [`readable`](Self::readable): one that is in neither set is a member that the server has
+    /// [`readable_fields`](Self::readable_fields): one that is in neither set is a member that the server has
     /// not.
     #[must_use]
     #[allow(clippy::needless_pass_by_value, reason = "a set is made for this call")]

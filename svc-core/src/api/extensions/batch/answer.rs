@@ -43,7 +43,7 @@ const SOON: Duration = Duration::from_secs(1);
 /// An entry: its body, or the answer to what could not be read of it.
 pub type BatchEntry = std::result::Result<Bytes, Response>;
 
-/// A batch that may go on. Its entries are given [window](Self::window) by window, in order, and
+/// A batch that may go on. Its entries are given [window](Self::window_size) by window, in order, and
 /// what became of them is written as it is sent; the batch holds nothing of what was answered.
 ///
 /// Made by [`AuthorizedRequest::into_batch_run`].

@@ -77,7 +77,7 @@ pub(super) enum Waited {
 }
 
 /// The rest of an answer that goes on telling what is changed, as
-/// [`Response::event_stream`](super::Response::following) has it.
+/// [`Response::event_stream`](super::Response::event_stream) has it.
 #[derive(Clone)]
 pub struct EventStream {
     pub(super) api: Api,
@@ -110,7 +110,7 @@ impl EventStream {
 
     /// The next part of the stream: an event, or a sign that the server is there. `None` at the
     /// end, when the key of the request was revoked or has other rights (where
-    /// [`ResolvedRequest::authenticate`](crate::api::ResolvedRequest::identify) found it), and where the backend is in trouble,
+    /// [`ResolvedRequest::authenticate`](crate::api::ResolvedRequest::authenticate) found it), and where the backend is in trouble,
     /// which is logged: the client comes back with the cursor of the last event that it had, and is
     /// told then.
     ///

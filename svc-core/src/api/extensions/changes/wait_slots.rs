@@ -20,7 +20,7 @@ use crate::{
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct WaitLimits {
-    /// The most of one API key. Keys without a [name](crate::auth::Caller::named) share the limit
+    /// The most of one API key. Keys without a [name](crate::auth::Caller::with_key_name) share the limit
     /// with keys of the same rights.
     pub per_key: usize,
     /// The most of one tenant.

@@ -54,8 +54,8 @@ impl ApiBuilder {
     ///
     /// Every backend can be served so. A [`Store`](crate::store::Store) compares in the turn of the
     /// change. Operations of a vendor's own are asked by
-    /// [`UpdateRequest::expected_state`](crate::UpdateRequest::if_match) and
-    /// [`DeleteRequest::expected_state`](crate::DeleteRequest::if_match) whether the record is still the
+    /// [`UpdateRequest::expected_state`](crate::UpdateRequest::expected_state) and
+    /// [`DeleteRequest::expected_state`](crate::DeleteRequest::expected_state) whether the record is still the
     /// one that was read, and have to answer that in the transaction of the change. With
     /// [`response_cache`](Self::response_cache) a read that is answered 304 asks the backend for
     /// nothing but its revision.

@@ -66,7 +66,7 @@ impl Extension for WebhookSettings {
 impl ApiBuilder {
     /// Offers webhooks, and declares it (HOOK-01): whoever has a key with the right
     /// `webhooks.manage` registers receivers, which are told of changes. It needs
-    /// [`changes`](Self::changes), and somebody who sends: `svc_tower::webhooks::WebhookSender`.
+    /// [`change_feed`](Self::change_feed), and somebody who sends: `svc_tower::webhooks::WebhookSender`.
     #[must_use]
     pub fn webhooks<W: WebhookStore + 'static>(mut self, store: &Arc<W>) -> Self {
         let webhooks = &mut self.settings.extensions.webhooks;
