@@ -402,7 +402,7 @@ impl Webhook {
 /// a key was revoked: a webhook would otherwise outlive the key. The stores of this project do so
 /// in `revoke_key`.
 ///
-/// The key has the name that [`Caller::with_key_name`](crate::auth::RequestGenerator::with_key_name) gives it. Requests that
+/// The key has the name that [`Caller::with_key_name`](crate::auth::Caller::with_key_name) gives it. Requests that
 /// were authenticated before the revocation may still create or reactivate webhooks. Where an
 /// authenticator caches keys, repeat the call after that time; repeating it is harmless.
 ///
