@@ -18,7 +18,7 @@ use async_trait::async_trait;
 ///   call, and so an answer is kept if, and only if, what it tells of is stored. Without them a
 ///   program that ends between the two does the call again when it comes again.
 /// - The key is unique for the tenant. Where another call has kept an answer under it meanwhile,
-///   `remember` fails: say by [`ApiBuilder::map_errors`](crate::ApiBuilder::map_errors) that this
+///   `save` fails: say by [`ApiBuilder::map_errors`](crate::ApiBuilder::map_errors) that this
 ///   [rolls back](crate::Error::rolled_back), and the library runs the call again, which then finds
 ///   that answer (IDM-03).
 /// - An answer is kept for 24 hours at least (IDM-06); those from before [`StoredResponse::expires_before`] may go.

@@ -2,7 +2,7 @@
 use svc_core::api::{AuthorizedRequest, Response};
 
 async fn answer() -> Response {
-    AuthorizedRequest {}.answer().await
+    AuthorizedRequest {}.execute().await
 }
 
 fn main() {

@@ -1,8 +1,8 @@
-//# error: no method named `answer` found for struct `svc_core::api::ResolvedRequest<'a>` in the current scope
+//# error: no method named `execute` found for struct `ResolvedRequest<'a>` in the current scope
 use svc_core::api::{ResolvedRequest, Response};
 
 async fn answer(call: ResolvedRequest<'_>) -> Response {
-    call.answer().await
+    call.execute().await
 }
 
 fn main() {

@@ -19,5 +19,5 @@ impl svc_core::List<model::Signature> for Crm {
 fn main() {
     let crm = Arc::new(Crm);
     let api = Api::builder(Vendor::new("Acme", "CRM"));
-    api.resource::<model::Signature, _>(&crm, |signatures| signatures.under::<model::Tag>());
+    api.resource::<model::Signature, _>(&crm, |signatures| signatures.list_under::<model::Tag>());
 }

@@ -8,5 +8,5 @@ struct Crm;
 fn main() {
     let crm = Arc::new(Crm);
     let api = Api::builder(Vendor::new("Acme", "CRM"));
-    api.resource::<model::Person, _>(&crm, |people| people.writable(fields!(person::{given_name})));
+    api.resource::<model::Person, _>(&crm, |people| people.writable_fields(fields!(person::{given_name})));
 }

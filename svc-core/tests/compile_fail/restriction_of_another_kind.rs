@@ -8,5 +8,5 @@ struct Crm;
 fn main() {
     let crm = Arc::new(Crm);
     let api = Api::builder(Vendor::new("Acme", "CRM"));
-    api.resource::<model::Person, _>(&crm, |people| people.readable(fields!(petition::{name})));
+    api.resource::<model::Person, _>(&crm, |people| people.readable_fields(fields!(petition::{name})));
 }

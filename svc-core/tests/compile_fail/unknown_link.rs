@@ -8,5 +8,5 @@ use svc_core::value::{Id, Timestamp};
 fn main() {
     let meta = Meta::new(Id::from(1), Timestamp::from_micros(0));
     let to = RecordAddress::top(Kind::Petition, Id::from(1));
-    let _ = Record::new(meta, Signature::default()).linked(signature::link::petiton, to);
+    let _ = Record::new(meta, Signature::default()).with_link(signature::link::petiton, to);
 }

@@ -170,7 +170,7 @@ async fn webhooks_need_a_change_feed() {
         error
             .problems()
             .iter()
-            .any(|problem| problem.contains(".changes(")),
+            .any(|problem| problem.contains(".change_feed(")),
         "{error}"
     );
     let api = bare().build().unwrap();
