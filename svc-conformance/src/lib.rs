@@ -14,10 +14,10 @@
 //!
 //! ```
 //! use svc_conformance::{InProcess, Intensity, Keys, Suite};
-//! use svc_self_test::second_server::{ServerArgs, IndependentServer};
+//! use svc_self_test::second_server::{ServerOptions, IndependentServer};
 //!
 //! # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
-//! let service = IndependentServer::new(ServerArgs::default());
+//! let service = IndependentServer::new(ServerOptions::default());
 //! let suite = Suite::new(InProcess::new(service).base("http://crm.example.org/rest/"))
 //!     .keys(Keys::primary("k-one").other_tenant("k-two"))
 //!     .intensity(Intensity::Quick)

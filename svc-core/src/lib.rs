@@ -18,7 +18,7 @@
 //!     Api, Context, Error, Helper, Result, Tenant, Vendor,
 //!     api::Request,
 //!     auth::{Authenticator, Caller, Credentials, Identity, Rights},
-//!     helper::{EntryStatus, HelperResult, PersonSignup, RunPlan},
+//!     helper::{EntryStatus, HelperOutcome, PersonSignup, HelperRequest},
 //!     record::{Meta, Record},
 //!     value::Id,
 //! };
@@ -29,13 +29,13 @@
 //!
 //! #[async_trait]
 //! impl Helper<PersonSignup> for Crm {
-//!     async fn run(&self, cx: &Context, plan: RunPlan<PersonSignup>) -> Result<HelperResult<PersonSignup>> {
+//!     async fn run(&self, cx: &Context, plan: HelperRequest<PersonSignup>) -> Result<HelperOutcome<PersonSignup>> {
 //!         let person = plan.person().ok_or_else(|| Error::unexpected("a sign-up has a person"))?.fields();
 //!         let email = person.email_addresses.iter().flatten().find_map(|email| email.address.clone());
 //!         let mut contacts = self.0.lock().map_err(|_| Error::unavailable(Duration::from_secs(1)))?;
 //!         contacts.push((person.given_name.clone().unwrap_or_default(), email.unwrap_or_default()));
 //!         let id = Id::new(&format!("contact-{}", contacts.len())).ok_or_else(|| Error::unexpected("no such id"))?;
-//!         Ok(HelperResult::person(Record::new(Meta::new(id, cx.now), person), EntryStatus::Created))
+//!         Ok(HelperOutcome::person(Record::new(Meta::new(id, cx.received_at), person), EntryStatus::Created))
 //!     }
 //! }
 //!
@@ -61,19 +61,19 @@
 //! let identity = Identity::Authenticated(Tenant::new("acme"), Caller::with_rights(Rights::all()));
 //! let body = r#"{"person": {"given_name": "Ada", "email_addresses": [{"address": "ada@example.org"}]}}"#;
 //! let request = Request::new(&Method::POST, "people/person_signup").with_body(body);
-//! let reply = api.answer(identity.clone(), request).await;
+//! let reply = api.handle(identity.clone(), request).await;
 //! assert_eq!(reply.status, 200);
 //! assert!(reply.body.starts_with(br#"{"identifiers":["acme:contact-1"]"#));
 //! assert_eq!(crm.0.lock().map_err(|_| "poisoned")?.as_slice(), [("Ada".to_owned(), "ada@example.org".to_owned())]);
 //!
 //! // Without a key there is nothing to be had (AUT-07).
 //! let request = Request::new(&Method::POST, "people/person_signup").with_body(body);
-//! assert_eq!(api.answer(Identity::Anonymous, request).await.status, 401);
+//! assert_eq!(api.handle(Identity::Anonymous, request).await.status, 401);
 //!
 //! // A body that breaks rules never gets as far as the vendor's code, and every rule is named (ERR-39).
 //! let body = r#"{"person": {"given_name": 7, "email_addresses": [{"address": "nobody"}]}}"#;
 //! let request = Request::new(&Method::POST, "people/person_signup").with_body(body);
-//! let reply = api.answer(identity, request).await;
+//! let reply = api.handle(identity, request).await;
 //! let text = String::from_utf8_lossy(&reply.body).into_owned();
 //! assert!(text.contains(r#"["person.given_name"]"#) && text.contains(r#"["person.email_addresses[0].address"]"#));
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -47,7 +47,7 @@ const SLOW: Duration = Duration::from_secs(5);
 /// #[async_trait::async_trait]
 /// impl Deliver for Mail {
 ///     async fn deliver(&self, tenant: &Tenant, dispatch: &OutboxEntry) -> Result<DeliveryOutcome> {
-///         println!("{} for {}", dispatch.named(), tenant.as_str());
+///         println!("{} for {}", dispatch.log_label(), tenant.as_str());
 ///         Ok(DeliveryOutcome::Sent)
 ///     }
 /// }
@@ -56,8 +56,8 @@ const SLOW: Duration = Duration::from_secs(5);
 /// let api = MemoryStore::new()
 ///     .register_all(Api::builder(Vendor::new("Acme", "Acme CRM")))
 ///     .base_url("http://localhost/")
-///     .authenticator(FixedKeys::new().key("secret", Tenant::new("acme"), Rights::all()))
-///     .deliver(Mail)
+///     .authenticator(FixedKeys::new().with_key("secret", Tenant::new("acme"), Rights::all()))
+///     .delivery(Mail)
 ///     .build()?;
 /// let service = SvcService::new(api);
 /// if let Some(deliveries) = service.deliveries() {

@@ -11,7 +11,7 @@
 //!     Context, Get, Record, Result, Tenant,
 //!     api::{Api, ResourceConfig, Vendor},
 //!     auth::{Authenticator, Caller, Credentials, Rights},
-//!     link::Address,
+//!     link::RecordAddress,
 //!     model::Tag,
 //!     record::Meta,
 //! };
@@ -23,9 +23,9 @@
 //!
 //! #[async_trait]
 //! impl Get<Tag> for Crm {
-//!     async fn get(&self, cx: &Context, at: &Address) -> Result<Option<Record<Tag>>> {
+//!     async fn get(&self, cx: &Context, at: &RecordAddress) -> Result<Option<Record<Tag>>> {
 //!         let tag = Tag::default().name("volunteer");
-//!         Ok(Some(Record::new(Meta::new(at.id.clone(), cx.now), tag)))
+//!         Ok(Some(Record::new(Meta::new(at.id.clone(), cx.received_at), tag)))
 //!     }
 //! }
 //!

@@ -11,12 +11,12 @@ impl Suite {
     /// are removed. [`Report::assert_held`] fails a test with what was found.
     ///
     /// ```no_run
-    /// use svc_conformance::own::{Check, CheckContext, ShutdownFlag};
+    /// use svc_conformance::own::{Check, CheckContext, CheckStop};
     /// use svc_conformance::{Keys, Remote, Suite, SuiteError};
     ///
     /// const TAGS_ARE_LISTED: Check = Check::own("own/tags", |cx| Box::pin(tags_are_listed(cx)));
     ///
-    /// async fn tags_are_listed(cx: &CheckContext) -> Result<(), ShutdownFlag> {
+    /// async fn tags_are_listed(cx: &CheckContext) -> Result<(), CheckStop> {
     ///     let entry = cx.step(0, "GET", cx.base()).expect(200, &[]).await?;
     ///     cx.step(1, "GET", &entry.at(&["_links", "svc:tags", "href"])?).expect(200, &[]).await?;
     ///     Ok(())

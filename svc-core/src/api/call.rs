@@ -111,7 +111,7 @@ impl Api {
     /// # use svc_core::{Api, Tenant, api::{Response, Request}, auth::{Caller, Identity, Rights}};
     /// # async fn people(api: &Api) -> Response {
     /// let identity = Identity::Authenticated(Tenant::new("acme"), Caller::with_rights(Rights::read_only()));
-    /// api.answer(identity, Request::new(&http::Method::GET, "people")).await
+    /// api.handle(identity, Request::new(&http::Method::GET, "people")).await
     /// # }
     /// ```
     pub async fn handle(&self, identity: Identity, request: Request<'_>) -> Response {

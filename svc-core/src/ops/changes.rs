@@ -38,7 +38,7 @@ use crate::{context::Context, error::Result, link::RecordAddress, model::Kind, v
 ///
 /// #[async_trait]
 /// impl ChangeFeed for Crm {
-///     async fn changes(&self, _: &Context, request: &FeedRequest) -> Result<FeedResponse> {
+///     async fn read(&self, _: &Context, request: &FeedRequest) -> Result<FeedResponse> {
 ///         let log = self.log.lock().map_err(|_| Error::unexpected("poisoned"))?;
 ///         let after = match request.after.as_deref().map(str::parse::<usize>) {
 ///             None => 0,

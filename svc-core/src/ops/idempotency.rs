@@ -37,14 +37,14 @@ use async_trait::async_trait;
 ///
 /// #[async_trait::async_trait]
 /// impl IdempotencyStore for Answers {
-///     async fn recall(&self, cx: &Context, key: &Arc<str>) -> Result<Option<Vec<u8>>> {
+///     async fn load(&self, cx: &Context, key: &Arc<str>) -> Result<Option<Vec<u8>>> {
 ///         let answers = self.0.lock().map_err(|_| Error::unexpected("poisoned"))?;
 ///         Ok(answers.get(&(cx.tenant.clone(), Arc::clone(key))).cloned())
 ///     }
 ///
-///     async fn remember(&self, cx: &Context, kept: StoredResponse) -> Result<()> {
+///     async fn save(&self, cx: &Context, kept: StoredResponse) -> Result<()> {
 ///         let mut answers = self.0.lock().map_err(|_| Error::unexpected("poisoned"))?;
-///         match answers.insert((cx.tenant.clone(), kept.key), kept.answer.to_vec()) {
+///         match answers.insert((cx.tenant.clone(), kept.key), kept.body.to_vec()) {
 ///             None => Ok(()),
 ///             Some(_) => Err(Error::rolled_back()),
 ///         }

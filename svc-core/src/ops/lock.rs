@@ -9,8 +9,8 @@ use crate::{auth::Tenant, helper::MatchKey, model::Kind};
 /// use svc_core::{LockKey, Tenant, helper::MatchKey, model::Kind};
 ///
 /// let of = |tenant, address: &str| LockKey::new(Tenant::new(tenant), Kind::Person, MatchKey::Email(address.to_owned()));
-/// assert_eq!(of("acme", "ada@example.org").number(), of("acme", "ada@example.org").number());
-/// assert_ne!(of("acme", "ada@example.org").number(), of("other", "ada@example.org").number());
+/// assert_eq!(of("acme", "ada@example.org").advisory_lock_id(), of("acme", "ada@example.org").advisory_lock_id());
+/// assert_ne!(of("acme", "ada@example.org").advisory_lock_id(), of("other", "ada@example.org").advisory_lock_id());
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]

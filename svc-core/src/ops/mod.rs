@@ -167,7 +167,7 @@ pub trait Get<R: Resource>: Send + Sync {
 ///     async fn create(&self, cx: &Context, request: CreateRequest<Tag>) -> Result<Created<Tag>> {
 ///         let mut rows = self.rows();
 ///         let no = rows.keys().map(|(_, no)| no + 1).max().unwrap_or(1);
-///         let label = Label { name: request.draft.fields().name, made: cx.now, changed: cx.now };
+///         let label = Label { name: request.draft.fields().name, made: cx.received_at, changed: cx.received_at };
 ///         let record = label.record(no);
 ///         rows.insert((cx.tenant.clone(), no), label);
 ///         Ok(Created::new(record))
@@ -252,13 +252,13 @@ impl<R: Resource> Created<R> {
 /// #[async_trait]
 /// impl Update<Tag> for Labels {
 ///     async fn update(&self, cx: &Context, request: UpdateRequest<Tag>) -> Result<Option<Record<Tag>>> {
-///         let Some(no) = request.at.id.number() else { return Ok(None) };
+///         let Some(no) = request.address.id.number() else { return Ok(None) };
 ///         let mut rows = self.rows();
 ///         let Some(label) = rows.get_mut(&(cx.tenant.clone(), no)) else { return Ok(None) };
 ///         request.check_expected_state(label.changed)?;
 ///         // ChangeKind was not sent stays as it is.
-///         label.name = request.patch.apply(&label.record(no).fields(), cx.now)?.name;
-///         label.changed = cx.now.after(label.changed);
+///         label.name = request.patch.apply(&label.record(no).fields(), cx.received_at)?.name;
+///         label.changed = cx.received_at.after(label.changed);
 ///         Ok(Some(label.record(no)))
 ///     }
 /// }
@@ -302,7 +302,7 @@ pub trait Update<R: Resource>: Send + Sync {
 /// #[async_trait]
 /// impl Delete<Tag> for Labels {
 ///     async fn delete(&self, cx: &Context, request: &DeleteRequest) -> Result<bool> {
-///         let Some(no) = request.at.id.number() else { return Ok(false) };
+///         let Some(no) = request.address.id.number() else { return Ok(false) };
 ///         let (mut rows, key) = (self.rows(), (cx.tenant.clone(), no));
 ///         let Some(label) = rows.get(&key) else { return Ok(false) };
 ///         request.check_expected_state(label.changed)?;

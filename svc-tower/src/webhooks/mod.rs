@@ -12,7 +12,7 @@
 //!     .base_url("https://crm.acme.example/api/v1/")
 //!     .authenticator(FixedKeys::new())
 //!     .store(&store)
-//!     .changes(&store)
+//!     .change_feed(&store)
 //!     .webhooks(&store)
 //!     .build()?;
 //! let stop = async { _ = tokio::signal::ctrl_c().await };

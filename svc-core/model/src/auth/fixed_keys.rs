@@ -19,8 +19,8 @@ use super::{Authenticator, Caller, Credentials, Rights};
 /// use svc_core::{Tenant, auth::{FixedKeys, Rights}};
 ///
 /// let keys = FixedKeys::new()
-///     .key("a long random text", Tenant::new("acme"), Rights::all())
-///     .key("another one", Tenant::new("acme"), Rights::read_only());
+///     .with_key("a long random text", Tenant::new("acme"), Rights::all())
+///     .with_key("another one", Tenant::new("acme"), Rights::read_only());
 /// assert!(!format!("{keys:?}").contains("random"));
 /// ```
 #[derive(Clone, Default)]

@@ -98,9 +98,9 @@ impl FromStr for Right {
 /// assert_eq!(read, Right::Operation(Kind::Person, Operation::Read));
 ///
 /// let rights = Rights::only([read, sign]);
-/// assert!(rights.allow(read) && rights.allow(sign));
-/// assert!(!rights.allow("people.delete".parse()?));
-/// assert!(!rights.without_writes().allow(sign));
+/// assert!(rights.contains(read) && rights.contains(sign));
+/// assert!(!rights.contains("people.delete".parse()?));
+/// assert!(!rights.without_writes().contains(sign));
 /// # Ok::<(), svc_core::auth::ParseRightError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

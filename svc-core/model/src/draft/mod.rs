@@ -129,13 +129,13 @@ impl<R> fmt::Debug for Draft<R> {
 /// # Examples
 ///
 /// ```
-/// use svc_core::{Patch, fields, model::{Kind, Person, person}, raw::RawPatch, read::{Json, ServerLimits}, value::Timestamp};
+/// use svc_core::{Patch, fields, model::{Kind, Person, person}, raw::RawPatch, read::{Json, JsonLimits}, value::Timestamp};
 ///
-/// let body = Json::read(br#"{"given_name":"Ada","family_name":null}"#, &ServerLimits::default());
+/// let body = Json::read(br#"{"given_name":"Ada","family_name":null}"#, &JsonLimits::default());
 /// let Ok(Json::Object(fields)) = body else { return };
 /// let patch = Patch::<Person>::from_raw(RawPatch::new(Kind::Person, fields));
 ///
-/// assert_eq!(patch.sent(), fields!(person::{ given_name, family_name }));
+/// assert_eq!(patch.sent_fields(), fields!(person::{ given_name, family_name }));
 /// assert!(patch.is_cleared(person::key::family_name) && !patch.is_cleared(person::key::source));
 ///
 /// let before = Person::default().family_name("Byron").source("web");

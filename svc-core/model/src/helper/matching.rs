@@ -39,7 +39,7 @@ pub enum MatchKey {
 ///         identifiers.iter().cloned().map(MatchKey::Identifier).collect()
 ///     }
 ///
-///     fn text(&self) -> &str {
+///     fn description(&self) -> &str {
 ///         "A posted person is looked up by each foreign identifier. The oldest match wins."
 ///     }
 /// }

@@ -16,7 +16,7 @@ use crate::{draft::RawDraft, json::Json};
 ///
 /// // Campaign pages may put people on one list, and do nothing else for them.
 /// let strangers = AnonymousPolicy::new().allowed_tags::<&str>([]).allowed_lists(["Newsletter"]);
-/// assert!(strangers.text().contains("by e-mail address"));
+/// assert!(strangers.description().contains("by e-mail address"));
 /// ```
 #[derive(Debug, Clone)]
 pub struct AnonymousPolicy {

@@ -14,7 +14,7 @@ use super::{Json, Object};
 ///
 /// // Newsletters with long texts; campaign pages need fewer.
 /// let sizes = ApiLimits::default().content(ContentLimits::default().record(256 * 1024)).anonymous_content(ContentLimits::STRANGERS.tickets(4));
-/// assert_eq!(sizes.caps.entries, 50);
+/// assert_eq!(sizes.content.entries, 50);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]

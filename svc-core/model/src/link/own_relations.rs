@@ -14,7 +14,7 @@ use http::Uri;
 /// use svc_core::api::VendorRelations;
 ///
 /// let own = VendorRelations::new("https://crm.example.org/relations/").link("shop", "https://crm.example.org/shop", "Our shop");
-/// // Api::builder(Vendor::new("Acme", "Acme CRM").namespace("acme")).own_relations(own) ...
+/// // Api::builder(Vendor::new("Acme", "Acme CRM").namespace("acme")).vendor_relations(own) ...
 /// // Entry point: "acme:shop": {"href": "https://crm.example.org/shop", "title": "Our shop"}
 /// // Its page:    https://crm.example.org/relations/shop
 /// # let _ = own;

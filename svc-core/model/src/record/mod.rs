@@ -177,12 +177,12 @@ impl ComputedValue {
 /// // HasSqlType, with a computed field and where its links lead.
 /// let petition = Petition::default().title("More trees");
 /// let petition = Record::new(Meta::new(id("p1")?, now), petition)
-///     .computed(petition::key::total_signatures, ComputedValue::Count(1));
+///     .with_computed(petition::key::total_signatures, ComputedValue::Count(1));
 ///
 /// // As a store keeps it: the inside of a JSON object.
-/// let signature = Record::<Signature>::stored(Meta::new(id("s1")?, now), Box::from(*br#""comments":"Yes!""#))
-///     .linked(signature::link::petition, RecordAddress::top(Kind::Petition, id("p1")?))
-///     .linked(signature::link::person, RecordAddress::top(Kind::Person, id("a")?));
+/// let signature = Record::<Signature>::from_wire(Meta::new(id("s1")?, now), Box::from(*br#""comments":"Yes!""#))
+///     .with_link(signature::link::petition, RecordAddress::top(Kind::Petition, id("p1")?))
+///     .with_link(signature::link::person, RecordAddress::top(Kind::Person, id("a")?));
 /// assert_eq!(signature.address(), RecordAddress::under(Kind::Signature, id("p1")?, id("s1")?));
 /// # let _ = petition;
 /// # Ok::<(), &str>(())

@@ -14,10 +14,10 @@ use crate::value::Timestamp;
 /// use svc_core::{record::{Meta, RecordState}, value::Timestamp};
 ///
 /// let noon = Timestamp::from_micros(0);
-/// let seen = Meta::new(7.into(), noon).version(3).state();
-/// assert!(seen.matches(RecordState::new(noon).version(3)));
+/// let seen = Meta::new(7.into(), noon).with_version(3).state();
+/// assert!(seen.matches(RecordState::new(noon).with_version(3)));
 /// // Changed twice in what the column knows as one moment.
-/// assert!(!seen.matches(RecordState::new(noon).version(4)));
+/// assert!(!seen.matches(RecordState::new(noon).with_version(4)));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]

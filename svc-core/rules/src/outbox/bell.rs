@@ -20,7 +20,7 @@ use std::{
 ///
 /// let bells = Notifier::default();
 /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
-/// let listening = bells.listen("acme");
+/// let listening = bells.subscribe("acme");
 /// bells.notify(&"acme");
 /// // It was rung since: this does not wait.
 /// listening.await;

@@ -36,7 +36,7 @@ use crate::{
 /// use std::time::Duration;
 ///
 /// use svc_core::{Deliver, Result, Tenant, ops::{DeliveryOutcome, OutboxEntry, OutboxPayload}};
-/// # async fn queue(_: &Tenant, _: &str, _: &str, _: &str) -> Result<bool> { Ok(true) }
+/// # async fn max_queued_writes(_: &Tenant, _: &str, _: &str, _: &str) -> Result<bool> { Ok(true) }
 ///
 /// /// Puts responses into the queue of the vendor's mail program.
 /// struct Mail;
@@ -44,12 +44,12 @@ use crate::{
 /// #[async_trait::async_trait]
 /// impl Deliver for Mail {
 ///     async fn deliver(&self, tenant: &Tenant, dispatch: &OutboxEntry) -> Result<DeliveryOutcome> {
-///         let OutboxPayload::Response { identifiers, person: Some(person), .. } = &dispatch.what else {
+///         let OutboxPayload::Response { identifiers, person: Some(person), .. } = &dispatch.payload else {
 ///             return Ok(DeliveryOutcome::Abandoned("only responses to a person are sent"));
 ///         };
 ///         for template in identifiers {
 ///             // Under the same id again it is there already.
-///             if !queue(tenant, dispatch.id.as_str(), template, person.as_str()).await? {
+///             if !max_queued_writes(tenant, dispatch.id.as_str(), template, person.as_str()).await? {
 ///                 return Ok(DeliveryOutcome::RetryAfter(Duration::from_secs(60)));
 ///             }
 ///         }

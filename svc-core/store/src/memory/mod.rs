@@ -61,7 +61,7 @@ type ClockFn = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 /// let api = store
 ///     .register_all(Api::builder(Vendor::new("Acme", "Acme CRM")))
 ///     .base_url("http://localhost/")
-///     .authenticator(FixedKeys::new().key("secret", Tenant::new("acme"), Rights::all()))
+///     .authenticator(FixedKeys::new().with_key("secret", Tenant::new("acme"), Rights::all()))
 ///     .build()?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

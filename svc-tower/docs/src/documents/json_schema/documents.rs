@@ -26,7 +26,7 @@ const ENTRY_POINT: &str = "entry_point";
 /// ```
 /// # use svc_core::{Api, Vendor, auth::{TenantResolver, Authenticator}};
 /// # fn about(api: &Api) -> Option<()> {
-/// let document = svc_docs::documents::json_schema(api, api.base(), "person")?;
+/// let document = svc_docs::documents::json_schema(api, api.base_url(), "person")?;
 /// assert_eq!(document["$schema"], "https://json-schema.org/draft/2020-12/schema");
 /// # Some(())
 /// # }

@@ -29,7 +29,7 @@ const KEY: &str = "key";
 /// ```
 /// # use svc_core::Api;
 /// # fn about(api: &Api) {
-/// let document = svc_docs::documents::openapi(api, api.base());
+/// let document = svc_docs::documents::openapi(api, api.base_url());
 /// assert_eq!(document["openapi"], "3.1.0");
 /// # }
 /// ```
