@@ -3,7 +3,7 @@
 //! ```
 //! use svc_conformance::catalogue::{Catalogue, Level};
 //!
-//! // ResourceKind a server can be held to: 706 rows, each with a stable id.
+//! // What a server can be held to: 706 rows, each with a stable id.
 //! let catalogue = Catalogue::built_in()?;
 //! let row = catalogue.row("COL-20").ok_or("no such row")?;
 //! assert_eq!((row.area(), row.level), ("COL", Level::Must));

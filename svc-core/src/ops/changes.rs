@@ -33,7 +33,7 @@ use crate::{context::Context, error::Result, link::RecordAddress, model::Kind, v
 /// use async_trait::async_trait;
 /// use svc_core::{ChangeFeed, FeedRequest, Context, Error, FeedResponse, Result, ops::{RecordChange, FeedPage, FeedEntry}};
 ///
-/// /// ChangeFeed by the number that the database gave them under the tenant's lock.
+/// /// Changes by the number that the database gave them under the tenant's lock.
 /// struct Crm { log: Mutex<Vec<RecordChange>> }
 ///
 /// #[async_trait]

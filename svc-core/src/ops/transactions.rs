@@ -75,7 +75,7 @@ use crate::{
 /// }
 ///
 /// impl Crm {
-///     /// LeasePurpose every operation, those that only read too.
+///     /// For every operation, those that only read too.
 ///     async fn open(&self, cx: &Context) -> Result<Arc<Open>> {
 ///         match Self::current(cx) {
 ///             Some(open) => Ok(open),

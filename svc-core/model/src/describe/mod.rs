@@ -12,7 +12,7 @@
 //!     without update                  operations that the interface does not have for the kind
 //!     also Unlisted                   what only a few kinds have, see `KindFeature`
 //! {
-//!     /// ResourceKind the field is
+//!     /// What the field is
 //!     "UND-05" name as "wire": String [FieldRule::UniqueName] = required,
 //! }
 //! links {
