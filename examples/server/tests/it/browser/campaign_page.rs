@@ -181,7 +181,7 @@ async fn hlp_08_where_a_site_is_not_allowed_its_page_tells_the_author_what_to_do
         campaign
             .demo
             .said
-            .contains("--cors https://your-page.example"),
+            .contains("--cors https://your-site.example"),
         "{}",
         campaign.demo.said
     );
