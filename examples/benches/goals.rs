@@ -429,7 +429,7 @@ fn parse(report: &mut Report) {
     );
     let read = || {
         let object = bodies.object(black_box(body)).expect("an object");
-        let (plan, problems) = bodies.plan(&helper, &object);
+        let (plan, problems) = bodies.helper_request(&helper, &object);
         assert!(
             problems.is_empty() && plan.functions.tags.len() == 1,
             "{problems:?}"
@@ -472,12 +472,12 @@ fn in_memory() -> ExitCode {
         .build()
         .expect("an API");
     let limits = ServerLimits::default()
-        .connections(2 * HELD)
+        .max_connections(2 * HELD)
         .connections_per_address(2 * HELD);
     listening(|listener| {
         HttpServer::new(SvcService::new(api))
             .limits(limits)
-            .run_until(listener, std::future::pending())
+            .serve_until(listener, std::future::pending())
     })
 }
 

@@ -231,7 +231,7 @@ impl Representation {
     }
 
     /// As [`Representation::href`]; what lacks it ends the check.
-    pub(crate) fn leads(&self, name: &str) -> Result<String, CheckStop> {
+    pub(crate) fn require_link(&self, name: &str) -> Result<String, CheckStop> {
         self.href(name).ok_or_else(|| {
             CheckStop::Inconclusive(format!("there is no link {name} in {}", self.short()))
         })
@@ -244,7 +244,7 @@ impl Representation {
     }
 
     /// The record's own address (HAL-16).
-    pub(crate) fn own(&self) -> Result<String, CheckStop> {
+    pub(crate) fn self_url(&self) -> Result<String, CheckStop> {
         self.link("self").ok_or_else(|| {
             CheckStop::Inconclusive(format!("there is no link self in {}", self.short()))
         })

@@ -159,7 +159,7 @@ impl Cause {
 
     /// What is wrong, in words.
     #[must_use]
-    pub fn what(&self) -> String {
+    pub fn description(&self) -> String {
         self.flaw.words().0.replace("{}", &self.subject)
     }
 

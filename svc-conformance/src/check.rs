@@ -32,7 +32,7 @@ const KEPT: usize = 5;
 pub type CheckFuture<'c> = Pin<Box<dyn Future<Output = Result<(), CheckStop>> + Send + 'c>>;
 
 /// One check: its name, the rows that it can observe, and an async function. Those of the suite
-/// stand in the tables of `checks`, one of your own is run by [`Suite::own`](crate::Suite::own).
+/// stand in the tables of `checks`, one of your own is run by [`Suite::run_custom`](crate::Suite::own).
 #[derive(Debug, Clone, Copy)]
 pub struct Check {
     /// Its name: the area, a slash, and what it looks at.
@@ -68,7 +68,7 @@ impl Check {
     /// A check of your own, with a name such as `own/tags`: it writes, and runs at every intensity.
     /// Of the rows, it observes those that every answer shows.
     #[must_use]
-    pub const fn own(
+    pub const fn custom(
         id: &'static str,
         run: for<'c> fn(&'c CheckContext) -> CheckFuture<'c>,
     ) -> Self {
@@ -141,7 +141,7 @@ impl Check {
     /// Whether the check can observe a row.
     pub(crate) fn covers(&self, row: &Requirement) -> bool {
         self.rows.iter().any(|pattern| {
-            *pattern == row.id || (pattern.contains(':') && row.when.begins(pattern))
+            *pattern == row.id || (pattern.contains(':') && row.applies_if.starts_with(pattern))
         })
     }
 }
@@ -244,12 +244,12 @@ impl CheckContext {
     }
 
     /// Records a look at a row; whether it holds.
-    pub(crate) fn holds(&self, row: &str, holds: bool, found: impl Fn() -> String) -> bool {
-        self.holds_for(row, holds, found, || None)
+    pub(crate) fn observe(&self, row: &str, holds: bool, found: impl Fn() -> String) -> bool {
+        self.observe_with_cause(row, holds, found, || None)
     }
 
-    /// As [`CheckContext::holds`], with the cause of a row that does not hold.
-    pub(crate) fn holds_for(
+    /// As [`CheckContext::observe`], with the cause of a row that does not hold.
+    pub(crate) fn observe_with_cause(
         &self,
         row: &str,
         holds: bool,
@@ -257,7 +257,7 @@ impl CheckContext {
         cause: impl FnOnce() -> Option<Cause>,
     ) -> bool {
         if holds {
-            self.held(row);
+            self.count_pass(row);
         } else {
             self.saw_otherwise(row, ObservationVerdict::Breaks, &found, &[], cause());
         }
@@ -271,7 +271,7 @@ impl CheckContext {
         holds: bool,
         found: impl Fn() -> String,
     ) -> Result<(), CheckStop> {
-        if self.holds(row, holds, found) {
+        if self.observe(row, holds, found) {
             Ok(())
         } else {
             Err(CheckStop::Failed)
@@ -281,7 +281,7 @@ impl CheckContext {
     /// Records a look at a row that a server may deviate from: a warning at most.
     pub(crate) fn prefers(&self, row: &str, holds: bool, found: impl Fn() -> String) -> bool {
         if holds {
-            self.held(row);
+            self.count_pass(row);
         } else {
             self.saw_otherwise(row, ObservationVerdict::Deviates, &found, &[], None);
         }
@@ -300,7 +300,7 @@ impl CheckContext {
     }
 
     /// Notes what was missing for a look at a row.
-    pub(crate) fn lacks(&self, row: &str, what: impl Into<String>) {
+    pub(crate) fn note_missing(&self, row: &str, what: impl Into<String>) {
         let what = self.run.recorder.redacted(&what.into());
         self.lacks
             .lock()
@@ -349,14 +349,14 @@ impl CheckContext {
 
     /// Counts a look at a row that holds. Not inlined: the checks have a thousand looks.
     #[inline(never)]
-    fn held(&self, row: &str) {
+    fn count_pass(&self, row: &str) {
         let mut all = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let seen = match all.get_mut(row) {
             // Nearly all looks are at a row that was looked at before.
             Some(seen) => seen,
             None => all.entry(row.to_owned()).or_default(),
         };
-        seen.held = seen.held.saturating_add(1);
+        seen.passed = seen.passed.saturating_add(1);
     }
 
     /// Keeps what was seen of a row that does not hold.
@@ -375,9 +375,9 @@ impl CheckContext {
         let mut all = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let seen = all.entry(row.to_owned()).or_default();
         let list = if verdict == ObservationVerdict::Breaks {
-            &mut seen.broke
+            &mut seen.violations
         } else {
-            &mut seen.deviated
+            &mut seen.deviations
         };
         if list.len() < KEPT {
             let exchange = self.last.load(Ordering::Relaxed);
@@ -414,7 +414,7 @@ impl CheckContext {
     pub(crate) fn first_finding(&self) -> Option<String> {
         let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         seen.values()
-            .find_map(|seen| seen.broke.first())
+            .find_map(|seen| seen.violations.first())
             .map(|finding| finding.message.clone())
     }
 
@@ -424,7 +424,7 @@ impl CheckContext {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .values()
-            .any(|seen| !seen.broke.is_empty())
+            .any(|seen| !seen.violations.is_empty())
     }
 
     /// Numbers of the first and the last exchange of this attempt.

@@ -42,7 +42,7 @@ pub struct CleanUpReport {
 }
 
 /// Clean-up was not asked for.
-pub(crate) fn kept(run: &RunContext) -> CleanUpReport {
+pub(crate) fn skipped(run: &RunContext) -> CleanUpReport {
     let left = run.journal.left();
     CleanUpReport {
         created: left.len(),
@@ -60,7 +60,7 @@ pub(crate) fn kept(run: &RunContext) -> CleanUpReport {
 ///
 /// # Errors
 /// The file is no journal, or the target does not answer.
-pub async fn resume(
+pub async fn clean_up_from_journal(
     journal: &Path,
     keys: Keys,
     target: impl FnOnce(&str) -> Result<Arc<dyn Target>, SuiteError>,
@@ -249,7 +249,7 @@ async fn remove(cx: &CheckContext, left: &LeftoverRecord) -> RemovalResult {
         ),
         CheckStop::Inconclusive(reason)
         | CheckStop::Disabled(reason)
-        | CheckStop::Unlike(reason) => RemovalResult::Left(reason, true),
+        | CheckStop::UnexpectedResponse(reason) => RemovalResult::Left(reason, true),
     };
     let answer = match api.get(&left.own).await {
         Ok(answer) => answer,

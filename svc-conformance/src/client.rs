@@ -40,11 +40,11 @@ pub(crate) enum PageWalkEnd {
     /// At the last page, or where no more was wanted.
     Done,
     /// At `next`, which leads to a page that was read before.
-    Back(String),
+    Repeated(String),
     /// At the most pages that are read.
-    TooFar,
+    TooManyPages,
     /// At a page that was not given.
-    Refused(Box<TestResponse>),
+    Failed(Box<TestResponse>),
 }
 
 /// One request, and whether its answer is a document of the interface, to be judged as one.
@@ -104,7 +104,7 @@ impl CheckContext {
 
 impl CheckClient<'_> {
     /// The same caller, who sends no `If-Match` of itself.
-    pub(crate) fn bare(&self) -> Self {
+    pub(crate) fn without_if_match(&self) -> Self {
         Self {
             bare: true,
             ..self.clone()
@@ -290,7 +290,7 @@ impl CheckClient<'_> {
         } = message;
         let sent_body = message.body.unwrap_or_default();
         cx.may_send(method)?;
-        if matches!(*method, Method::PUT | Method::DELETE) && cx.run.keeps(url) {
+        if matches!(*method, Method::PUT | Method::DELETE) && cx.run.is_protected(url) {
             return Err(CheckStop::Inconclusive(format!(
                 "{url} was there before the run, which neither changes nor deletes it"
             )));
@@ -300,7 +300,7 @@ impl CheckClient<'_> {
         let began = Instant::now();
         let settings = &cx.run.settings;
         cx.run.journal.expect(method, url, sent_body);
-        cx.run.keep_pace().await;
+        cx.run.wait_for_rate().await;
         let answer = cx
             .run
             .target
@@ -319,7 +319,7 @@ impl CheckClient<'_> {
                 )));
             }
             Err(error @ TargetError::TooLarge(_)) => {
-                cx.holds(row::HAL_02, false, || {
+                cx.observe(row::HAL_02, false, || {
                     format!("{}: {error}", exchange.line())
                 });
                 return Err(CheckStop::Failed);
@@ -339,7 +339,7 @@ impl CheckClient<'_> {
                 {
                     return Err(CheckStop::Inconclusive(GONE.to_owned()));
                 }
-                cx.holds(row::ERR_01, false, || {
+                cx.observe(row::ERR_01, false, || {
                     format!("{}: {error}", exchange.line())
                 });
                 return Err(CheckStop::Failed);
@@ -387,7 +387,7 @@ impl CheckClient<'_> {
         cx.run.journal.note(&answer, sent_body, self.which_key());
         // What only asks to come later is no answer to the request.
         if judged && waiting(answer.status, &answer.headers, 0).is_none() {
-            passive::look(cx, &answer);
+            passive::check_response(cx, &answer);
         }
         cx.pin(|| pins::lines(&answer));
         Ok(answer)
@@ -462,7 +462,7 @@ impl CheckClient<'_> {
         }
         let answer = self.get(self.cx.run.target.base()).await?;
         let is_there = answer.status == 200 && answer.json.is_object();
-        self.cx.holds(row::HAL_01, is_there, || answer.to_string());
+        self.cx.observe(row::HAL_01, is_there, || answer.to_string());
         self.cx.must(row::ENT_01, is_there, || answer.to_string())?;
         if let Some(most) = answer["max_pagesize"]
             .as_u64()
@@ -496,7 +496,7 @@ impl CheckClient<'_> {
         &self,
         record: &Representation,
     ) -> Result<Representation, CheckStop> {
-        let own = record.own()?;
+        let own = record.self_url()?;
         let answer = self.get(&own).await?;
         self.cx.must(
             row::HAL_16,
@@ -517,7 +517,7 @@ impl CheckClient<'_> {
         if let Some(embedded) = record.embeds(name).filter(|_| is_without_links) {
             return Ok(embedded);
         }
-        let href = record.leads(name)?;
+        let href = record.require_link(name)?;
         let answer = self.get(&href).await?;
         if answer.status != 200 || !answer.json.is_object() {
             return Err(CheckStop::Inconclusive(format!(
@@ -538,17 +538,17 @@ impl CheckClient<'_> {
         let mut next = Some(url.to_owned());
         while let Some(url) = next {
             if met.contains(&url) {
-                return Ok(PageWalkEnd::Back(url));
+                return Ok(PageWalkEnd::Repeated(url));
             }
             if met.len() >= MOST_PAGES {
-                return Ok(PageWalkEnd::TooFar);
+                return Ok(PageWalkEnd::TooManyPages);
             }
             if !met.is_empty() {
                 self.cx.run.met.add(Encounter::SecondPage);
             }
             let answer = self.get(&url).await?;
             if answer.status != 200 {
-                return Ok(PageWalkEnd::Refused(Box::new(answer)));
+                return Ok(PageWalkEnd::Failed(Box::new(answer)));
             }
             met.insert(url);
             let page = answer.record();
@@ -567,18 +567,18 @@ impl CheckClient<'_> {
         });
         match walked.await? {
             PageWalkEnd::Done => return Ok(pages),
-            PageWalkEnd::TooFar => {
+            PageWalkEnd::TooManyPages => {
                 return Err(CheckStop::Inconclusive(format!(
                     "the collection has more than {MOST_PAGES} pages"
                 )));
             }
-            PageWalkEnd::Back(url) => {
-                self.cx.holds(row::COL_24, false, || {
+            PageWalkEnd::Repeated(url) => {
+                self.cx.observe(row::COL_24, false, || {
                     format!("`next` leads back to {url}, which was read before")
                 });
             }
-            PageWalkEnd::Refused(answer) => {
-                self.cx.holds(row::COL_31, false, || answer.to_string());
+            PageWalkEnd::Failed(answer) => {
+                self.cx.observe(row::COL_31, false, || answer.to_string());
             }
         }
         Err(CheckStop::Failed)

@@ -52,7 +52,7 @@ impl ConditionInputs<'_> {
     pub(crate) fn applies(&self, condition: &Condition) -> Result<(), UnmetCondition> {
         match condition {
             Condition::Is(word) if !self.term(&word.term) => Err(UnmetCondition(self.reason(word))),
-            Condition::Not(word) if self.term(&word.term) => Err(UnmetCondition(word.said(true))),
+            Condition::Not(word) if self.term(&word.term) => Err(UnmetCondition(word.describe(true))),
             Condition::Is(_) | Condition::Not(_) => Ok(()),
             Condition::All(list) => list.iter().try_for_each(|one| self.applies(one)),
             Condition::Any(list) => {
@@ -91,7 +91,7 @@ impl ConditionInputs<'_> {
                     .unwrap_or("nothing that fills it");
                 format!("field {owner}.{path} is declared, but {lacks} is declared")
             }
-            _ => word.said(false),
+            _ => word.describe(false),
         }
     }
 
@@ -134,13 +134,13 @@ impl ConditionInputs<'_> {
             ConditionTerm::FunctionMissing => {
                 FUNCTIONS.iter().any(|function| !declared.acts(function))
             }
-            ConditionTerm::OneRule => declared
+            ConditionTerm::OneConstraint => declared
                 .kinds()
-                .any(|of| declared.can(of.one, Ability::Break)),
-            ConditionTerm::TwoRules => {
+                .any(|of| declared.can(of.one, Ability::Invalid)),
+            ConditionTerm::TwoConstraints => {
                 declared
                     .kinds()
-                    .any(|of| of.under.is_none() && declared.can(of.one, Ability::BreakTwo))
+                    .any(|of| of.under.is_none() && declared.can(of.one, Ability::TwoInvalid))
                     || (declared.offers("question", "create")
                         && declared.behaves("rule.response_name"))
             }
@@ -180,7 +180,7 @@ impl ConditionInputs<'_> {
                 one: Some(one),
                 ability,
             } => declared.can(one, *ability),
-            ConditionTerm::Below { one, many } => declared.lists_below(one, many),
+            ConditionTerm::NestedCollection { one, many } => declared.lists_below(one, many),
             ConditionTerm::Helper(helper) => self.helper(helper),
             ConditionTerm::Function(None) => !declared.text.action_functions.is_empty(),
             ConditionTerm::Function(Some(function)) => declared.acts(function),
@@ -189,7 +189,7 @@ impl ConditionInputs<'_> {
                 .kinds()
                 .any(|kind| !declared.orders(kind).is_empty()),
             ConditionTerm::Behaviour(name) => declared.behaves(name),
-            ConditionTerm::Met(encounter) => self.met.has(*encounter),
+            ConditionTerm::Encountered(encounter) => self.met.has(*encounter),
         }
     }
 
@@ -206,9 +206,9 @@ impl ConditionInputs<'_> {
             HelperCondition::WithPerson => declared.helps_persons(),
             HelperCondition::ShowsPerson => declared.shows_helped_person(),
             HelperCondition::OfRemovable => declared.helps_removable(),
-            HelperCondition::ButSchedule => but_schedule(),
+            HelperCondition::ExceptSchedule => but_schedule(),
             // A helper fails in part where one of its functions does.
-            HelperCondition::InParts => {
+            HelperCondition::NonAtomic => {
                 but_schedule()
                     && declared.behaves("helper.non_atomic")
                     && !declared.text.action_functions.is_empty()
@@ -247,7 +247,7 @@ mod tests {
         };
         let row = Catalogue::built_in()
             .expect("a catalogue")
-            .row("CRU-18")
+            .requirement("CRU-18")
             .expect("a row");
         let applies = |text: &str| {
             let declared =
@@ -259,7 +259,7 @@ mod tests {
                 met: &met,
                 has_receiver: false,
             }
-            .applies(&row.when)
+            .applies(&row.applies_if)
             .is_ok()
         };
         assert!(applies(&text("string[]", "ethnicities")));

@@ -50,7 +50,7 @@ pub(crate) fn seen(run: &RunContext, row: &str, number: usize) -> Option<Cause> 
     }
     let condition = Catalogue::built_in()
         .ok()
-        .and_then(|catalogue| catalogue.row(row))
+        .and_then(|catalogue| catalogue.requirement(row))
         .map_or("", |row| row.condition.as_str());
     if let Some(link) = condition
         .strip_prefix("link:")

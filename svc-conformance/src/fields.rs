@@ -101,7 +101,7 @@ static SHARED: LazyLock<BTreeMap<&str, &str>> = LazyLock::new(|| {
 });
 
 fn rows() -> &'static [Requirement] {
-    Catalogue::built_in().map_or(&[], Catalogue::rows)
+    Catalogue::built_in().map_or(&[], Catalogue::requirements)
 }
 
 fn field(row: &'static Requirement) -> Option<CheckedField> {

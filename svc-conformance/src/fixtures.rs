@@ -49,7 +49,7 @@ impl CheckClient<'_> {
                 self.posted_person(&answer).await
             }
             None => self.existing(kind, fields["type"] == "ticketed").await,
-            Some(_) if !cx.declared().can(one, Ability::Make) => self.existing(kind, false).await,
+            Some(_) if !cx.declared().can(one, Ability::Create) => self.existing(kind, false).await,
             Some("person") => {
                 let person = self
                     .container("person", "record_canvass", &json!({}))
@@ -180,8 +180,8 @@ impl CheckClient<'_> {
         let cx = self.cx;
         let kind = kind(one).ok_or_else(|| CheckStop::Inconclusive(format!("no kind {one}")))?;
         if cx.declared().offers(one, "create") {
-            let own = person.own()?;
-            let url = container.leads(kind.many)?;
+            let own = person.self_url()?;
+            let url = container.require_link(kind.many)?;
             let answer = self
                 .post(&url, &self.linked(&full(cx, one, body), "person", &own))
                 .await?;
@@ -275,7 +275,7 @@ impl CheckClient<'_> {
             .into_iter()
             .find(fits)
             .ok_or_else(|| lacking(listed))?;
-        self.cx.run.keep(&record);
+        self.cx.run.protect(&record);
         Ok(record)
     }
 
@@ -303,7 +303,7 @@ impl CheckClient<'_> {
             let before = cx
                 .run
                 .consistent(&format!("{}.create", kind.many), answer.status);
-            cx.holds(
+            cx.observe(
                 row::CRU_13,
                 before.is_none_or(|before| before == answer.status),
                 || {
@@ -321,10 +321,10 @@ impl CheckClient<'_> {
 
     /// Deletes a record; the answer is judged (CRU-14, ERR-17).
     pub(crate) async fn remove(&self, record: &Representation) -> Result<TestResponse, CheckStop> {
-        let answer = self.delete(&record.own()?).await?;
+        let answer = self.delete(&record.self_url()?).await?;
         let form = answer.is_removal();
         self.cx.must(row::CRU_14, form, || answer.to_string())?;
-        self.cx.holds(row::ERR_17, form, || answer.to_string());
+        self.cx.observe(row::ERR_17, form, || answer.to_string());
         self.cx
             .chose("status of a delete", answer.status.to_string());
         Ok(answer)
@@ -336,7 +336,7 @@ impl CheckClient<'_> {
         record: &Representation,
         body: &Value,
     ) -> Result<Representation, CheckStop> {
-        let answer = self.put(&record.own()?, body).await?;
+        let answer = self.put(&record.self_url()?, body).await?;
         self.cx.must(
             row::ERR_15,
             answer.status == 200 && answer.json.is_object(),

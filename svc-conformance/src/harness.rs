@@ -203,8 +203,8 @@ impl HarnessState {
 /// a check.
 fn verdict(report: &Report) -> Result<(), Failed> {
     let wrong = report
-        .with(RequirementOutcome::Fail)
-        .chain(report.with(RequirementOutcome::Error))
+        .with_outcome(RequirementOutcome::Fail)
+        .chain(report.with_outcome(RequirementOutcome::Error))
         .next()
         .is_some();
     if wrong || report.clean_up.failed || !report.broken_waivers.is_empty() {
@@ -213,7 +213,7 @@ fn verdict(report: &Report) -> Result<(), Failed> {
     if report.drift.is_empty() {
         Ok(())
     } else {
-        Err(Failed::from(visible(&pins::told(&report.drift))))
+        Err(Failed::from(visible(&pins::explain(&report.drift))))
     }
 }
 

@@ -82,7 +82,7 @@ struct JournalState {
     known: BTreeSet<String>,
     created: usize,
     /// The file could not be written.
-    trouble: Option<String>,
+    write_error: Option<String>,
 }
 
 impl Journal {
@@ -260,7 +260,7 @@ impl Journal {
 
     /// Whether the file could not be written.
     pub(crate) fn trouble(&self) -> Option<String> {
-        self.lock().trouble.clone()
+        self.lock().write_error.clone()
     }
 
     pub(crate) fn write(&self, line: JournalLine) {
@@ -270,7 +270,7 @@ impl Journal {
             text.push('\n');
             // One write for one line: a crash cuts off the last line at most.
             if let Err(error) = file.write_all(text.as_bytes()) {
-                state.trouble = Some(error.to_string());
+                state.write_error = Some(error.to_string());
             }
         }
         match &line {

@@ -108,11 +108,11 @@ mod wanted;
 pub use svc_catalogue::{self as catalogue, row};
 
 pub use cause::{Cause, CauseKind};
-pub use clean_up::{CleanUpReport, resume as clean};
+pub use clean_up::{CleanUpReport, clean_up_from_journal as clean};
 #[cfg(feature = "https")]
 pub use connect::{CertificatesError, Tls};
 pub use declared::{
-    Declaration, DeclarationError, DeclarationSource, read_file as read_declaration,
+    Declaration, DeclarationError, DeclarationSource, parse_declaration as read_declaration,
     source as declaration_source,
 };
 pub use error::SuiteError;

@@ -75,10 +75,10 @@ pub(crate) enum ObservationVerdict {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Observations {
     /// Looks that found what the row says.
-    pub(crate) held: usize,
+    pub(crate) passed: usize,
     /// What else was found, each with the number of the last exchange before; the first few only.
-    pub(crate) broke: Vec<Finding>,
-    pub(crate) deviated: Vec<Finding>,
+    pub(crate) violations: Vec<Finding>,
+    pub(crate) deviations: Vec<Finding>,
 }
 
 /// Something that a row does not allow, or that a reader should know.
@@ -114,7 +114,7 @@ pub enum CheckStop {
     /// The run was told not to do this.
     Disabled(String),
     /// A step of a check of one's own was answered otherwise than expected.
-    Unlike(String),
+    UnexpectedResponse(String),
 }
 
 /// Ends a check: something that it builds on is not there.

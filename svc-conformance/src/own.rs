@@ -1,5 +1,5 @@
 //! Checks that are not the suite's: what somebody writes for one server, or records in its explorer
-//! and takes home. [`Suite::own`](crate::Suite::own) runs one.
+//! and takes home. [`Suite::run_custom`](crate::Suite::own) runs one.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -42,7 +42,7 @@ impl CheckContext {
 
     /// A value for `Idempotency-Key` that no other request has.
     #[must_use]
-    pub fn new_key(&self) -> String {
+    pub fn new_idempotency_key(&self) -> String {
         // A run with the same seed is another one.
         let now = SystemTime::now()
             .duration_since(UNIX_EPOCH)
@@ -53,7 +53,7 @@ impl CheckContext {
     /// A request with the primary key. Its number is told where it is answered otherwise than
     /// expected.
     #[must_use]
-    pub fn step<'c>(&'c self, number: u32, method: &'c str, address: &str) -> StepRequest<'c> {
+    pub fn request<'c>(&'c self, number: u32, method: &'c str, address: &str) -> StepRequest<'c> {
         StepRequest {
             cx: self,
             number,
@@ -98,7 +98,7 @@ impl<'c> StepRequest<'c> {
     ///
     /// # Errors
     /// It is answered otherwise, or not at all.
-    pub async fn expect(self, status: u16, codes: &[&str]) -> Result<StepResponse, CheckStop> {
+    pub async fn send_expecting(self, status: u16, codes: &[&str]) -> Result<StepResponse, CheckStop> {
         let Self {
             cx,
             number,
@@ -109,20 +109,20 @@ impl<'c> StepRequest<'c> {
             has_key,
         } = self;
         let broken =
-            |what: &str| CheckStop::Unlike(format!("step {number}: {what} cannot be sent"));
+            |what: &str| CheckStop::UnexpectedResponse(format!("step {number}: {what} cannot be sent"));
         let method = Method::from_bytes(method.as_bytes()).map_err(|_| broken(method))?;
         let name = |name: &str| HeaderName::from_bytes(name.as_bytes()).map_err(|_| broken(name));
         let headers = headers
             .iter()
             .map(|(of, value)| Ok((name(of)?, value.as_str())))
             .collect::<Result<Vec<_>, CheckStop>>()?;
-        let caller = if has_key { cx.api() } else { cx.anonymous() }.bare();
+        let caller = if has_key { cx.api() } else { cx.anonymous() }.without_if_match();
         let created = method == Method::POST;
         let answer = caller.send_with(method, &address, body, &headers).await;
         // Without an answer the walk has not come to its end, whatever becomes of the row.
         let answer = answer.map_err(|stop| match (stop, cx.first_finding()) {
             (CheckStop::Failed, Some(found)) => {
-                CheckStop::Unlike(format!("step {number}: {found}"))
+                CheckStop::UnexpectedResponse(format!("step {number}: {found}"))
             }
             (stop, _) => stop,
         })?;
@@ -137,7 +137,7 @@ impl<'c> StepRequest<'c> {
         let is_named = |code: &&str| found.iter().any(|problem| problem.code == **code);
         if answer.status != status || !codes.iter().all(is_named) {
             let wanted = format!("{status} {}", codes.join(" "));
-            return Err(CheckStop::Unlike(format!(
+            return Err(CheckStop::UnexpectedResponse(format!(
                 "step {number}: expected {}, found {answer}",
                 wanted.trim_end()
             )));
@@ -156,14 +156,14 @@ impl StepResponse {
     ///
     /// # Errors
     /// There is none.
-    pub fn at(&self, names: &[&str]) -> Result<String, CheckStop> {
+    pub fn url_at(&self, names: &[&str]) -> Result<String, CheckStop> {
         let found = names
             .iter()
             .try_fold(&self.record.json, |found, name| found.get(name));
         let found = found
             .and_then(Value::as_str)
             .and_then(|href| self.record.resolved(href));
-        found.ok_or_else(|| self.lacks(&names.join(" ")))
+        found.ok_or_else(|| self.missing_member(&names.join(" ")))
     }
 
     /// The embedded item that has this identifier.
@@ -174,7 +174,7 @@ impl StepResponse {
         let found = self.items(relation).find(|item| item.carries(identifier));
         found
             .map(|item| self.beside(item))
-            .ok_or_else(|| self.lacks(&format!("item {identifier} of {relation}")))
+            .ok_or_else(|| self.missing_member(&format!("item {identifier} of {relation}")))
     }
 
     /// The embedded item at this place.
@@ -185,7 +185,7 @@ impl StepResponse {
         let found = self.items(relation).nth(place);
         found
             .map(|item| self.beside(item))
-            .ok_or_else(|| self.lacks(&format!("item of {relation} at {place}")))
+            .ok_or_else(|| self.missing_member(&format!("item of {relation} at {place}")))
     }
 
     fn items(&self, relation: &str) -> impl Iterator<Item = Representation> {
@@ -205,14 +205,14 @@ impl StepResponse {
         }
     }
 
-    fn lacks(&self, what: &str) -> CheckStop {
-        CheckStop::Unlike(format!("step {}: the answer has no {what}", self.number))
+    fn missing_member(&self, what: &str) -> CheckStop {
+        CheckStop::UnexpectedResponse(format!("step {}: the answer has no {what}", self.number))
     }
 }
 
 /// The id in the address of a record: its last part.
 #[must_use]
-pub fn id(address: &str) -> &str {
+pub fn id_from_url(address: &str) -> &str {
     let path = address
         .split('?')
         .next()

@@ -130,7 +130,7 @@ fn sync_directory(path: &Path) -> io::Result<()> {
 }
 
 /// What the differences mean and what to do about them; nothing where there are none.
-pub(crate) fn told(drift: &[String]) -> String {
+pub(crate) fn explain(drift: &[String]) -> String {
     if drift.is_empty() {
         return String::new();
     }
@@ -145,7 +145,7 @@ pub(crate) fn told(drift: &[String]) -> String {
 fn is_open(ran: &CheckResult) -> bool {
     matches!(
         ran.end,
-        CheckEnd::Disabled(_) | CheckEnd::Cut { .. } | CheckEnd::Error(_)
+        CheckEnd::Disabled(_) | CheckEnd::TimedOut { .. } | CheckEnd::Error(_)
     )
 }
 

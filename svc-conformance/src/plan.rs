@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::catalogue::Requirement;
 use crate::settings::Intensity;
-use crate::values::shown;
+use crate::values::display_text;
 
 /// Requests and records of each check, measured against the reference server, for an estimate.
 /// Written by `svc-conformance run URL --intensity quick --report costs=quick.csv`, the same at
@@ -162,7 +162,7 @@ impl fmt::Display for RunPlan {
                 f,
                 " {:<36} {}",
                 check.id,
-                shown(check.left_out.as_deref().unwrap_or_default(), 200)
+                display_text(check.left_out.as_deref().unwrap_or_default(), 200)
             )?;
         }
         if !self.fixtures.is_empty() {
@@ -173,7 +173,7 @@ impl fmt::Display for RunPlan {
         }
         for Fixture { name, named, rows } in &self.fixtures {
             let named = named.as_deref().unwrap_or("not named");
-            writeln!(f, " {name:<20} {}   for {}", shown(named, 120), list(rows))?;
+            writeln!(f, " {name:<20} {}   for {}", display_text(named, 120), list(rows))?;
         }
         let Self {
             requests,

@@ -9,7 +9,7 @@ use http::{Request, StatusCode};
 use crate::recorder::Exchange;
 use crate::run::RunContext;
 use crate::target::TargetError;
-use crate::values::shown;
+use crate::values::display_text;
 
 /// The reason of a check that ends because the target was stopped.
 pub(crate) const GONE: &str = "the server does not answer any more";
@@ -62,7 +62,7 @@ impl RunContext {
                 Presence::TimesOut => break,
             }
         }
-        let (number, method, url) = (exchange.number, &exchange.method, shown(&exchange.url, 300));
+        let (number, method, url) = (exchange.number, &exchange.method, display_text(&exchange.url, 300));
         let _ = self.gone.set(format!(
             "the server stopped answering at request {number} ({method} {url}, check {check}: {why}), and its entry point does not \
              answer any more. Nothing is judged. Start the server and run again; if it was not stopped on purpose, look for that \

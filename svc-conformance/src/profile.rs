@@ -146,7 +146,7 @@ impl Profile {
     }
 
     /// What a declaration lacks of the profile's least, in sentences.
-    pub(crate) fn lacks(self, declared: &DeclaredApi) -> Vec<String> {
+    pub(crate) fn missing(self, declared: &DeclaredApi) -> Vec<String> {
         let (keys, met) = (Keys::none(), Encounters::default());
         let facts = ConditionInputs {
             declared,
@@ -214,7 +214,7 @@ mod tests {
             }
             for one in definition.kinds.iter().flatten() {
                 let has_rows = catalogue
-                    .rows()
+                    .requirements()
                     .iter()
                     .any(|row| row.area() == format!("RES-{one}"));
                 assert!(kind(one).is_some() && has_rows, "{name}: {one}");
@@ -233,7 +233,7 @@ mod tests {
         };
         let lacks = |text: &str| {
             Profile::every()
-                .map(|profile| profile.lacks(&declared(text)).len())
+                .map(|profile| profile.missing(&declared(text)).len())
                 .collect::<Vec<_>>()
         };
         let people = "[collections.people]\noperations = [\"create\", \"list\", \"read\", \"update\"]\nfilter = [\"modified_date\"]\n";
@@ -269,7 +269,7 @@ mod tests {
     #[test]
     fn a_profile_has_the_rows_of_its_kinds_and_every_general_row() {
         let catalogue = Catalogue::built_in().expect("a catalogue");
-        let has = |profile: Profile, id: &str| profile.has_row(catalogue.row(id).expect("a row"));
+        let has = |profile: Profile, id: &str| profile.has_row(catalogue.requirement(id).expect("a row"));
         for id in ["RES-person-01", "COL-20", "ERR-01", "RES-postal_address-01"] {
             assert!(Profile::every().all(|profile| has(profile, id)), "{id}");
         }

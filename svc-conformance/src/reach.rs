@@ -34,7 +34,7 @@ pub(crate) fn can_show(
     if missing.is_empty() {
         Ok(())
     } else {
-        Err(UnmetCondition(said(&missing)))
+        Err(UnmetCondition(describe(&missing)))
     }
 }
 
@@ -52,14 +52,14 @@ fn any_answer_shows(facts: &ConditionInputs<'_>, row: &Requirement) -> bool {
                         .is_some_and(|field| field.readable)
             })
     };
-    let field = row.field().filter(|_| row.applies_where_declared());
+    let field = row.field().filter(|_| row.applies_if_declared());
     passive::ROWS.contains(&row.id.as_str())
-        || row.link().is_some_and(|_| row.applies_where_declared())
+        || row.link().is_some_and(|_| row.applies_if_declared())
         || field.is_some_and(|field| is_shown(&field.owner, &field.path))
 }
 
 /// The first few of what is missing.
-fn said(missing: &[String]) -> String {
+fn describe(missing: &[String]) -> String {
     let first = missing
         .iter()
         .take(3)

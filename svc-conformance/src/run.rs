@@ -121,7 +121,7 @@ impl RunContext {
     }
 
     /// Notes a record that was there before: the run leaves it as it is.
-    pub(crate) fn keep(&self, record: &Representation) {
+    pub(crate) fn protect(&self, record: &Representation) {
         self.kept
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -129,7 +129,7 @@ impl RunContext {
     }
 
     /// Whether an address is that of a record that was there before.
-    pub(crate) fn keeps(&self, url: &str) -> bool {
+    pub(crate) fn is_protected(&self, url: &str) -> bool {
         self.kept
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -171,8 +171,8 @@ impl RunContext {
 
     /// The row of an id, if it applies to this server.
     pub(crate) fn applicable(&self, id: &str) -> Option<&'static Requirement> {
-        let row = Catalogue::built_in().ok()?.row(id)?;
-        self.facts().applies(&row.when).is_ok().then_some(row)
+        let row = Catalogue::built_in().ok()?.requirement(id)?;
+        self.facts().applies(&row.applies_if).is_ok().then_some(row)
     }
 
     /// The nonce and the begin of a seed's name, as a word that no other run has.
@@ -206,7 +206,7 @@ impl RunContext {
     }
 
     /// Waits until the rate lets another request go.
-    pub(crate) async fn keep_pace(&self) {
+    pub(crate) async fn wait_for_rate(&self) {
         let Some(rate) = self.settings.rate.filter(|rate| *rate > 0.0) else {
             return;
         };

@@ -34,9 +34,9 @@ pub(crate) enum CheckEnd {
     Disabled(String),
     Inconclusive(String),
     /// A step of a check of one's own was answered otherwise than expected.
-    Unlike(String),
+    UnexpectedResponse(String),
     /// Its time was over before it came to its end.
-    Cut {
+    TimedOut {
         after: Duration,
         why: String,
     },
@@ -51,8 +51,8 @@ impl CheckEnd {
             Self::NotApplicable(why)
             | Self::Disabled(why)
             | Self::Inconclusive(why)
-            | Self::Unlike(why)
-            | Self::Cut { why, .. }
+            | Self::UnexpectedResponse(why)
+            | Self::TimedOut { why, .. }
             | Self::Error(why) => why,
         }
     }
@@ -118,7 +118,7 @@ pub(crate) async fn run(
         .as_ref()
         .filter(|rows| !rows.is_empty())
     {
-        let rows: Vec<&Requirement> = rows.iter().filter_map(|id| catalogue.row(id)).collect();
+        let rows: Vec<&Requirement> = rows.iter().filter_map(|id| catalogue.requirement(id)).collect();
         order.sort_by_key(|check| !rows.iter().any(|row| check.covers(row)));
     }
     let runs = order
@@ -155,7 +155,7 @@ pub(crate) async fn run(
         let broken = || {
             one.seen
                 .iter()
-                .filter(|(_, seen)| !seen.broke.is_empty())
+                .filter(|(_, seen)| !seen.violations.is_empty())
                 .map(|(row, _)| row.clone())
         };
         stopped = broken().any(|id| run.ends_at(&id));
@@ -186,7 +186,7 @@ pub(crate) fn reason_not_to_run(
 ) -> Option<CheckEnd> {
     let rows = || {
         catalogue
-            .rows()
+            .requirements()
             .iter()
             .filter(|row| check.covers(row))
             .collect::<Vec<&Requirement>>()
@@ -257,15 +257,15 @@ async fn attempts(
         ..CheckResult::without(check, end)
     };
     let broken = |seen: &BTreeMap<String, Observations>| -> BTreeMap<String, Vec<Finding>> {
-        let broken = seen.iter().filter(|(_, seen)| !seen.broke.is_empty());
+        let broken = seen.iter().filter(|(_, seen)| !seen.violations.is_empty());
         broken
-            .map(|(row, seen)| (row.clone(), seen.broke.clone()))
+            .map(|(row, seen)| (row.clone(), seen.violations.clone()))
             .collect()
     };
     let mut open = broken(&seen);
     open.retain(|row, _| !confirmed.contains(row) && run.applicable(row).is_some());
     let (from, to) = first.span();
-    if (first.has_failed() || matches!(ran.end, CheckEnd::Unlike(_))) && from > 0 {
+    if (first.has_failed() || matches!(ran.end, CheckEnd::UnexpectedResponse(_))) && from > 0 {
         ran.trace = run.recorder.between(from, to);
     }
     let mut times: BTreeMap<String, usize> = open.keys().map(|row| (row.clone(), 1)).collect();
@@ -284,7 +284,7 @@ async fn attempts(
             // What broke only later counts as seen, so that a second time confirms it.
             seen.entry(row.clone())
                 .or_default()
-                .broke
+                .violations
                 .extend(findings.clone());
             open.entry(row).or_default().extend(findings);
         }
@@ -292,7 +292,7 @@ async fn attempts(
     for (row, count) in times {
         if count < 2 {
             if let Some(seen) = seen.get_mut(&row) {
-                seen.broke.clear();
+                seen.violations.clear();
             }
             ran.unstable
                 .insert(row.clone(), open.remove(&row).unwrap_or_default());
@@ -314,9 +314,9 @@ async fn attempt(run: &Arc<RunContext>, check: Check, number: usize) -> (CheckCo
         Ok(Ok(Ok(()) | Err(CheckStop::Failed))) => CheckEnd::Done,
         Ok(Ok(Err(CheckStop::Inconclusive(reason)))) => CheckEnd::Inconclusive(reason),
         Ok(Ok(Err(CheckStop::Disabled(reason)))) => CheckEnd::Disabled(reason),
-        Ok(Ok(Err(CheckStop::Unlike(reason)))) => CheckEnd::Unlike(reason),
+        Ok(Ok(Err(CheckStop::UnexpectedResponse(reason)))) => CheckEnd::UnexpectedResponse(reason),
         Ok(Err(panic)) => CheckEnd::Error(panic),
-        Err(_) => CheckEnd::Cut {
+        Err(_) => CheckEnd::TimedOut {
             after: limit,
             why: format!("the check did not end within {limit:?} (--check-timeout)"),
         },
@@ -398,10 +398,10 @@ mod tests {
     #[tokio::test]
     async fn what_requests_wait_for_their_turn_is_not_charged() {
         let run = run(0.01).await;
-        run.keep_pace().await;
+        run.wait_for_rate().await;
         assert_eq!(run.waited(), Duration::ZERO, "the first goes at once");
         let mut polled = false;
-        let mut turn = std::pin::pin!(run.keep_pace());
+        let mut turn = std::pin::pin!(run.wait_for_rate());
         // No time at all is left; the second request waits for its turn, and the check goes on
         // afterwards.
         let check = poll_fn(|context| {

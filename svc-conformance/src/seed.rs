@@ -71,7 +71,7 @@ impl Rng {
     }
 
     /// True once in `n` times.
-    pub(crate) fn once_in(&mut self, n: usize) -> bool {
+    pub(crate) fn one_in(&mut self, n: usize) -> bool {
         self.below(n) == 0
     }
 }

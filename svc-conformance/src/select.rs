@@ -22,7 +22,7 @@ impl Selection {
     /// Every pattern must mean something: a filter that matches nothing would pass everything.
     pub(crate) fn verify(&self, catalogue: &Catalogue, checks: &[Check]) -> Result<(), SuiteError> {
         for pattern in self.only.iter().chain(&self.except) {
-            let row = catalogue.rows().iter().any(|row| is_row(pattern, row));
+            let row = catalogue.requirements().iter().any(|row| is_row(pattern, row));
             if !row && !checks.iter().any(|check| matches(pattern, check.id)) {
                 return Err(SuiteError::Usage(format!(
                     "`{pattern}` matches no row, area or check"
@@ -140,7 +140,7 @@ impl Waiver {
     /// # Errors
     /// The text is neither, names a row that the catalogue does not have, gives no reason, or a day
     /// that is none.
-    pub fn read(text: &str) -> Result<Vec<Self>, SuiteError> {
+    pub fn parse_all(text: &str) -> Result<Vec<Self>, SuiteError> {
         let broken = |why: &dyn ToString| {
             SuiteError::Usage(format!("the waivers cannot be read: {}", why.to_string()))
         };
@@ -160,7 +160,7 @@ impl Waiver {
                 reason,
                 expires,
             } = waiver;
-            if catalogue.row(row).is_none() {
+            if catalogue.requirement(row).is_none() {
                 return Err(broken(&format!("the catalogue has no row {row}")));
             }
             if reason.trim().is_empty() {
@@ -186,13 +186,13 @@ mod tests {
             format!("[[waiver]]\nrow = \"{row}\"\nreason = \"{reason}\"\nexpires = \"{day}\"\n")
         };
         assert_eq!(
-            Waiver::read(&text("COL-23", "next month", "2030-01-31"))
+            Waiver::parse_all(&text("COL-23", "next month", "2030-01-31"))
                 .ok()
                 .map(|list| list.len()),
             Some(1)
         );
         let json = r#"{"waiver": [{"row": "COL-23", "reason": "r", "expires": "2030-01-31"}]}"#;
-        assert_eq!(Waiver::read(json).ok().map(|list| list.len()), Some(1));
+        assert_eq!(Waiver::parse_all(json).ok().map(|list| list.len()), Some(1));
         for text in [
             text("COL-99", "r", "2030-01-31"),
             text("COL-23", " ", "2030-01-31"),
@@ -200,7 +200,7 @@ mod tests {
             text("COL-23", "r", "tomorrow"),
             "[[waiver]]\nrow = \"COL-23\"\n".to_owned(),
         ] {
-            assert!(Waiver::read(&text).is_err(), "{text}");
+            assert!(Waiver::parse_all(&text).is_err(), "{text}");
         }
     }
 

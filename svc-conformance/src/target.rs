@@ -34,7 +34,7 @@ pub trait Target: Send + Sync + fmt::Debug {
 
     /// Whether what the target links at this address is on this machine, too: a server that is
     /// reached by a tunnel is not.
-    fn keeps_local(&self, url: &str) -> bool {
+    fn is_local_url(&self, url: &str) -> bool {
         let authority = address::authority(url).unwrap_or_default();
         is_local(authority) || Some(authority) == address::authority(self.base())
     }
@@ -113,7 +113,7 @@ impl<S> InProcess<S> {
 
     /// Sets the address of the entry point, such as `http://localhost/api/v1/`.
     #[must_use]
-    pub fn base(mut self, base: impl Into<String>) -> Self {
+    pub fn base_url(mut self, base: impl Into<String>) -> Self {
         self.base = with_slash(base.into());
         self
     }
@@ -158,7 +158,7 @@ where
     }
 
     /// Whatever the address, the service in this process has the request.
-    fn keeps_local(&self, _: &str) -> bool {
+    fn is_local_url(&self, _: &str) -> bool {
         true
     }
 

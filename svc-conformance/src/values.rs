@@ -69,7 +69,7 @@ pub(crate) fn instant(text: &str) -> Option<DateTime<Utc>> {
 }
 
 /// Text of a server for a terminal: bounded, on one line, and with invisible characters named.
-pub(crate) fn shown(text: &str, most: usize) -> String {
+pub(crate) fn display_text(text: &str, most: usize) -> String {
     let line: String = text
         .chars()
         .take(most)

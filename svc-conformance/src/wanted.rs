@@ -11,7 +11,7 @@ use crate::kinds::{
 /// needs can be created.
 pub(crate) fn wanted(declared: &DeclaredApi, row: &Requirement) -> Option<&'static str> {
     // What is said last says most: a field of an event, and that its places are enforced.
-    row.when
+    row.applies_if
         .words()
         .iter()
         .rev()
@@ -42,17 +42,17 @@ fn about(term: &ConditionTerm) -> Option<&str> {
         } => Some(owner),
         ConditionTerm::Operation { one: Some(one), .. }
         | ConditionTerm::Ability { one: Some(one), .. }
-        | ConditionTerm::Below { one, .. } => Some(one),
+        | ConditionTerm::NestedCollection { one, .. } => Some(one),
         _ => None,
     }
 }
 
 /// A record of the kind itself, or what it is made in.
 fn of(declared: &DeclaredApi, kind: CatalogueKind) -> Option<&'static str> {
-    if !declared.shows(kind.one) && !declared.takes(kind.one) {
+    if !declared.shows(kind.one) && !declared.accepts_any_field(kind.one) {
         return None;
     }
-    let container = kind.under.filter(|_| declared.can(kind.one, Ability::Make));
+    let container = kind.under.filter(|_| declared.can(kind.one, Ability::Create));
     match (
         container,
         HELPERS

@@ -77,7 +77,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             .get(number % ChangeKind::ALL.len())
             .copied()
             .ok_or("no change")?;
-        let record = RecordAddress::top(kind, Id::from(i64::try_from(number)?));
+        let record = RecordAddress::without_parent(kind, Id::from(i64::try_from(number)?));
         let entry = RecordChange::new(what, now, record);
         let new = |cursor: &str| {
             Webhook::new(
@@ -110,7 +110,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             api.webhook_message(&entry),
         );
         let signatures = webhook.signatures(&id, now, &body);
-        let seconds = now.micros().div_euclid(1_000_000);
+        let seconds = now.as_micros().div_euclid(1_000_000);
         let message = || Message {
             secret: own.clone(),
             id: id.clone(),

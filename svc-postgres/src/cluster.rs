@@ -150,11 +150,11 @@ mod tests {
         let (server, cluster) = (Topology::of(&options), Topology::of(&options.cluster()));
         assert_eq!((server, cluster), (Topology::Server, Topology::Cluster));
         assert_eq!(
-            server.statements(StatementMode::Named),
-            StatementMode::Named
+            server.statements(StatementMode::Prepared),
+            StatementMode::Prepared
         );
         assert_eq!(
-            cluster.statements(StatementMode::Named),
+            cluster.statements(StatementMode::Prepared),
             StatementMode::Unnamed
         );
         assert!(!server.splits_pages() && server.workers().is_none());

@@ -49,7 +49,7 @@ impl Connector {
     #[cfg(not(feature = "tls"))]
     pub(crate) fn new(config: Config) -> Result<Self, ConnectError> {
         if config.get_ssl_mode() == tokio_postgres::config::SslMode::Require {
-            return Err(ConnectError::NoTls);
+            return Err(ConnectError::TlsUnavailable);
         }
         Ok(Self {
             config,

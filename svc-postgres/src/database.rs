@@ -19,7 +19,7 @@ use crate::{
     pipeline::{SqlQuery, values},
     pool::{ConnectionPool, LeasePurpose},
     texts::Texts,
-    workers::{CitusWorkers, DETOUR, WorkerAddress},
+    workers::{CitusWorkers, FALLBACK_DURATION, WorkerAddress},
 };
 
 /// A database that is open.
@@ -50,19 +50,19 @@ struct ReadReplica {
 
 impl ReadReplica {
     /// Whether it is asked at all.
-    fn is_asked(&self) -> bool {
+    fn is_available(&self) -> bool {
         let away = self.away.lock().unwrap_or_else(PoisonError::into_inner);
         away.is_none_or(|until| until <= Instant::now())
     }
 
     /// Leaves it alone for a while.
-    fn leave(&self, error: &StoreError) {
+    fn suspend(&self, error: &StoreError) {
         tracing::warn!(
             ?error,
             "the replica cannot be reached; the first server answers for a while"
         );
         *self.away.lock().unwrap_or_else(PoisonError::into_inner) =
-            Instant::now().checked_add(DETOUR);
+            Instant::now().checked_add(FALLBACK_DURATION);
     }
 }
 
@@ -125,7 +125,7 @@ impl DatabaseHandle {
     /// Remembers the number that a tenant's ledger has at least.
     pub(crate) fn wrote(&self, tenant: i64, seq: i64) {
         if let Some(replica) = &self.replica {
-            replica.written.wrote(tenant, seq);
+            replica.written.advance(tenant, seq);
         }
     }
 
@@ -135,7 +135,7 @@ impl DatabaseHandle {
         tenant: i64,
         mut queries: Vec<SqlQuery<'_>>,
     ) -> Result<Vec<Vec<Row>>> {
-        let Some(replica) = self.replica.as_ref().filter(|replica| replica.is_asked()) else {
+        let Some(replica) = self.replica.as_ref().filter(|replica| replica.is_available()) else {
             return self.read_first(tenant, queries).await;
         };
         // Read first: what the other statements see is at least as new.
@@ -148,12 +148,12 @@ impl DatabaseHandle {
                     .and_then(|rows| rows.first())
                     .map(|row| row.try_get(0))
                     .transpose()?;
-                if replica.written.is_recent(tenant, seq) {
+                if replica.written.is_caught_up(tenant, seq) {
                     given.remove(0);
                     return Ok(given);
                 }
             }
-            Err(error) if error.is_of_the_connection() || error.is_busy() => replica.leave(&error),
+            Err(error) if error.is_of_the_connection() || error.is_busy() => replica.suspend(&error),
             // What the first server cannot do either, it says itself.
             Err(_) => {}
         }
@@ -185,7 +185,7 @@ impl DatabaseHandle {
 
     /// What one statement gives, asked of the first server; without a tenant one of the
     /// directories. It may change what nobody else waits for.
-    pub(crate) async fn ask(&self, tenant: Option<i64>, query: SqlQuery<'_>) -> Result<Vec<Row>> {
+    pub(crate) async fn query_one(&self, tenant: Option<i64>, query: SqlQuery<'_>) -> Result<Vec<Row>> {
         let queries = self.fenced(tenant, vec![query]);
         let given = self.run(&self.pool, &queries).await;
         Ok(given
@@ -222,7 +222,7 @@ impl DatabaseHandle {
         let Some(workers) = &self.workers else {
             return Arc::clone(&self.pool);
         };
-        if let Some(pool) = workers.known(tenant) {
+        if let Some(pool) = workers.get(tenant) {
             return pool;
         }
         match self.node_of(tenant).await {
@@ -234,11 +234,11 @@ impl DatabaseHandle {
                         &self.texts,
                     )
                 };
-                workers.move_in(tenant, node, make)
+                workers.resolve(tenant, node, make)
             }
             Err(error) => {
                 tracing::warn!(?error, "the worker of a tenant could not be found");
-                workers.detour(tenant, &self.pool);
+                workers.fall_back(tenant, &self.pool);
                 Arc::clone(&self.pool)
             }
         }
@@ -246,7 +246,7 @@ impl DatabaseHandle {
 
     async fn node_of(&self, tenant: i64) -> Result<WorkerAddress> {
         let rows = self
-            .ask(None, SqlQuery::new(&*self.texts.worker, values![tenant]))
+            .query_one(None, SqlQuery::new(&*self.texts.worker, values![tenant]))
             .await?;
         let row = rows
             .first()
@@ -257,7 +257,7 @@ impl DatabaseHandle {
 
     /// Whether the next try goes over the first server, because this one, the tenant's worker,
     /// could not be reached.
-    pub(crate) fn turn_away(
+    pub(crate) fn skip_replica(
         &self,
         tenant: i64,
         from: &Arc<ConnectionPool>,
@@ -266,7 +266,7 @@ impl DatabaseHandle {
         let is_away = !Arc::ptr_eq(from, &self.pool)
             && (error.is_of_the_connection() || error.is_busy() || error.is_elsewhere());
         if let (true, Some(workers)) = (is_away, &self.workers) {
-            workers.detour(tenant, &self.pool);
+            workers.fall_back(tenant, &self.pool);
         }
         is_away
     }
@@ -275,7 +275,7 @@ impl DatabaseHandle {
     async fn at_home(&self, tenant: i64, queries: &[SqlQuery<'_>]) -> Result<Vec<Vec<Row>>> {
         let home = self.home(tenant).await;
         let given = match self.run(&home, queries).await {
-            Err(error) if self.turn_away(tenant, &home, &error) => {
+            Err(error) if self.skip_replica(tenant, &home, &error) => {
                 self.run(&self.pool, queries).await
             }
             given => given,
@@ -299,7 +299,7 @@ impl DatabaseHandle {
             }
             match lent.run(queries, within).await {
                 Ok(given) => {
-                    lent.is_clean_again();
+                    lent.mark_clean();
                     return Ok(given);
                 }
                 Err((_, failed)) if failed.is_of_the_connection() && !failed.is_silent() => {

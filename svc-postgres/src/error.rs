@@ -21,13 +21,13 @@ pub(crate) type Result<T, E = StoreError> = std::result::Result<T, E>;
 #[derive(Debug)]
 pub(crate) enum StoreError {
     /// What the interface answers, as it is.
-    Refused(Error),
+    Rejected(Error),
     /// What PostgreSQL or the connection to it reports.
     Postgres(Failure),
     /// No connection was free in time, too many writes wait, or the call came too late.
     Busy,
     /// The server did not answer in time.
-    Silent,
+    TimedOut,
     /// The program's own part of a call panicked.
     Panicked,
 }
@@ -59,7 +59,7 @@ impl Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&told(&self.error))?;
+        f.write_str(&log_message(&self.error))?;
         match (self.statement, self.tenant) {
             (Some(statement), Some(tenant)) => {
                 write!(f, " (statement `{statement}`, tenant number {tenant})")
@@ -100,15 +100,15 @@ impl StoreError {
             Self::Postgres(failure) if failure.is_guard() => Remedy::Retry,
             Self::Postgres(failure) if failure.is_of_the_program() => Remedy::Fail,
             Self::Postgres(failure) => failure.error.code().map_or(Remedy::Reconnect, remedy),
-            Self::Silent => Remedy::Reconnect,
+            Self::TimedOut => Remedy::Reconnect,
             Self::Busy => Remedy::Unavailable,
-            Self::Refused(_) | Self::Panicked => Remedy::Fail,
+            Self::Rejected(_) | Self::Panicked => Remedy::Fail,
         }
     }
 
     /// What cannot be, in a sentence for the log.
     pub(crate) fn unexpected(what: impl Into<String>) -> Self {
-        Self::Refused(Error::unexpected(what.into()))
+        Self::Rejected(Error::unexpected(what.into()))
     }
 
     pub(crate) fn state(&self) -> Option<&SqlState> {
@@ -120,7 +120,7 @@ impl StoreError {
 
     /// Whether the server did not answer in time.
     pub(crate) fn is_silent(&self) -> bool {
-        matches!(self, Self::Silent)
+        matches!(self, Self::TimedOut)
     }
 
     /// Whether no connection was free in time, or too many wait.
@@ -163,14 +163,14 @@ impl StoreError {
     }
 
     /// The same once more, for each of the calls that shared a turn.
-    pub(crate) fn again(&self) -> Self {
+    pub(crate) fn clone_for_caller(&self) -> Self {
         match self {
-            Self::Refused(error) => Self::unexpected(format!("{error:#}")),
+            Self::Rejected(error) => Self::unexpected(format!("{error:#}")),
             Self::Panicked => Self::Panicked,
             Self::Postgres(failure) if !self.is_unavailable() => {
                 Self::unexpected(failure.to_string())
             }
-            Self::Postgres(_) | Self::Busy | Self::Silent => Self::Busy,
+            Self::Postgres(_) | Self::Busy | Self::TimedOut => Self::Busy,
         }
     }
 
@@ -188,11 +188,11 @@ impl From<StoreError> for Error {
     fn from(error: StoreError) -> Self {
         let is_unavailable = error.is_unavailable();
         match error {
-            StoreError::Refused(error) => error,
-            StoreError::Busy | StoreError::Silent => Self::unavailable(SOON),
+            StoreError::Rejected(error) => error,
+            StoreError::Busy | StoreError::TimedOut => Self::unavailable(SOON),
             StoreError::Panicked => Self::unexpected("the matching of people panicked"),
             StoreError::Postgres(failure) if is_unavailable => {
-                Self::unavailable(SOON).caused_by(failure.to_string())
+                Self::unavailable(SOON).with_source(failure.to_string())
             }
             StoreError::Postgres(failure) => Self::unexpected(failure.to_string()),
         }
@@ -201,7 +201,7 @@ impl From<StoreError> for Error {
 
 /// What the server reports, for a log: its code and its sentence. The details are left out, they
 /// may hold what people sent.
-pub(crate) fn told(error: &tokio_postgres::Error) -> String {
+pub(crate) fn log_message(error: &tokio_postgres::Error) -> String {
     match error.as_db_error() {
         Some(error) => format!("PostgreSQL {}: {}", error.code().code(), error.message()),
         None => match std::error::Error::source(error) {
@@ -213,7 +213,7 @@ pub(crate) fn told(error: &tokio_postgres::Error) -> String {
 
 impl From<Error> for StoreError {
     fn from(error: Error) -> Self {
-        Self::Refused(error)
+        Self::Rejected(error)
     }
 }
 
@@ -232,7 +232,7 @@ impl From<tokio_postgres::Error> for StoreError {
 #[non_exhaustive]
 pub enum ConnectError {
     /// PostgreSQL, or the way to it.
-    #[error("{}", told(.0))]
+    #[error("{}", log_message(.0))]
     Postgres(#[from] tokio_postgres::Error),
     /// The server accepted a connection and did not answer in time.
     #[error("the server accepts connections and does not answer")]
@@ -241,12 +241,12 @@ pub enum ConnectError {
     #[error(
         "the URL of the database cannot be read ({0}); it looks like postgres://user:password@host:5432/database"
     )]
-    Url(#[source] tokio_postgres::Error),
+    InvalidUrl(#[source] tokio_postgres::Error),
     /// The URL asks for TLS, which this program was built without.
     #[error(
         "the URL asks for TLS (sslmode=require), which this program was built without; build it with the feature `tls`"
     )]
-    NoTls,
+    TlsUnavailable,
     /// TLS cannot be set up.
     #[error("TLS: {0}")]
     Tls(String),
@@ -279,12 +279,12 @@ pub enum ConnectError {
     Distributed(String),
     /// The schema holds tables of somebody else, or none.
     #[error("the schema `{0}` holds no tables of this program; nothing was removed")]
-    NotOurs(String),
+    ForeignSchema(String),
     /// The name of the schema cannot be one.
     #[error(
         "the schema `{0}` is no name: use 1 to 63 lower-case letters, digits and underscores, beginning with a letter"
     )]
-    Schema(String),
+    InvalidSchemaName(String),
     /// A later version of this library has changed the tables.
     #[error(
         "the schema is of version {found}, this program knows versions up to {known}; use a newer program"
@@ -306,7 +306,7 @@ impl From<ConnectError> for StoreError {
     fn from(error: ConnectError) -> Self {
         match error {
             ConnectError::Postgres(error) => error.into(),
-            ConnectError::Silent => Self::Silent,
+            ConnectError::Silent => Self::TimedOut,
             other => Self::unexpected(other.to_string()),
         }
     }
@@ -316,7 +316,7 @@ impl From<StoreError> for ConnectError {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Postgres(failure) => Self::Postgres(failure.error),
-            StoreError::Silent => Self::Silent,
+            StoreError::TimedOut => Self::Silent,
             other => Self::Other(format!("{:#}", Error::from(other))),
         }
     }

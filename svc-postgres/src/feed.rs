@@ -1,7 +1,7 @@
 //! What is read of the change feed.
 
 use svc_core::{link::RecordAddress, ops::RecordChange};
-use svc_store::feed::{FeedPosition, FeedQuery, FeedRows, told};
+use svc_store::feed::{FeedPosition, FeedQuery, FeedRows, feed_entry};
 use tokio_postgres::Row;
 use uuid::Uuid;
 
@@ -34,7 +34,7 @@ impl DatabaseHandle {
         let rows = |at: usize| given.get(at).map_or(&[][..], Vec::as_slice);
         let kept = rows(2).first().map(place).transpose()?;
         Ok(FeedRows {
-            is_kept: *named == FeedPosition::START || kept == Some(*named),
+            is_position_valid: *named == FeedPosition::START || kept == Some(*named),
             last: rows(0).first().map(place).transpose()?,
             entries: rows(1).iter().map(entry).collect::<Result<_>>()?,
         })
@@ -55,9 +55,9 @@ fn entry(row: &Row) -> Result<(FeedPosition, RecordChange)> {
     let what: i16 = row.try_get(6)?;
     let record = kind_of(row.try_get(3)?)
         .map(|kind| RecordAddress::new(kind, id.into(), parent.map(Into::into)));
-    let told = record.and_then(|record| told(what.into(), place.at, record));
+    let told = record.and_then(|record| feed_entry(what.into(), place.at, record));
     Ok((
         place,
-        told.ok_or_else(|| StoreError::unexpected("a change that is none of this version"))?,
+        feed_entry.ok_or_else(|| StoreError::unexpected("a change that is none of this version"))?,
     ))
 }

@@ -85,7 +85,7 @@ impl MembershipLookup {
         self.asked = self.asked.saturating_add(1);
         for key in keys {
             match key {
-                LookupKey::Id(_, id) => self.ids.extend(id.uuid().map(|id| (side, place, id))),
+                LookupKey::Id(_, id) => self.ids.extend(id.as_uuid().map(|id| (side, place, id))),
                 LookupKey::Name(kind, name) => {
                     self.names.push((side, place, code(*kind), name.clone()));
                 }
@@ -117,11 +117,11 @@ impl MembershipLookup {
 }
 
 fn identifier(identifier: &Identifier) -> Uuid {
-    Uuid::from_bytes(lookup::identifier(identifier))
+    Uuid::from_bytes(lookup::hash_identifier(identifier))
 }
 
 fn email(address: &str) -> Uuid {
-    Uuid::from_bytes(lookup::email(address))
+    Uuid::from_bytes(lookup::hash_email(address))
 }
 
 impl<'a> LookupBatch<'a> {
@@ -143,7 +143,7 @@ impl<'a> LookupBatch<'a> {
     pub(crate) fn one(texts: &'a Texts, tenant: i64, key: LookupKey) -> Self {
         let query = match &key {
             LookupKey::Id(kind, id) => id
-                .uuid()
+                .as_uuid()
                 .map(|id| SqlQuery::new(&*texts.one, values![tenant, code(*kind), id])),
             _ => return Self::new(texts, tenant, vec![Lookup::Record(key)]),
         };
@@ -176,7 +176,7 @@ impl<'a> LookupBatch<'a> {
     }
 
     /// The same, kept for the rulebook.
-    pub(crate) fn keep(self, given: &[Vec<Row>], fetched: &mut LookupCache) -> Result<()> {
+    pub(crate) fn store_results(self, given: &[Vec<Row>], fetched: &mut LookupCache) -> Result<()> {
         for (question, answer) in self.answers(given)? {
             fetched.insert(question, answer);
         }
@@ -192,24 +192,24 @@ impl GroupedLookups {
                 self.memberships.side(0, place, groups);
                 self.memberships.side(1, place, people);
             }
-            Lookup::Answered { people, questions } => {
+            Lookup::Answers { people, questions } => {
                 self.answers.side(0, place, questions);
                 self.answers.side(1, place, people);
             }
             Lookup::Count {
                 kind,
                 of: LookupKey::Id(of, id),
-            } => self.total(*kind, *of, id.uuid(), place),
-            Lookup::Sum(LookupKey::Id(of, id)) => {
+            } => self.total(*kind, *of, id.as_uuid(), place),
+            Lookup::Totals(LookupKey::Id(of, id)) => {
                 if let Some(members) = layout(*of).table.counts {
-                    self.total(members, *of, id.uuid(), place);
+                    self.total(members, *of, id.as_uuid(), place);
                 }
             }
-            Lookup::Parts(LookupKey::Id(_, id)) => {
-                self.parts.extend(id.uuid().map(|id| (id, place)));
+            Lookup::PartTotals(LookupKey::Id(_, id)) => {
+                self.parts.extend(id.as_uuid().map(|id| (id, place)));
             }
-            Lookup::Holdings(person) => self.holdings.extend(person.uuid().map(|id| (id, place))),
-            Lookup::Kept(key) => self.kept.push((key.to_string(), place)),
+            Lookup::HeldTickets(person) => self.holdings.extend(person.as_uuid().map(|id| (id, place))),
+            Lookup::StoredResponse(key) => self.kept.push((key.to_string(), place)),
             // Asked again by its id, once that is known.
             _ => {}
         }
@@ -219,7 +219,7 @@ impl GroupedLookups {
         match key {
             LookupKey::Id(kind, id) => self
                 .ids
-                .extend(id.uuid().map(|id| (code(*kind), id, place))),
+                .extend(id.as_uuid().map(|id| (code(*kind), id, place))),
             LookupKey::Name(kind, name) => self.names.push((code(*kind), name.clone(), place)),
             LookupKey::Identifier(kind, it) => {
                 self.identifiers.push((code(*kind), identifier(it), place));
@@ -227,7 +227,7 @@ impl GroupedLookups {
             LookupKey::Email(address) => self.emails.push((email(address), place)),
             LookupKey::Link(kind, id, link) => {
                 if let (Some(id), Some((reference, column))) =
-                    (id.uuid(), layout(*kind).column(link))
+                    (id.as_uuid(), layout(*kind).column(link))
                 {
                     let slot = SLOTS
                         .iter()
@@ -387,14 +387,14 @@ impl DecodedRows {
 
     fn answer(&mut self, at: usize, question: &Lookup) -> Option<LookupResult> {
         Some(match question {
-            Lookup::Find(_) => LookupResult::Found(self.records.get(&at).map(StoredRecord::found)),
+            Lookup::Find(_) => LookupResult::Location(self.records.get(&at).map(StoredRecord::location)),
             Lookup::Record(_) => LookupResult::Record(self.records.remove(&at)),
             Lookup::Members { kind, .. } => {
                 let mut ties = self.ties.remove(&at).unwrap_or_default();
                 ties.retain(|tie| tie.record.kind() == *kind);
                 LookupResult::Records(ties)
             }
-            Lookup::Answered { .. } => {
+            Lookup::Answers { .. } => {
                 LookupResult::Records(self.ties.remove(&at).unwrap_or_default())
             }
             Lookup::Count {
@@ -402,18 +402,18 @@ impl DecodedRows {
                 ..
             } => {
                 let records = self.sums.get(&at).map_or(0, |(records, _)| *records);
-                LookupResult::Number(u64::try_from(records).unwrap_or_default())
+                LookupResult::Count(u64::try_from(records).unwrap_or_default())
             }
-            Lookup::Sum(LookupKey::Id(..)) => {
-                LookupResult::Sum(self.sums.get(&at).map(|(_, sum)| *sum).unwrap_or_default())
+            Lookup::Totals(LookupKey::Id(..)) => {
+                LookupResult::Totals(self.sums.get(&at).map(|(_, sum)| *sum).unwrap_or_default())
             }
-            Lookup::Parts(LookupKey::Id(..)) => {
-                LookupResult::Parts(self.parts.remove(&at).unwrap_or_default())
+            Lookup::PartTotals(LookupKey::Id(..)) => {
+                LookupResult::PartTotals(self.parts.remove(&at).unwrap_or_default())
             }
-            Lookup::Holdings(_) => {
-                LookupResult::Holdings(self.holdings.remove(&at).unwrap_or_default())
+            Lookup::HeldTickets(_) => {
+                LookupResult::HeldTickets(self.holdings.remove(&at).unwrap_or_default())
             }
-            Lookup::Kept(_) => LookupResult::Kept(self.kept.remove(&at)),
+            Lookup::StoredResponse(_) => LookupResult::StoredResponse(self.kept.remove(&at)),
             _ => return None,
         })
     }

@@ -3,7 +3,7 @@
 
 use svc_core::{
     Error,
-    filter::{DateRange, FilterField, IndexKey, MOST_FOUND, QueryPlan},
+    filter::{DateRange, FilterField, IndexKey, MAX_KEY_MATCHES, QueryPlan},
     link::Scope,
     model::Kind,
     raw::RawPage,
@@ -16,7 +16,7 @@ use crate::{
     database::DatabaseHandle,
     error::{Result, StoreError},
     fetch::LookupBatch,
-    page::behind,
+    page::decode_records,
     pipeline::{SqlQuery, values},
     rows::{code, stored},
 };
@@ -33,8 +33,8 @@ impl DatabaseHandle {
             return Err(Error::not_found().into());
         }
         match plan {
-            QueryPlan::Points(points) => self.of_points(kind, ordered, points).await,
-            QueryPlan::Range(range) => self.of_range(kind, ordered, range).await,
+            QueryPlan::Keys(points) => self.of_points(kind, ordered, points).await,
+            QueryPlan::DateRange(range) => self.of_range(kind, ordered, range).await,
             _ => Err(StoreError::unexpected(
                 "a plan that this store does not know",
             )),
@@ -50,8 +50,8 @@ impl DatabaseHandle {
         let (mut questions, mut emails) = (Vec::new(), Vec::new());
         for point in points {
             match point {
-                IndexKey::Email(address) => emails.push(Uuid::from_bytes(lookup::email(address))),
-                point => questions.push(Lookup::Record(LookupKey::of_point(kind, point))),
+                IndexKey::Email(address) => emails.push(Uuid::from_bytes(lookup::hash_email(address))),
+                point => questions.push(Lookup::Record(LookupKey::from_index_key(kind, point))),
             }
         }
         let mut fetch = LookupBatch::new(&self.texts, ordered.tenant, questions);
@@ -59,14 +59,14 @@ impl DatabaseHandle {
         let asked = queries.len();
         if !emails.is_empty() {
             // One more than may be found says that there are too many.
-            let most = i64::try_from(MOST_FOUND.saturating_add(1)).unwrap_or(i64::MAX);
+            let most = i64::try_from(MAX_KEY_MATCHES.saturating_add(1)).unwrap_or(i64::MAX);
             queries.push(SqlQuery::new(
                 &*self.texts.by_emails,
                 values![ordered.tenant, emails, most],
             ));
         }
         if queries.is_empty() {
-            return Ok(ordered.of_points(Vec::new())?);
+            return Ok(ordered.page_of_matches(Vec::new())?);
         }
         let given = self.read(ordered.tenant, queries).await?;
         let (one_by_one, people) = given.split_at_checked(asked).unwrap_or((&given, &[]));
@@ -79,7 +79,7 @@ impl DatabaseHandle {
         for row in people.iter().flatten() {
             found.push(stored(row, 0)?);
         }
-        Ok(ordered.of_points(found)?)
+        Ok(ordered.page_of_matches(found)?)
     }
 
     async fn of_range(
@@ -88,7 +88,7 @@ impl DatabaseHandle {
         ordered: OrderedPages<'_>,
         range: &DateRange,
     ) -> Result<RawPage> {
-        let (tenant, kind, whole) = (ordered.tenant, code(kind), range.is_whole());
+        let (tenant, kind, whole) = (ordered.tenant, code(kind), range.is_unbounded());
         let date = match range.field {
             FilterField::CreatedDate => 0,
             FilterField::ModifiedDate => 1,
@@ -104,7 +104,7 @@ impl DatabaseHandle {
                     SqlQuery::new(text(&self.texts.dated_after), values),
                 )
             }
-            OrderedPageStart::At(position) => {
+            OrderedPageStart::Offset(position) => {
                 let texts = if position == 0 {
                     &self.texts.dated_first
                 } else {
@@ -130,6 +130,6 @@ impl DatabaseHandle {
             ),
             (None, None) => return Err(StoreError::unexpected("a page without a total")),
         };
-        Ok(ordered.of_range(behind(rows, first)?, total))
+        Ok(ordered.page_of_range(decode_records(rows, first)?, total))
     }
 }

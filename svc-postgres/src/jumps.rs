@@ -38,7 +38,7 @@ struct IndexedState {
 }
 
 impl PageJumps {
-    fn known(&self, collection: &[u8]) -> IndexedState {
+    fn lock(&self, collection: &[u8]) -> IndexedState {
         self.known
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -70,7 +70,7 @@ impl PageJumps {
         position: u64,
     ) -> Result<Option<i64>> {
         let name = place.collection();
-        let mut known = self.known(&name);
+        let mut known = self.lock(&name);
         let queries = vec![
             place.moved(&database.texts),
             place.members(&database.texts, known.last),
@@ -92,7 +92,7 @@ impl PageJumps {
             .iter()
             .map(|row| MembershipChange::new(collection.as_slice().into(), *row, true))
             .collect();
-        self.index.follow(&joined);
+        self.index.apply(&joined);
         self.learn(
             &name,
             IndexedState {

@@ -43,7 +43,7 @@ pub(crate) fn kind_of(code: i16) -> Option<Kind> {
 
 impl RecordLayout {
     fn of(kind: Kind) -> Self {
-        let table = KindTable::of(kind);
+        let table = KindTable::for_kind(kind);
         let mut slots = SLOTS.iter();
         let place = |reference: &ReferenceSpec| match reference.name {
             "modified_by" => "modified_by",

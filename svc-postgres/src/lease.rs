@@ -40,16 +40,16 @@ impl DatabaseHandle {
         now: Timestamp,
         time: Duration,
     ) -> Result<bool> {
-        let latest = now.plus(time.saturating_mul(SKEW)).micros();
+        let latest = now.saturating_add(time.saturating_mul(SKEW)).as_micros();
         let values = values![
             name.to_owned(),
             self.process,
-            now.plus(time).micros(),
-            now.micros(),
+            now.saturating_add(time).as_micros(),
+            now.as_micros(),
             latest
         ];
         Ok(!self
-            .ask(None, SqlQuery::new(&*self.texts.take_lease, values))
+            .query_one(None, SqlQuery::new(&*self.texts.take_lease, values))
             .await?
             .is_empty())
     }
@@ -57,7 +57,7 @@ impl DatabaseHandle {
     /// Ends a lease, if this process has it.
     pub(crate) async fn end_lease(&self, name: &str) -> Result<()> {
         let values = values![name.to_owned(), self.process];
-        self.ask(None, SqlQuery::new(&*self.texts.end_lease, values))
+        self.query_one(None, SqlQuery::new(&*self.texts.end_lease, values))
             .await?;
         Ok(())
     }
@@ -65,7 +65,7 @@ impl DatabaseHandle {
     /// Holder and end of a lease, and the number of requests to look.
     async fn lease(&self, name: &str) -> Result<Option<(Uuid, i64, i64)>> {
         let rows = self
-            .ask(
+            .query_one(
                 None,
                 SqlQuery::new(&*self.texts.lease, values![name.to_owned()]),
             )
@@ -134,20 +134,20 @@ impl Lookout {
         // The table is on every node: no other node is asked.
         let lease = database.lease(self.name).await?;
         let asked = lease.map_or(0, |(.., asked)| asked);
-        let valid = now.micros()..now.plus(LOOKING.saturating_mul(SKEW)).micros();
+        let valid = now.as_micros()..now.saturating_add(LOOKING.saturating_mul(SKEW)).as_micros();
         let is_others = lease
             .is_some_and(|(holder, until, _)| holder != database.process && valid.contains(&until));
-        let renews = state.held <= now.plus(LOOKING.div_f64(2.0)).micros();
+        let renews = state.held <= now.saturating_add(LOOKING.div_f64(2.0)).as_micros();
         if is_others || renews && !database.take_lease(self.name, now, LOOKING).await? {
             // What it has found is no longer known when it takes over.
             *state = State::default();
             return Ok(Look::Elsewhere);
         }
         if renews {
-            state.held = now.plus(LOOKING).micros();
+            state.held = now.saturating_add(LOOKING).as_micros();
         }
         let asked_here = self.asks.load(Ordering::Acquire);
-        if (asked, asked_here) == (state.asked, state.asked_here) && state.quiet > now.micros() {
+        if (asked, asked_here) == (state.asked, state.asked_here) && state.quiet > now.as_micros() {
             return Ok(Look::Later);
         }
         (state.asked, state.asked_here, state.quiet) = (asked, asked_here, 0);
@@ -156,8 +156,8 @@ impl Lookout {
 
     /// Nothing is due before `next`, or at all.
     pub(crate) async fn found_nothing(&self, now: Timestamp, next: Option<Timestamp>) {
-        let quiet = now.plus(QUIET).micros();
-        self.state.lock().await.quiet = next.map_or(quiet, |next| quiet.min(next.micros()));
+        let quiet = now.saturating_add(QUIET).as_micros();
+        self.state.lock().await.quiet = next.map_or(quiet, |next| quiet.min(next.as_micros()));
     }
 
     /// Asks the process that looks to do so: something new may be due. Returns before it was asked.
@@ -198,12 +198,12 @@ impl Lookout {
     fn is_here(&self, database: &DatabaseHandle) -> bool {
         self.state
             .try_lock()
-            .is_ok_and(|state| state.held > (database.options.now)().micros())
+            .is_ok_and(|state| state.held > (database.options.now)().as_micros())
     }
 
     async fn ask_others(&self, database: &DatabaseHandle) {
         let asked = SqlQuery::new(&*database.texts.ask_lease, values![self.name.to_owned()]);
-        if let Err(error) = database.ask(None, asked).await {
+        if let Err(error) = database.query_one(None, asked).await {
             tracing::warn!(
                 ?error,
                 "the process that looks for what is due was not asked; it looks within a minute"
@@ -218,7 +218,7 @@ pub(crate) fn next_look(
     now: Timestamp,
     next: Option<Timestamp>,
 ) -> Option<Timestamp> {
-    let read = now.plus(READ);
+    let read = now.saturating_add(READ);
     match topology {
         Topology::Server => next,
         Topology::Cluster => Some(next.map_or(read, |next| next.min(read))),

@@ -92,7 +92,7 @@ impl Database for PostgresDatabase {
 
 #[async_trait]
 impl Transaction for TransactionHandle {
-    async fn run(
+    async fn execute(
         &mut self,
         statements: Vec<Statement>,
     ) -> Result<Vec<Vec<TextRow>>, DatabaseError> {
@@ -106,18 +106,18 @@ impl Transaction for TransactionHandle {
         let mut all = queries(&statements);
         all.push(SqlQuery::control("COMMIT"));
         let given = run(&mut self.lent, &all, self.patience).await?;
-        self.lent.is_clean_again();
+        self.lent.mark_clean();
         Ok(given)
     }
 
-    async fn roll_back(mut self: Box<Self>) {
+    async fn rollback(mut self: Box<Self>) {
         if self
             .lent
             .run(&[SqlQuery::control("ROLLBACK")], self.patience)
             .await
             .is_ok()
         {
-            self.lent.is_clean_again();
+            self.lent.mark_clean();
         }
     }
 }
@@ -171,16 +171,16 @@ fn trouble(error: StoreError) -> DatabaseError {
             SqlState::UNIQUE_VIOLATION
             | SqlState::EXCLUSION_VIOLATION
             | SqlState::FOREIGN_KEY_VIOLATION,
-        ) => DatabaseError::Taken(cause),
+        ) => DatabaseError::ConstraintViolation(cause),
         Some(SqlState::T_R_SERIALIZATION_FAILURE | SqlState::T_R_DEADLOCK_DETECTED) => {
             DatabaseError::Conflict(cause)
         }
         Some(SqlState::CHECK_VIOLATION | SqlState::NOT_NULL_VIOLATION) => {
-            DatabaseError::Refused(cause)
+            DatabaseError::InvalidValue(cause)
         }
         // Data exceptions: too long, out of range, of another form.
-        Some(state) if state.code().starts_with("22") => DatabaseError::Refused(cause),
-        _ if passes => DatabaseError::Away(cause),
+        Some(state) if state.code().starts_with("22") => DatabaseError::InvalidValue(cause),
+        _ if passes => DatabaseError::Unavailable(cause),
         _ => DatabaseError::Other(cause),
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use svc_core::value::Timestamp;
-use svc_store::migration::{Migration, MigrationError, missing};
+use svc_store::migration::{Migration, MigrationError, pending};
 use tokio_postgres::{Client, SimpleQueryMessage, error::SqlState};
 
 use crate::{cluster::Topology, error::ConnectError, options::PostgresOptions, texts::containers};
@@ -136,7 +136,7 @@ pub(crate) async fn remove(options: &PostgresOptions) -> Result<(), ConnectError
     let schema = checked(options)?;
     let mut client = options.primary.within(PATIENCE).connect().await?;
     if !is_ours(&found(&client, schema).await?) {
-        return Err(ConnectError::NotOurs(schema.to_owned()));
+        return Err(ConnectError::ForeignSchema(schema.to_owned()));
     }
     check_topology(&client, options, schema).await?;
     let transaction = client.transaction().await?;
@@ -149,7 +149,7 @@ pub(crate) async fn remove(options: &PostgresOptions) -> Result<(), ConnectError
 }
 
 /// Whether the schema has tables of this crate.
-pub(crate) async fn is_there(options: &PostgresOptions) -> Result<bool, ConnectError> {
+pub(crate) async fn exists(options: &PostgresOptions) -> Result<bool, ConnectError> {
     let schema = checked(options)?;
     let client = options.primary.within(PATIENCE).connect().await?;
     Ok(is_ours(&found(&client, schema).await?))
@@ -164,7 +164,7 @@ fn checked(options: &PostgresOptions) -> Result<&str, ConnectError> {
     if is_schema(&options.schema) {
         Ok(&options.schema)
     } else {
-        Err(ConnectError::Schema(options.schema.clone()))
+        Err(ConnectError::InvalidSchemaName(options.schema.clone()))
     }
 }
 
@@ -218,17 +218,17 @@ pub(crate) async fn migrate(options: &PostgresOptions) -> Result<(), ConnectErro
     let schema = checked(options)?;
     let mut client = options.primary.within(PATIENCE).connect().await?;
     check_topology(&client, options, schema).await?;
-    if !lacks(&found(&client, schema).await?)?.is_empty() {
+    if !pending_migrations(&found(&client, schema).await?)?.is_empty() {
         // Outside of the transaction: two that make a schema or a table at the same time may fail,
         // and then it is there.
         let made = format!("CREATE SCHEMA IF NOT EXISTS {schema}");
-        made_by_now(client.batch_execute(&made).await)?;
-        made_by_now(client.batch_execute(&record(schema)).await)?;
+        ignore_exists(client.batch_execute(&made).await)?;
+        ignore_exists(client.batch_execute(&record(schema)).await)?;
         let transaction = client.transaction().await?;
         transaction
             .batch_execute(&format!("LOCK TABLE {schema}.migration IN EXCLUSIVE MODE"))
             .await?;
-        for migration in lacks(&found(transaction.client(), schema).await?)? {
+        for migration in pending_migrations(&found(transaction.client(), schema).await?)? {
             transaction.batch_execute(&ddl(migration, schema)).await?;
             transaction
                 .batch_execute(&recorded(migration, schema, (options.now)()))
@@ -265,7 +265,7 @@ pub(crate) async fn migrate(options: &PostgresOptions) -> Result<(), ConnectErro
     Ok(())
 }
 
-fn made_by_now(made: Result<(), tokio_postgres::Error>) -> Result<(), tokio_postgres::Error> {
+fn ignore_exists(made: Result<(), tokio_postgres::Error>) -> Result<(), tokio_postgres::Error> {
     // Which of the first four it is depends on how far the other one was.
     let passed = [
         SqlState::UNIQUE_VIOLATION,
@@ -296,7 +296,7 @@ fn recorded(migration: &Migration, schema: &str, now: Timestamp) -> String {
     let (number, name, checksum) = (migration.number, migration.name, migration.checksum());
     format!(
         "INSERT INTO {schema}.migration VALUES ({number}, '{name}', '{checksum}', {})",
-        now.micros()
+        now.as_micros()
     )
 }
 
@@ -334,8 +334,8 @@ async fn pairs(
     Ok(pairs.collect())
 }
 
-fn lacks(found: &[(u32, String)]) -> Result<&'static [Migration], ConnectError> {
-    missing(MIGRATIONS, found).map_err(|mismatch| match mismatch {
+fn pending_migrations(found: &[(u32, String)]) -> Result<&'static [Migration], ConnectError> {
+    pending(MIGRATIONS, found).map_err(|mismatch| match mismatch {
         MigrationError::Newer(found) => ConnectError::Newer {
             found,
             known: u32::try_from(MIGRATIONS.len()).unwrap_or(u32::MAX),

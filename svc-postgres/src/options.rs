@@ -26,7 +26,7 @@ pub enum StatementMode {
     /// server session, or a pooler that knows names (pgbouncer 1.21 and later with
     /// `max_prepared_statements`).
     #[default]
-    Named,
+    Prepared,
     /// Sent whole each time: for poolers in transaction mode that know no names. Still one round
     /// trip.
     Unnamed,
@@ -94,7 +94,7 @@ impl PostgresOptions {
     /// # Errors
     ///
     /// What is wrong with the URL.
-    pub fn read_from(mut self, url: &str) -> Result<Self, ConnectError> {
+    pub fn replica(mut self, url: &str) -> Result<Self, ConnectError> {
         self.replica = Some(connector(url)?);
         Ok(self)
     }
@@ -106,7 +106,7 @@ impl PostgresOptions {
     ///
     /// A text that holds no certificate.
     #[cfg(feature = "tls")]
-    pub fn trusting(mut self, certificates: &[u8]) -> Result<Self, ConnectError> {
+    pub fn root_certificates(mut self, certificates: &[u8]) -> Result<Self, ConnectError> {
         let tls = crate::tls::trusting(certificates)?;
         for connector in [Some(&mut self.primary), self.replica.as_mut()]
             .into_iter()
@@ -128,7 +128,7 @@ impl PostgresOptions {
     /// Connections to a server at most (default: 16; at least 2). Writes leave a quarter of them to
     /// reads.
     #[must_use]
-    pub fn connections(mut self, most: usize) -> Self {
+    pub fn max_connections(mut self, most: usize) -> Self {
         self.connections = most.max(2);
         self
     }
@@ -138,7 +138,7 @@ impl PostgresOptions {
     /// (default: two seconds). A write is tried again until the deadline of its call, or for half a
     /// minute.
     #[must_use]
-    pub fn patience(mut self, time: Duration) -> Self {
+    pub fn busy_timeout(mut self, time: Duration) -> Self {
         self.patience = time;
         self
     }
@@ -146,7 +146,7 @@ impl PostgresOptions {
     /// How many writes may wait; more are refused as unavailable (default: 8192). A batch has up to
     /// 512 of its entries here.
     #[must_use]
-    pub fn queue(mut self, writes: usize) -> Self {
+    pub fn max_queued_writes(mut self, writes: usize) -> Self {
         self.queue = writes.max(1);
         self
     }
@@ -154,7 +154,7 @@ impl PostgresOptions {
     /// How many writes of one tenant share one transaction at most (default: 64); with 1 each has
     /// its own.
     #[must_use]
-    pub fn batch(mut self, calls: usize) -> Self {
+    pub fn max_batch_size(mut self, calls: usize) -> Self {
         self.batch = calls.max(1);
         self
     }
@@ -162,14 +162,14 @@ impl PostgresOptions {
     /// How long what was read of a key may be used again (default: not at all). A key that is
     /// revoked is taken for so much longer; each request saves a round trip.
     #[must_use]
-    pub fn key_cache(mut self, time: Duration) -> Self {
+    pub fn key_cache_ttl(mut self, time: Duration) -> Self {
         self.key_cache = time;
         self
     }
 
     /// How statements reach the server.
     #[must_use]
-    pub fn statements(mut self, how: StatementMode) -> Self {
+    pub fn statement_mode(mut self, how: StatementMode) -> Self {
         self.statements = how;
         self
     }
@@ -179,7 +179,7 @@ impl PostgresOptions {
     /// not distributed are refused then; without this option, distributed tables are.
     ///
     /// The statements of a tenant go directly to the worker that has its shard, over
-    /// [`PostgresOptions::connections`] to each worker. The cluster must name its workers as this machine
+    /// [`PostgresOptions::max_connections`] to each worker. The cluster must name its workers as this machine
     /// reaches them. If a worker cannot be reached, and for everything that belongs to no tenant,
     /// the coordinator is asked. Statements are always [`StatementMode::Unnamed`]. A record that is
     /// committed while a page is read may be on a page whose total does not count it yet.
@@ -193,7 +193,7 @@ impl PostgresOptions {
     /// (SYN-08), so let clients come back much sooner; the oldest go with later writes of their
     /// tenant.
     #[must_use]
-    pub fn keep_changes(mut self, time: Duration) -> Self {
+    pub fn change_feed_retention(mut self, time: Duration) -> Self {
         self.keep_changes = Some(time);
         self
     }
@@ -211,7 +211,7 @@ impl PostgresOptions {
     /// unless set. It must have no effects of its own: it is asked again when the transaction of a
     /// call is done again.
     #[must_use]
-    pub fn matching(mut self, matching: impl PersonMatching + 'static) -> Self {
+    pub fn person_matching(mut self, matching: impl PersonMatching + 'static) -> Self {
         self.matching = Arc::new(matching);
         self
     }
@@ -226,7 +226,7 @@ impl PostgresOptions {
 
     /// Tells the time from `clock` instead of the system.
     #[must_use]
-    pub fn now(mut self, clock: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
+    pub fn clock(mut self, clock: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
         self.now = Arc::new(clock);
         self
     }
@@ -259,9 +259,9 @@ fn verified(url: &str) -> String {
 ///
 /// # Errors
 ///
-/// [`ConnectError::Url`] if it cannot be read.
+/// [`ConnectError::InvalidUrl`] if it cannot be read.
 pub fn read_url(url: &str) -> Result<Config, ConnectError> {
-    verified(url).parse().map_err(ConnectError::Url)
+    verified(url).parse().map_err(ConnectError::InvalidUrl)
 }
 
 fn connector(url: &str) -> Result<Connector, ConnectError> {

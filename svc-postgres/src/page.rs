@@ -47,25 +47,25 @@ impl DatabaseHandle {
                 )
                 .await;
         }
-        let start = cursors.start(tenant, &collection, page);
+        let start = cursors.decode(tenant, &collection, page);
         // One more than the page has says whether others follow.
         let limit = i64::from(page.size).saturating_add(1);
         let mut rereads = REREADS;
         loop {
             let after = match start {
-                PageStart::After(row) => row,
-                PageStart::At(position) => {
+                PageStart::AfterRow(row) => row,
+                PageStart::Offset(position) => {
                     jumps.to(self, &place, position).await?.unwrap_or(i64::MAX)
                 }
             };
             let (queries, first) = if self.topology.splits_pages() {
                 (place.routed(&self.texts, after, limit).into(), 0)
             } else {
-                (vec![place.whole(&self.texts, after, limit)], 2)
+                (vec![place.page_sql(&self.texts, after, limit)], 2)
             };
             let read = |given: Vec<Vec<Row>>| read(&given, &place, first, page.size);
             let found = |read: Read| {
-                let next = cursors.next(tenant, &collection, page, read.last);
+                let next = cursors.encode_next(tenant, &collection, page, read.last);
                 RawPage::new(read.records, read.total).with_next(next)
             };
             let page_found = found(read(self.read(tenant, queries).await?)?);
@@ -73,7 +73,7 @@ impl DatabaseHandle {
                 return Ok(page_found);
             }
             // The start is of another moment than the records: one statement finds both.
-            if let PageStart::At(position) = start
+            if let PageStart::Offset(position) = start
                 && !self.topology.splits_pages()
             {
                 let query = place.whole_at(&self.texts, position, limit);
@@ -110,7 +110,7 @@ fn read(given: &[Vec<Row>], place: &CollectionQuery, first: usize, size: u32) ->
 }
 
 /// The records in the rows of a page, whose columns begin at `first`.
-pub(crate) fn behind(rows: &[Row], first: usize) -> Result<Vec<StoredRecord>> {
+pub(crate) fn decode_records(rows: &[Row], first: usize) -> Result<Vec<StoredRecord>> {
     let mut records = Vec::with_capacity(rows.len());
     for row in rows {
         // A page without records has one row, for the total.
@@ -123,7 +123,7 @@ pub(crate) fn behind(rows: &[Row], first: usize) -> Result<Vec<StoredRecord>> {
 
 /// The records of a page, and the row of the last one when more follow.
 fn records(rows: &[Row], first: usize, size: usize) -> Result<(Vec<RawRecord>, Option<i64>)> {
-    let mut records = behind(rows, first)?;
+    let mut records = decode_records(rows, first)?;
     let more = records.len() > size;
     records.truncate(size);
     let last = records.last().filter(|_| more).map(|stored| stored.row);

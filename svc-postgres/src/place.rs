@@ -45,7 +45,7 @@ impl CollectionQuery {
                     .ok_or_else(Error::not_found)?;
                 Some(CollectionOwner {
                     address: address.clone(),
-                    owner: address.id.uuid().ok_or_else(Error::not_found)?,
+                    owner: address.id.as_uuid().ok_or_else(Error::not_found)?,
                     slot,
                 })
             }
@@ -63,7 +63,7 @@ impl CollectionQuery {
             .under
             .as_ref()
             .map(|under| (under.address.kind, &under.owner.as_bytes()[..]));
-        offset_index::collection(self.tenant, self.kind, owner)
+        offset_index::collection_key(self.tenant, self.kind, owner)
     }
 
     /// The code of the owner's kind, and its id.
@@ -85,7 +85,7 @@ impl CollectionQuery {
     }
 
     /// Total, owner and records at once.
-    pub(crate) fn whole<'a>(&self, texts: &'a Texts, after: i64, limit: i64) -> SqlQuery<'a> {
+    pub(crate) fn page_sql<'a>(&self, texts: &'a Texts, after: i64, limit: i64) -> SqlQuery<'a> {
         let (scope, owner) = self.owner();
         let values = values![self.tenant, code(self.kind), after, limit, scope, owner];
         SqlQuery::new(self.text(&texts.page, &texts.page_under), values)
@@ -145,7 +145,7 @@ impl CollectionQuery {
             let parent = parent
                 .and_then(|slot| links.get(slot).copied().flatten())
                 .map(Into::into);
-            address.admits_parent(parent.as_ref())
+            address.matches_parent(parent.as_ref())
         })
     }
 }

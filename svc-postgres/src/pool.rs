@@ -116,7 +116,7 @@ impl ConnectionPool {
             LeasePurpose::Reads => None,
         };
         let place = place(&self.places).await.map_err(|_| StoreError::Busy)?;
-        let idle = || self.idle().pop();
+        let idle = || self.lock_idle().pop();
         let connection = match std::iter::from_fn(idle).find_map(PooledConnection::if_open) {
             Some(connection) => connection,
             None => PooledConnection::new(self.connector.open().await?),
@@ -129,13 +129,13 @@ impl ConnectionPool {
         })
     }
 
-    fn idle(&self) -> MutexGuard<'_, Vec<PooledConnection>> {
+    fn lock_idle(&self) -> MutexGuard<'_, Vec<PooledConnection>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Connections that are in use, idle ones, and callers that wait for one.
     pub(crate) fn load(&self) -> (usize, usize, usize) {
-        let idle = self.idle().len();
+        let idle = self.lock_idle().len();
         let busy = self.size.saturating_sub(self.places.available_permits());
         (
             busy,
@@ -146,13 +146,13 @@ impl ConnectionPool {
 }
 
 impl Lease {
-    /// From here on something may be open on the connection, until [`Lease::is_clean_again`].
+    /// From here on something may be open on the connection, until [`Lease::mark_clean`].
     pub(crate) fn begins(&mut self) {
         self.is_clean = false;
     }
 
     /// Nothing is open on it any more.
-    pub(crate) fn is_clean_again(&mut self) {
+    pub(crate) fn mark_clean(&mut self) {
         self.is_clean = true;
     }
 
@@ -164,7 +164,7 @@ impl Lease {
     ///
     /// # Errors
     ///
-    /// [`StoreError::Silent`] when the server does not answer `within` this time.
+    /// [`StoreError::TimedOut`] when the server does not answer `within` this time.
     pub(crate) async fn run(
         &mut self,
         queries: &[SqlQuery<'_>],
@@ -174,8 +174,8 @@ impl Lease {
         let was_clean = std::mem::replace(&mut self.is_clean, false);
         let Ok(done) = tokio::time::timeout(within, self.run_all(queries)).await else {
             // The way to the server may be gone without a word; then it is so for the others, too.
-            self.pool.idle().clear();
-            return Err((usize::MAX, StoreError::Silent));
+            self.pool.lock_idle().clear();
+            return Err((usize::MAX, StoreError::TimedOut));
         };
         let is_closed = self
             .connection
@@ -185,7 +185,7 @@ impl Lease {
             matches!(&done, Err((_, error)) if is_closed || error.is_of_the_connection());
         if matches!(&done, Err((_, error)) if error.is_retried_once()) {
             // The others may have prepared the same statements.
-            self.pool.idle().clear();
+            self.pool.lock_idle().clear();
         }
         self.is_clean = was_clean && !is_at_fault;
         done
@@ -195,7 +195,7 @@ impl Lease {
         &mut self,
         queries: &[SqlQuery<'_>],
     ) -> Result<Vec<Vec<Row>>, (usize, StoreError)> {
-        let by_name = self.pool.statements == StatementMode::Named;
+        let by_name = self.pool.statements == StatementMode::Prepared;
         let gone = || {
             (
                 0,
@@ -232,7 +232,7 @@ impl Drop for Lease {
             && self.is_clean
             && !connection.is_closed()
         {
-            self.pool.idle().push(connection);
+            self.pool.lock_idle().push(connection);
         }
     }
 }

@@ -22,8 +22,8 @@ use crate::{
 pub(crate) const COLUMNS: usize = 22;
 
 /// The id of a record that is in this database, or comes into it.
-pub(crate) fn known(id: &Id) -> Result<Uuid> {
-    id.uuid()
+pub(crate) fn try_parse(id: &Id) -> Result<Uuid> {
+    id.as_uuid()
         .ok_or_else(|| StoreError::unexpected(format!("{id} is no canonical UUID")))
 }
 
@@ -48,7 +48,7 @@ pub(crate) fn stored(row: &Row, first: usize) -> Result<StoredRecord> {
         else {
             continue;
         };
-        let home = match slot.filter(|_| reference.home_link().is_some()) {
+        let home = match slot.filter(|_| reference.container_link().is_some()) {
             Some(slot) => row.try_get::<_, Option<Uuid>>(at(slot.saturating_add(18)))?,
             None => None,
         };
@@ -80,12 +80,12 @@ fn computed(row: &Row, first: usize, source: ComputedSource) -> Result<Option<Co
         )
     };
     Ok(match source {
-        ComputedSource::Outside => Some(ComputedValue::Count(0)),
+        ComputedSource::AlwaysZero => Some(ComputedValue::Count(0)),
         ComputedSource::Relation(kind) => Some(ComputedValue::Relation(kind)),
         ComputedSource::Count(_) => Some(ComputedValue::Count(count(14)?)),
         ComputedSource::Accepted(_) => Some(ComputedValue::Count(count(15)?)),
-        ComputedSource::Number(_) => Some(ComputedValue::Count(count(16)?)),
-        ComputedSource::Sum(_) => {
+        ComputedSource::SummedCount(_) => Some(ComputedValue::Count(count(16)?)),
+        ComputedSource::SummedAmount(_) => {
             let text: Option<&str> = row.try_get(at(17))?;
             Some(ComputedValue::Amount(
                 text.and_then(Amount::parse).unwrap_or_default(),

@@ -104,19 +104,19 @@ impl Removal {
         self.forgets = true;
     }
 
-    /// How many numbers of the ledger [`Removal::telling`] takes.
+    /// How many numbers of the ledger [`Removal::feed_sql`] takes.
     pub(crate) fn numbers(&self) -> i64 {
         i64::try_from(self.deleted.len()).unwrap_or(i64::MAX)
     }
 
     /// Writes to the feed that each record is deleted: under numbers from `$3` on, at this moment
     /// (`$4`). What goes with a record comes before it.
-    pub(crate) fn telling(&self, schema: &str) -> Option<String> {
+    pub(crate) fn feed_sql(&self, schema: &str) -> Option<String> {
         let what = ChangeKind::Deleted as i16;
         let parents = self.cases(|of, kind| {
             Some(format!(
                 "d.{}",
-                kind.schema().home.and_then(|_| of.parent())?
+                kind.schema().path_parent.and_then(|_| of.parent())?
             ))
         });
         let parent = parents.map_or("NULL::uuid".to_owned(), |cases| {
@@ -131,7 +131,7 @@ impl Removal {
     }
 
     /// Empties the links.
-    pub(crate) fn clearing(&self, schema: &str) -> Option<String> {
+    pub(crate) fn clear_link_sql(&self, schema: &str) -> Option<String> {
         let links = || {
             self.cleared
                 .iter()
@@ -165,7 +165,7 @@ impl Removal {
     }
 
     /// Removes the records, all that was counted of them, and what is found by them.
-    pub(crate) fn deleting(&self, schema: &str) -> Option<String> {
+    pub(crate) fn delete_sql(&self, schema: &str) -> Option<String> {
         let s = schema;
         let mut deletes = Vec::new();
         if self.forgets {
@@ -361,7 +361,7 @@ fn has_parts(layout: &RecordLayout) -> bool {
         .table
         .computed
         .iter()
-        .any(|(_, source)| matches!(source, ComputedSource::Number(_) | ComputedSource::Sum(_)))
+        .any(|(_, source)| matches!(source, ComputedSource::SummedCount(_) | ComputedSource::SummedAmount(_)))
 }
 
 /// Every text with a name, of the removal of a record of each kind: for tests.
@@ -369,10 +369,10 @@ pub(crate) fn all(schema: &str) -> Vec<(String, String)> {
     let texts = |kind: &Kind| {
         let removal = removal_of(*kind);
         let texts = [
-            removal.clearing(schema),
-            removal.telling(schema),
+            removal.clear_link_sql(schema),
+            removal.feed_sql(schema),
             removal.discounting(schema),
-            removal.deleting(schema),
+            removal.delete_sql(schema),
         ];
         texts
             .into_iter()
@@ -423,7 +423,7 @@ mod tests {
         assert_eq!(of(&Kind::Person), 4);
         assert_eq!(of(&Kind::Petition), 3);
         assert!(Kind::ALL.iter().all(|kind| (3..=4).contains(&of(kind))));
-        let person = removal_of(Kind::Person).deleting("s").unwrap();
+        let person = removal_of(Kind::Person).delete_sql("s").unwrap();
         for table in [
             "holder",
             "outbox",
@@ -444,7 +444,7 @@ mod tests {
     #[test]
     fn kinds_with_the_same_condition_share_it() {
         let removal = removal_of(Kind::Person);
-        let clearing = removal.clearing("s").unwrap();
+        let clearing = removal.clear_link_sql("s").unwrap();
         // Each of l1, l2 and modified_by leads to the person, and two columns to the canvasses of
         // the person.
         assert_eq!(clearing.matches("SELECT d.id").count(), 5, "{clearing}");

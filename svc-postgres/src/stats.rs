@@ -7,13 +7,13 @@ use svc_store::commits::CommitStats;
 #[non_exhaustive]
 pub struct PostgresStats {
     /// Writes in the queues of all tenants now.
-    pub writes_waiting: usize,
+    pub queued_writes: usize,
     /// Transactions until now.
     pub commits: CommitStats,
     /// Connections to the first server that are at work now.
-    pub connections_busy: usize,
+    pub busy_connections: usize,
     /// Those that are open and wait for work.
-    pub connections_idle: usize,
+    pub idle_connections: usize,
     /// Calls that wait for a connection now.
-    pub connections_wanted: usize,
+    pub waiting_for_connection: usize,
 }

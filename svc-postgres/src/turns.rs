@@ -19,7 +19,7 @@ use crate::{
     database::DatabaseHandle,
     error::{Result, StoreError},
     lease::Lookout,
-    turn::{LONGEST, TransactionResult},
+    turn::{MAX_RETRY_TIME, TransactionResult},
 };
 
 /// Calls that wait for their turn together, and who is told what they came to: several that belong
@@ -64,7 +64,7 @@ impl WriteQueue {
             return Err(StoreError::Busy);
         }
         let now = Instant::now();
-        let deadline = deadline.or_else(|| now.checked_add(LONGEST)).unwrap_or(now);
+        let deadline = deadline.or_else(|| now.checked_add(MAX_RETRY_TIME)).unwrap_or(now);
         let (tell, told) = oneshot::channel();
         self.number.fetch_add(1, Ordering::Relaxed);
         let is_first = {
@@ -134,7 +134,7 @@ impl WriteQueue {
     async fn give(&self, tenant: i64, mut batch: Vec<QueuedWrites>) {
         while !batch.is_empty() {
             match self.tried(tenant, &batch).await {
-                Ok(outcomes) => return tell(batch, outcomes),
+                Ok(outcomes) => return send_outcomes(batch, outcomes),
                 Err(error) if error.is_of_one_call() && batch.len() > 1 => {
                     for one in batch {
                         let alone = vec![one];
@@ -142,7 +142,7 @@ impl WriteQueue {
                             .tried(tenant, &alone)
                             .await
                             .unwrap_or_else(|error| vec![Err(error)]);
-                        tell(alone, outcomes);
+                        send_outcomes(alone, outcomes);
                     }
                     return;
                 }
@@ -159,8 +159,8 @@ impl WriteQueue {
                     } else {
                         (rest, over)
                     };
-                    let outcomes = over.iter().map(|_| Err(error.again())).collect();
-                    tell(over, outcomes);
+                    let outcomes = over.iter().map(|_| Err(error.clone_for_caller())).collect();
+                    send_outcomes(over, outcomes);
                     batch = rest;
                 }
             }
@@ -182,7 +182,7 @@ impl WriteQueue {
             // A matching method of the program's may panic; the connection is closed then, and
             // nothing is stored.
             let turn =
-                AssertUnwindSafe(self.database.turn(tenant, &calls, deadline)).catch_unwind();
+                AssertUnwindSafe(self.database.run_transaction(tenant, &calls, deadline)).catch_unwind();
             let error = match turn.await.unwrap_or(Err(StoreError::Panicked)) {
                 Ok(TransactionResult::Committed(outcomes, sends)) => {
                     if sends {
@@ -191,7 +191,7 @@ impl WriteQueue {
                     }
                     return Ok(outcomes);
                 }
-                Ok(TransactionResult::Undone(error)) | Err(error) => error,
+                Ok(TransactionResult::RolledBack(error)) | Err(error) => error,
             };
             conflicts = conflicts.saturating_add(usize::from(error.is_conflict()));
             let goes_on = error.passes() && conflicts < 2 || error.is_retried_once() && !retried;
@@ -203,18 +203,18 @@ impl WriteQueue {
                 return Err(error);
             };
             tokio::time::sleep_until(wakes.into()).await;
-            pause = jittered(pause.saturating_mul(2).min(LONGEST_PAUSE));
+            pause = with_jitter(pause.saturating_mul(2).min(LONGEST_PAUSE));
         }
     }
 }
 
 /// Several processes that met once do not meet again at once.
-fn jittered(pause: Duration) -> Duration {
+fn with_jitter(pause: Duration) -> Duration {
     let byte = RandomState::new().hash_one(0).to_le_bytes()[0];
     pause.mul_f64(0.75 + f64::from(byte) / 512.0)
 }
 
-fn tell(batch: Vec<QueuedWrites>, outcomes: Vec<Result<WriteOutcome>>) {
+fn send_outcomes(batch: Vec<QueuedWrites>, outcomes: Vec<Result<WriteOutcome>>) {
     for (one, outcome) in batch.into_iter().zip(outcomes) {
         // Whoever waited may have gone away.
         _ = one.tell.send(outcome);

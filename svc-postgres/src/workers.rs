@@ -13,7 +13,7 @@ use crate::pool::ConnectionPool;
 /// it is only slower.
 const KNOWN: Duration = Duration::from_secs(60);
 /// How long the first server is asked instead of one that cannot be reached.
-pub(crate) const DETOUR: Duration = Duration::from_secs(5);
+pub(crate) const FALLBACK_DURATION: Duration = Duration::from_secs(5);
 
 /// The host and the port of a worker.
 pub(crate) type WorkerAddress = (String, u16);
@@ -23,13 +23,13 @@ pub(crate) type WorkerAddress = (String, u16);
 pub(crate) struct CitusWorkers {
     pools: Mutex<HashMap<WorkerAddress, Arc<ConnectionPool>>>,
     /// Where the statements of each tenant go, and until when.
-    homes: Mutex<HashMap<i64, (Arc<ConnectionPool>, Instant)>>,
+    placements: Mutex<HashMap<i64, (Arc<ConnectionPool>, Instant)>>,
 }
 
 impl CitusWorkers {
     /// Where the statements of a tenant go, as far as that is known.
-    pub(crate) fn known(&self, tenant: i64) -> Option<Arc<ConnectionPool>> {
-        let homes = self.homes.lock().unwrap_or_else(PoisonError::into_inner);
+    pub(crate) fn get(&self, tenant: i64) -> Option<Arc<ConnectionPool>> {
+        let homes = self.placements.lock().unwrap_or_else(PoisonError::into_inner);
         homes
             .get(&tenant)
             .filter(|(_, until)| Instant::now() < *until)
@@ -37,7 +37,7 @@ impl CitusWorkers {
     }
 
     /// A tenant is at home at a worker, which is reached as `make` says.
-    pub(crate) fn move_in(
+    pub(crate) fn resolve(
         &self,
         tenant: i64,
         node: WorkerAddress,
@@ -51,19 +51,19 @@ impl CitusWorkers {
                     .or_insert_with_key(|node| Arc::new(make(node))),
             )
         };
-        self.settle(tenant, &pool, KNOWN);
+        self.insert(tenant, &pool, KNOWN);
         pool
     }
 
     /// The statements of a tenant go here for a while: its own worker is not known, or cannot be
     /// reached.
-    pub(crate) fn detour(&self, tenant: i64, pool: &Arc<ConnectionPool>) {
-        self.settle(tenant, pool, DETOUR);
+    pub(crate) fn fall_back(&self, tenant: i64, pool: &Arc<ConnectionPool>) {
+        self.insert(tenant, pool, FALLBACK_DURATION);
     }
 
-    fn settle(&self, tenant: i64, pool: &Arc<ConnectionPool>, time: Duration) {
+    fn insert(&self, tenant: i64, pool: &Arc<ConnectionPool>, time: Duration) {
         if let Some(until) = Instant::now().checked_add(time) {
-            let mut homes = self.homes.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut homes = self.placements.lock().unwrap_or_else(PoisonError::into_inner);
             homes.insert(tenant, (Arc::clone(pool), until));
         }
     }

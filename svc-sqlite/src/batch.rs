@@ -52,14 +52,14 @@ impl WriteTransaction<'_> {
 /// A job without its types, as the queue holds it.
 pub(crate) trait QueuedWrite: Send {
     /// Whether its deadline has passed.
-    fn is_late(&self) -> bool;
+    fn is_past_deadline(&self) -> bool;
     /// Whether its caller has gone away.
     fn is_dropped(&self) -> bool;
     /// Does the work, or does it again when the transaction had to be begun anew; whether what it
     /// wrote shall stay.
     fn attempt(&mut self, job: &mut WriteTransaction<'_>) -> bool;
     /// Whether its failure may have left a damaged page in the connection's cache.
-    fn taints(&self) -> bool;
+    fn may_taint(&self) -> bool;
     /// What its failure means for the other jobs of the transaction.
     fn failure(&self) -> StoreError;
     /// Replaces whatever it returned by the failure of its transaction.
@@ -106,7 +106,7 @@ where
     T: Send,
     F: Fn(&mut WriteTransaction<'_>) -> Result<T> + Send,
 {
-    fn is_late(&self) -> bool {
+    fn is_past_deadline(&self) -> bool {
         self.deadline
             .is_some_and(|deadline| deadline <= Instant::now())
     }
@@ -125,7 +125,7 @@ where
         keep
     }
 
-    fn taints(&self) -> bool {
+    fn may_taint(&self) -> bool {
         matches!(&self.result, Some(Err(error)) if error.taints())
     }
 
@@ -173,15 +173,15 @@ struct SucceededWrites {
 /// Why a transaction cannot be committed.
 enum GroupCommitError {
     /// Everything in it is lost.
-    Lost(StoreError),
+    RolledBack(StoreError),
     /// A job failed after it had written, or met a damaged page, and nothing but the end of the
     /// transaction undoes that.
-    Stained,
+    Tainted,
 }
 
 impl<E: Into<StoreError>> From<E> for GroupCommitError {
     fn from(error: E) -> Self {
-        Self::Lost(error.into())
+        Self::RolledBack(error.into())
     }
 }
 
@@ -189,10 +189,10 @@ impl<E: Into<StoreError>> From<E> for GroupCommitError {
 pub(crate) struct WriteConnection {
     connection: Connection,
     snapshots: Snapshots,
-    patience: Duration,
+    busy_timeout: Duration,
     before_commit: Option<BeforeCommitFn>,
     /// Transactions whose jobs still get savepoints, because one had to be done again not long ago.
-    wary: u32,
+    savepoint_rounds: u32,
     /// Pages in the write-ahead log after the last COMMIT.
     log: Arc<AtomicI32>,
     commits: Arc<CommitCounters>,
@@ -216,9 +216,9 @@ impl WriteConnection {
         Ok(Self {
             connection,
             snapshots,
-            patience: options.busy_timeout,
+            busy_timeout: options.busy_timeout,
             before_commit: options.before_commit.clone(),
-            wary: 0,
+            savepoint_rounds: 0,
             log,
             commits,
         })
@@ -250,10 +250,10 @@ impl WriteConnection {
     }
 
     /// Begins a transaction, waiting for another process as long as the options allow.
-    fn begin_patiently(&self) -> rusqlite::Result<()> {
+    fn begin_with_timeout(&self) -> rusqlite::Result<()> {
         match self.begin() {
             Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => {
-                self.connection.busy_timeout(self.patience)?;
+                self.connection.busy_timeout(self.busy_timeout)?;
                 let begun = self.begin();
                 self.connection.busy_timeout(Duration::ZERO)?;
                 begun
@@ -266,7 +266,7 @@ impl WriteConnection {
     pub(crate) fn run(&mut self, batch: &mut [Box<dyn QueuedWrite>]) {
         let mut live: Vec<&mut dyn QueuedWrite> = Vec::with_capacity(batch.len());
         for task in batch {
-            if task.is_late() {
+            if task.is_past_deadline() {
                 task.refuse(&StoreError::UNAVAILABLE);
             } else {
                 live.push(&mut **task);
@@ -275,7 +275,7 @@ impl WriteConnection {
         if live.is_empty() {
             return;
         }
-        match self.begin_patiently() {
+        match self.begin_with_timeout() {
             Ok(()) => self.carry_out(&mut live),
             Err(error) => refuse(&mut live, &error.into()),
         }
@@ -283,22 +283,22 @@ impl WriteConnection {
 
     /// The jobs of a transaction that has begun, and its end.
     pub(crate) fn carry_out(&mut self, mut batch: &mut [&mut dyn QueuedWrite]) {
-        self.wary = self.wary.saturating_sub(1);
-        let mut end = self.attempt(batch, self.wary > 0);
+        self.savepoint_rounds = self.savepoint_rounds.saturating_sub(1);
+        let mut end = self.attempt(batch, self.savepoint_rounds > 0);
         // With savepoints only a tainted job ends it so, and each time there is one less.
-        while let Err(GroupCommitError::Stained) = end {
-            self.wary = WARY;
+        while let Err(GroupCommitError::Tainted) = end {
+            self.savepoint_rounds = WARY;
             self.roll_back();
             batch = self.without_tainted(batch);
-            let begun = self.begin_patiently().map_err(GroupCommitError::from);
+            let begun = self.begin_with_timeout().map_err(GroupCommitError::from);
             end = begun.and_then(|()| self.attempt(batch, true));
         }
-        let tainted = batch.iter().any(|task| task.taints());
+        let tainted = batch.iter().any(|task| task.may_taint());
         match end.and_then(|kept| self.commit(kept, batch.len())) {
             Ok(hooks) => hooks.into_iter().for_each(run_hook),
-            Err(GroupCommitError::Lost(failure)) => refuse(batch, &failure),
+            Err(GroupCommitError::RolledBack(failure)) => refuse(batch, &failure),
             // Cannot be: then it was done again.
-            Err(GroupCommitError::Stained) => refuse(batch, &StoreError::UNAVAILABLE),
+            Err(GroupCommitError::Tainted) => refuse(batch, &StoreError::UNAVAILABLE),
         }
         self.roll_back();
         if tainted {
@@ -312,8 +312,8 @@ impl WriteConnection {
         &self,
         batch: &'a mut [&'b mut dyn QueuedWrite],
     ) -> &'a mut [&'b mut dyn QueuedWrite] {
-        batch.sort_by_key(|task| task.taints());
-        let sound = batch.partition_point(|task| !task.taints());
+        batch.sort_by_key(|task| task.may_taint());
+        let sound = batch.partition_point(|task| !task.may_taint());
         if sound < batch.len() {
             self.forget_pages();
         }
@@ -352,19 +352,19 @@ impl WriteConnection {
             let hooks = job.hooks;
             // After I/O, full-disk and memory errors SQLite may have rolled back everything before.
             if self.connection.is_autocommit() {
-                return Err(GroupCommitError::Lost(task.failure()));
+                return Err(GroupCommitError::RolledBack(task.failure()));
             }
             if keeps {
                 kept.any = true;
                 kept.hooks.extend(hooks);
-            } else if !is_alone && task.taints() {
+            } else if !is_alone && task.may_taint() {
                 // A statement that ends so may leave what it did half done, and counts no changes.
-                return Err(GroupCommitError::Stained);
+                return Err(GroupCommitError::Tainted);
             } else if savepoints {
                 self.execute("ROLLBACK TO job")?;
                 kept.tally.take_counts().for_each(drop);
             } else if !is_alone && self.connection.total_changes() != before {
-                return Err(GroupCommitError::Stained);
+                return Err(GroupCommitError::Tainted);
             }
             if savepoints {
                 self.execute("RELEASE job")?;
@@ -387,7 +387,7 @@ impl WriteConnection {
             store(&self.connection, &mut kept.tally)?;
             self.execute("COMMIT")?;
             self.snapshots.committed();
-            self.commits.count(jobs, begun.elapsed());
+            self.commits.record(jobs, begun.elapsed());
         }
         Ok(kept.hooks)
     }

@@ -41,7 +41,7 @@ struct VersionProbe {
     version: Option<i64>,
     /// The changes to keys, as far as they were counted since the version is this one.
     keys: Option<i64>,
-    /// Whether it has looked since the last call of [`CommitCounter::were_quiet`].
+    /// Whether it has looked since the last call of [`CommitCounter::take_idle`].
     used: bool,
 }
 
@@ -61,7 +61,7 @@ impl CommitCounter {
     /// A number that is another one after every commit: when it is the same as before, what was
     /// read since then is current.
     pub(crate) fn count(&self) -> rusqlite::Result<u64> {
-        self.look(|_| Ok(())).map(|(count, ())| count)
+        self.probe(|_| Ok(())).map(|(count, ())| count)
     }
 
     /// The same, or as it was at any moment after `since`: a request looks once, and not at all
@@ -90,11 +90,11 @@ impl CommitCounter {
     pub(crate) fn key_epoch(&self) -> rusqlite::Result<i64> {
         // The watch's own connection tells: no reader has to begin its snapshot anew for each
         // write.
-        self.look(VersionProbe::key_epoch).map(|(_, epoch)| epoch)
+        self.probe(VersionProbe::key_epoch).map(|(_, epoch)| epoch)
     }
 
     /// Looks with one of the watches, and asks it for something more.
-    fn look<T>(
+    fn probe<T>(
         &self,
         ask: impl FnOnce(&mut VersionProbe) -> rusqlite::Result<T>,
     ) -> rusqlite::Result<(u64, T)> {
@@ -122,7 +122,7 @@ impl CommitCounter {
     }
 
     /// Whether nobody has asked since the last call of this.
-    pub(crate) fn were_quiet(&self) -> bool {
+    pub(crate) fn take_idle(&self) -> bool {
         self.watches.iter().fold(true, |quiet, watch| {
             let mut watch = watch.lock().unwrap_or_else(PoisonError::into_inner);
             !std::mem::take(&mut watch.used) && quiet

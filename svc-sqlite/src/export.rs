@@ -10,9 +10,9 @@ use svc_store::{
 use crate::{
     error::{Result, StoreError},
     fetch::{SqliteLookups, holders},
-    rows::behind,
+    rows::records_after,
     schema::table,
-    tally::last_turn,
+    tally::last_write_timestamp,
 };
 
 /// The part that begins at a position, with so many records and responses at most.
@@ -22,7 +22,7 @@ pub(crate) fn batch(
     from: ExportPosition,
     most: usize,
 ) -> Result<ExportBatch> {
-    let mut batch = ExportBatch::new(last_turn(file, &TenantDeltas::default(), tenant)?);
+    let mut batch = ExportBatch::new(last_write_timestamp(file, &TenantDeltas::default(), tenant)?);
     let mut answers = SqliteLookups::new(file, tenant);
     batch.next = Some(from);
     let mut room = most.max(1);
@@ -32,14 +32,14 @@ pub(crate) fn batch(
             batch.next = if responses.len() < room {
                 None
             } else {
-                responses.last().map(|(row, _)| at.after(*row))
+                responses.last().map(|(row, _)| at.after_row(*row))
             };
             for (_, dispatch) in responses {
                 batch.push_outbox(dispatch);
             }
             break;
         };
-        let (records, is_end) = behind(file, tenant, kind, at.row(), room)?;
+        let (records, is_end) = records_after(file, tenant, kind, at.row(), room)?;
         for stored in &records {
             let holders = holders(file, tenant, kind, stored.row)?;
             let holders = holders
@@ -50,9 +50,9 @@ pub(crate) fn batch(
             pushed.map_err(|pause| answers.failure(pause, |error| error))?;
         }
         batch.next = if is_end {
-            at.behind()
+            at.next_kind()
         } else {
-            records.last().map(|last| at.after(last.row))
+            records.last().map(|last| at.after_row(last.row))
         };
         // A part that ends inside a kind is full.
         room = if is_end {

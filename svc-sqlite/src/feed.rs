@@ -7,7 +7,7 @@ use svc_core::{
     ops::{ChangeKind, RecordChange},
     value::Timestamp,
 };
-use svc_store::feed::{FeedChange, FeedPosition, FeedQuery, FeedRows, told};
+use svc_store::feed::{FeedChange, FeedPosition, FeedQuery, FeedRows, feed_entry};
 
 use crate::{
     apply::bottom,
@@ -18,17 +18,17 @@ use crate::{
 };
 
 /// Tells of a change that is about to be made in the transaction of the writer.
-pub(crate) fn tell(
+pub(crate) fn insert_entries(
     file: &Connection,
     tenant: i64,
     change: &FeedChange<'_>,
     time: Timestamp,
 ) -> Result<()> {
-    let time = time.micros();
+    let time = time.as_micros();
     match change {
-        FeedChange::One(what, record) => {
-            let id = RecordId::known(&record.id)?;
-            let parent = record.parent.as_ref().map(RecordId::known).transpose()?;
+        FeedChange::Record(what, record) => {
+            let id = RecordId::try_parse(&record.id)?;
+            let parent = record.parent.as_ref().map(RecordId::try_parse).transpose()?;
             // Not `INSERT ... SELECT`: of the table that it writes, that makes a copy each time.
             let sql = "INSERT INTO feed (tenant, seq, kind, id, parent, what, at) VALUES
                        (?1, (SELECT coalesce(max(seq), 0) + 1 FROM feed WHERE tenant = ?1), ?2, ?3, ?4, ?5, ?6)";
@@ -36,8 +36,8 @@ pub(crate) fn tell(
             file.prepare_cached(sql)?
                 .execute((tenant, code, id, parent, *what as i64, time))?;
         }
-        FeedChange::Gone(set) => {
-            let sql = sets::telling(table(set.kind()), set);
+        FeedChange::DeletedSet(set) => {
+            let sql = sets::feed_sql(table(set.kind()), set);
             file.prepare_cached(&sql)?.execute((
                 tenant,
                 bottom(set)?,
@@ -62,7 +62,7 @@ pub(crate) fn expire(file: &Connection, tenant: i64, oldest: Timestamp) -> Resul
     let sql = "DELETE FROM feed WHERE tenant = ?1 AND seq < (SELECT max(seq) FROM feed WHERE tenant = ?1) AND seq IN (
                SELECT seq FROM (SELECT seq, at FROM feed WHERE tenant = ?1 ORDER BY seq LIMIT ?3) WHERE at < ?2)";
     file.prepare_cached(sql)?
-        .execute((tenant, oldest.micros(), STEP))?;
+        .execute((tenant, oldest.as_micros(), STEP))?;
     Ok(())
 }
 
@@ -84,7 +84,7 @@ pub(crate) fn read(file: &Connection, tenant: i64, query: &FeedQuery<'_>) -> Res
         .query_and_then((tenant, query.after.seq, query.limit), entry)?
         .collect::<Result<_>>()?;
     Ok(FeedRows {
-        is_kept: query.named == FeedPosition::START || kept == Some(query.named),
+        is_position_valid: query.named == FeedPosition::START || kept == Some(query.named),
         last,
         entries,
     })
@@ -102,9 +102,9 @@ fn entry(row: &Row<'_>) -> Result<(FeedPosition, RecordChange)> {
         .copied()
         .find(|kind| table(*kind).code == code);
     let record = kind.map(|kind| RecordAddress::new(kind, id.to_id(), parent.map(RecordId::to_id)));
-    let told = record.and_then(|record| told(row.get(5).ok()?, place.at, record));
+    let told = record.and_then(|record| feed_entry(row.get(5).ok()?, place.at, record));
     Ok((
         place,
-        told.ok_or_else(|| StoreError::unexpected("a change that is none of this version"))?,
+        feed_entry.ok_or_else(|| StoreError::unexpected("a change that is none of this version"))?,
     ))
 }

@@ -37,8 +37,8 @@ pub(crate) struct SqliteLookups<'a> {
 }
 
 impl LookupSource for SqliteLookups<'_> {
-    fn answer(&mut self, question: &Lookup) -> Result<LookupResult, RuleError> {
-        self.look_up(question).map_err(|failure| {
+    fn lookup(&mut self, question: &Lookup) -> Result<LookupResult, RuleError> {
+        self.execute(question).map_err(|failure| {
             self.failure = Some(failure);
             RuleError::Failed(Error::unexpected("the data file does not answer"))
         })
@@ -68,33 +68,33 @@ impl<'a> SqliteLookups<'a> {
         }
     }
 
-    fn look_up(&self, question: &Lookup) -> Result<LookupResult> {
+    fn execute(&self, question: &Lookup) -> Result<LookupResult> {
         let (file, tenant) = (self.file, self.tenant);
         Ok(match question {
-            Lookup::Find(key) => LookupResult::Found(self.find(key)?),
+            Lookup::Find(key) => LookupResult::Location(self.find(key)?),
             Lookup::Record(key) => LookupResult::Record(record(file, tenant, key)?),
             Lookup::Members {
                 kind,
                 groups,
                 people,
             } => LookupResult::Records(self.members(*kind, groups, people)?),
-            Lookup::Answered { people, questions } => {
+            Lookup::Answers { people, questions } => {
                 LookupResult::Records(self.answered(people, questions)?)
             }
-            Lookup::Count { kind, of } => LookupResult::Number(match self.owner(of)? {
+            Lookup::Count { kind, of } => LookupResult::Count(match self.owner(of)? {
                 Some((owner, id)) => records(file, tenant, table(*kind), Some((owner, id)))?,
                 None => 0,
             }),
-            Lookup::Sum(of) => LookupResult::Sum(match self.owner(of)? {
+            Lookup::Totals(of) => LookupResult::Totals(match self.owner(of)? {
                 Some((owner, id)) => self.sum(owner, id)?,
                 None => Totals::default(),
             }),
-            Lookup::Parts(of) => LookupResult::Parts(match self.owner(of)? {
+            Lookup::PartTotals(of) => LookupResult::PartTotals(match self.owner(of)? {
                 Some((_, id)) => self.parts(id)?,
                 None => Vec::new(),
             }),
-            Lookup::Holdings(person) => LookupResult::Holdings(self.holdings(person)?),
-            Lookup::Kept(key) => LookupResult::Kept(kept::kept(file, tenant, key)?),
+            Lookup::HeldTickets(person) => LookupResult::HeldTickets(self.holdings(person)?),
+            Lookup::StoredResponse(key) => LookupResult::StoredResponse(kept::get(file, tenant, key)?),
         })
     }
 
@@ -107,7 +107,7 @@ impl<'a> SqliteLookups<'a> {
                     _ => Ok(None),
                 }
             }
-            key => Ok(record(self.file, self.tenant, key)?.map(|stored| stored.found())),
+            key => Ok(record(self.file, self.tenant, key)?.map(|stored| stored.location())),
         }
     }
 
@@ -151,7 +151,7 @@ impl<'a> SqliteLookups<'a> {
 
     fn answered(&self, people: &[LookupKey], questions: &[LookupKey]) -> Result<Vec<StoredRecord>> {
         let answers = table(Kind::Answer);
-        let Some(column) = answers.scope(Kind::Person) else {
+        let Some(column) = answers.scope_column(Kind::Person) else {
             return Ok(Vec::new());
         };
         let mut wanted = HashSet::new();
@@ -286,7 +286,7 @@ fn row_of(file: &Connection, tenant: i64, key: &LookupKey) -> rusqlite::Result<O
                 "SELECT seq FROM identifier WHERE tenant = ?1 AND kind = ?2 AND hash = ?3",
             )?
             .query_row(
-                (tenant, table(*kind).code, lookup::identifier(identifier)),
+                (tenant, table(*kind).code, lookup::hash_identifier(identifier)),
                 |row| row.get(0),
             )
             .optional(),
@@ -294,7 +294,7 @@ fn row_of(file: &Connection, tenant: i64, key: &LookupKey) -> rusqlite::Result<O
             .prepare_cached(
                 "SELECT seq FROM email WHERE tenant = ?1 AND hash = ?2 ORDER BY seq LIMIT 1",
             )?
-            .query_row((tenant, lookup::email(address)), |row| row.get(0))
+            .query_row((tenant, lookup::hash_email(address)), |row| row.get(0))
             .optional(),
         _ => Ok(None),
     }

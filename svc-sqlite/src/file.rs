@@ -61,7 +61,7 @@ pub enum FileError {
     },
     /// The file was made by another program.
     #[error("{}: the file was created by another program; choose another file", path.display())]
-    Foreign {
+    NotOurs {
         /// The file.
         path: PathBuf,
     },
@@ -204,7 +204,7 @@ fn is_marked(head: &[u8]) -> bool {
 /// removed also: it has no data of another program.
 ///
 /// # Errors
-/// [`FileError::Foreign`] for a file of another program, [`FileError::InUse`] while a server has it
+/// [`FileError::NotOurs`] for a file of another program, [`FileError::InUse`] while a server has it
 /// open.
 pub fn remove_data_file(path: &Path) -> Result<bool, FileError> {
     if !path.try_exists().map_err(io(path))? {
@@ -214,16 +214,16 @@ pub fn remove_data_file(path: &Path) -> Result<bool, FileError> {
     let path = &path.canonicalize().map_err(io(path))?;
     let is_empty = fs::metadata(path).map_err(io(path))?.len() == 0;
     if !is_empty && !is_data_file(path).map_err(io(path))? {
-        return Err(FileError::Foreign {
+        return Err(FileError::NotOurs {
             path: path.to_owned(),
         });
     }
     let _lock = ServerLock::take(path)?;
     // The log goes first: without its file it would be taken for the log of the next one.
     for file in [
-        beside(path, "-wal"),
-        beside(path, "-shm"),
-        beside(path, "-journal"),
+        with_suffix(path, "-wal"),
+        with_suffix(path, "-shm"),
+        with_suffix(path, "-journal"),
         path.to_owned(),
     ] {
         match fs::remove_file(&file) {
@@ -236,7 +236,7 @@ pub fn remove_data_file(path: &Path) -> Result<bool, FileError> {
 }
 
 /// `path` with `suffix` after its last character.
-fn beside(path: &Path, suffix: &str) -> PathBuf {
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     name.into()
@@ -244,7 +244,7 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
 
 /// The write-ahead log of the data file at `path`.
 pub(crate) fn log_of(path: &Path) -> PathBuf {
-    beside(path, "-wal")
+    with_suffix(path, "-wal")
 }
 
 /// Options that make a file which only its owner can read; SQLite gives `-wal` and `-shm` the mode
@@ -296,7 +296,7 @@ pub fn sync_directory(path: &Path) -> io::Result<()> {
 /// wider mode.
 fn close_to_others(path: &Path) -> Result<(), FileError> {
     #[cfg(unix)]
-    for file in [path.to_owned(), beside(path, "-wal"), beside(path, "-shm")] {
+    for file in [path.to_owned(), with_suffix(path, "-wal"), with_suffix(path, "-shm")] {
         use std::os::unix::fs::PermissionsExt;
         match fs::metadata(&file) {
             Ok(metadata) if metadata.permissions().mode() & 0o077 != 0 => {
@@ -323,7 +323,7 @@ pub(crate) struct ServerLock {
 impl ServerLock {
     /// Takes the lock of `path`, or says that another server has it.
     fn take(path: &Path) -> Result<Self, FileError> {
-        let file = beside(path, "-lock");
+        let file = with_suffix(path, "-lock");
         let open = private()
             .create(true)
             .truncate(false)
@@ -346,7 +346,7 @@ impl ServerLock {
 /// The file of the lock cannot be opened.
 pub fn is_served(path: &Path) -> Result<bool, FileError> {
     let file = match path.canonicalize() {
-        Ok(path) => beside(&path, "-lock"),
+        Ok(path) => with_suffix(&path, "-lock"),
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
         Err(error) => return Err(io(path)(error)),
     };
@@ -453,7 +453,7 @@ fn claim(connection: &Connection, path: &Path) -> Result<(), FileError> {
 /// Whether the file is one of this library; `false` for an empty one. Refuses a damaged file and
 /// one of another program.
 fn is_ours(connection: &Connection, path: &Path) -> Result<bool, FileError> {
-    let foreign = || FileError::Foreign {
+    let foreign = || FileError::NotOurs {
         path: path.to_owned(),
     };
     let id = connection.query_row("PRAGMA application_id", (), |row| row.get(0));

@@ -4,7 +4,7 @@
 use rusqlite::Connection;
 use svc_core::{
     Error,
-    filter::{DateRange, FilterField, IndexKey, MOST_FOUND, QueryPlan},
+    filter::{DateRange, FilterField, IndexKey, MAX_KEY_MATCHES, QueryPlan},
     link::Scope,
     model::Kind,
     raw::RawPage,
@@ -31,14 +31,14 @@ pub(crate) fn page(
         return Err(Error::not_found().into());
     }
     match plan {
-        QueryPlan::Points(points) => {
+        QueryPlan::Keys(points) => {
             let mut found = Vec::new();
             for point in points {
                 found.extend(led_to(file, ordered.tenant, kind, point)?);
             }
-            Ok(ordered.of_points(found)?)
+            Ok(ordered.page_of_matches(found)?)
         }
-        QueryPlan::Range(range) => of_range(file, kind, ordered, range),
+        QueryPlan::DateRange(range) => of_range(file, kind, ordered, range),
         _ => Err(StoreError::unexpected(
             "a plan that this store does not know",
         )),
@@ -53,7 +53,7 @@ fn led_to(
     point: &IndexKey,
 ) -> Result<Vec<StoredRecord>> {
     let IndexKey::Email(address) = point else {
-        return Ok(record(file, tenant, &LookupKey::of_point(kind, point))?
+        return Ok(record(file, tenant, &LookupKey::from_index_key(kind, point))?
             .into_iter()
             .collect());
     };
@@ -63,8 +63,8 @@ fn led_to(
     }
     let mut statement = file.prepare_cached(&table.sql.by_email)?;
     // One more than may be found says that there are too many.
-    let limit = i64::try_from(MOST_FOUND.saturating_add(1)).unwrap_or(i64::MAX);
-    let rows = statement.query_map((tenant, lookup::email(address), limit), |row| {
+    let limit = i64::try_from(MAX_KEY_MATCHES.saturating_add(1)).unwrap_or(i64::MAX);
+    let rows = statement.query_map((tenant, lookup::hash_email(address), limit), |row| {
         stored(table, row)
     })?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
@@ -80,7 +80,7 @@ fn of_range(
     let sql = dated(table, range.field)?;
     let (after, total) = match ordered.start() {
         OrderedPageStart::After(mark) => (Some((mark.time, mark.row)), mark.total),
-        OrderedPageStart::At(position) => {
+        OrderedPageStart::Offset(position) => {
             let total = count(file, table, sql, tenant, range)?;
             let after = match position.checked_sub(1) {
                 // Both ends of a range without records may lie the wrong way round.
@@ -92,7 +92,7 @@ fn of_range(
         }
     };
     let Some((time, row)) = after else {
-        return Ok(ordered.of_range(Vec::new(), total));
+        return Ok(ordered.page_of_range(Vec::new(), total));
     };
     let mut found = Vec::new();
     for (sql, last) in [(&sql.same, row), (&sql.later, range.to)] {
@@ -105,7 +105,7 @@ fn of_range(
         let rows = statement.query_map((tenant, time, last, limit), |row| stored(table, row))?;
         found.extend(rows.collect::<rusqlite::Result<Vec<_>>>()?);
     }
-    Ok(ordered.of_range(found, total))
+    Ok(ordered.page_of_range(found, total))
 }
 
 /// How many records a range has; of all there is a count already.
@@ -116,7 +116,7 @@ fn count(
     tenant: i64,
     range: &DateRange,
 ) -> Result<u64> {
-    if range.is_whole() {
+    if range.is_unbounded() {
         return Ok(records(file, tenant, table, None)?);
     }
     let number: i64 = file

@@ -18,7 +18,7 @@ const STEP: i64 = 256;
 const TENANTS: i64 = 16;
 
 /// The answer under a key.
-pub(crate) fn kept(
+pub(crate) fn get(
     file: &Connection,
     tenant: i64,
     key: &Arc<str>,
@@ -42,20 +42,20 @@ pub(crate) fn kept(
 }
 
 /// Keeps an answer, in place of one that is too old.
-pub(crate) fn keep(file: &Connection, tenant: i64, kept: &StoredResponse) -> Result<()> {
+pub(crate) fn put(file: &Connection, tenant: i64, kept: &StoredResponse) -> Result<()> {
     expire(file, tenant, kept.expires_before())?;
     file.prepare_cached("DELETE FROM kept WHERE tenant = ?1 AND key = ?2")?
         .execute((tenant, &*kept.key))?;
     let mut insert = file.prepare_cached(
         "INSERT INTO kept (tenant, key, person, at, answer) VALUES (?1, ?2, ?3, ?4, ?5)",
     )?;
-    let at = kept.created_at.micros();
+    let at = kept.created_at.as_micros();
     insert.execute((tenant, &*kept.key, NOBODY, at, &*kept.body))?;
     for person in &kept.people {
         insert.execute((
             tenant,
             &*kept.key,
-            RecordId::known(person)?,
+            RecordId::try_parse(person)?,
             at,
             None::<&[u8]>,
         ))?;
@@ -68,7 +68,7 @@ pub(crate) fn expire(file: &Connection, tenant: i64, before: Timestamp) -> Resul
     file.prepare_cached(
         "DELETE FROM kept WHERE rowid IN (SELECT rowid FROM kept WHERE tenant = ?1 AND at < ?2 ORDER BY at LIMIT ?3)",
     )?
-    .execute((tenant, before.micros(), STEP))?;
+    .execute((tenant, before.as_micros(), STEP))?;
     Ok(())
 }
 
@@ -76,7 +76,7 @@ pub(crate) fn expire(file: &Connection, tenant: i64, before: Timestamp) -> Resul
 pub(crate) fn expired(file: &Connection, before: Timestamp) -> Result<Vec<i64>> {
     let sql = "SELECT t.id FROM tenant t WHERE EXISTS (SELECT 1 FROM kept k WHERE k.tenant = t.id AND k.at < ?1) LIMIT ?2";
     let mut tenants = file.prepare_cached(sql)?;
-    let tenants = tenants.query_map((before.micros(), TENANTS), |row| row.get(0))?;
+    let tenants = tenants.query_map((before.as_micros(), TENANTS), |row| row.get(0))?;
     Ok(tenants.collect::<rusqlite::Result<_>>()?)
 }
 
@@ -85,6 +85,6 @@ pub(crate) fn forget(file: &Connection, tenant: i64, person: &Id) -> Result<()> 
     file.prepare_cached(
         "DELETE FROM kept WHERE tenant = ?1 AND key IN (SELECT key FROM kept WHERE tenant = ?1 AND person = ?2)",
     )?
-    .execute((tenant, RecordId::known(person)?))?;
+    .execute((tenant, RecordId::try_parse(person)?))?;
     Ok(())
 }

@@ -28,26 +28,26 @@ pub(crate) fn check(
     token: &str,
     now: Timestamp,
 ) -> Result<Option<(Tenant, Caller)>> {
-    let hash = TokenHash::of(token);
-    if let Some(holder) = cache.holder(&hash, data_version.key_epoch()?, now) {
+    let hash = TokenHash::from_token(token);
+    if let Some(holder) = cache.get(&hash, data_version.key_epoch()?, now) {
         return Ok(holder);
     }
     let (epoch, key) =
         readers.with(|file| Ok((metadata::key_epoch(file)?, with_hash(file, &hash)?)))?;
-    cache.learn(&hash, epoch, key.as_ref());
-    Ok(key.and_then(|key| key.holder(now)))
+    cache.insert(&hash, epoch, key.as_ref());
+    Ok(key.and_then(|key| key.caller_at(now)))
 }
 
 /// Stores a key, unless there is one with its token already.
 pub(crate) fn add(file: &Connection, key: &StoredKey) -> Result<Result<KeyInfo, KeyError>> {
     let (info, hash) = (&key.info, &key.hash);
     let Some(tenant) = tenants::number(file, &info.tenant)? else {
-        return Ok(Err(KeyError::TenantUnknown(
+        return Ok(Err(KeyError::UnknownTenant(
             info.tenant.as_str().to_owned(),
         )));
     };
     if let Some(existing) = with_hash(file, hash)? {
-        return Ok(key.or_existing(existing));
+        return Ok(key.resolve_existing(existing));
     }
     file.prepare_cached(
         "INSERT INTO api_key (id, tenant, prefix, hash, hint, label, rights, read_only, person, created, expires)
@@ -63,8 +63,8 @@ pub(crate) fn add(file: &Connection, key: &StoredKey) -> Result<Result<KeyInfo, 
         info.stored_rights(),
         info.read_only,
         info.person.as_ref().map(Id::as_str),
-        info.created.micros(),
-        info.expires.map(Timestamp::micros),
+        info.created.as_micros(),
+        info.expires.map(Timestamp::as_micros),
     ))?;
     metadata::next_key_epoch(file)?;
     Ok(Ok(info.clone()))
@@ -93,8 +93,8 @@ pub(crate) fn list(file: &Connection, tenant: Option<&Tenant>) -> Result<Vec<Key
 /// Every key with its hash.
 pub(crate) fn issued(file: &Connection) -> Result<Vec<StoredKey>> {
     all(file, None, |row| {
-        let hash = TokenHash::stored(row.get_ref(10)?.as_blob()?);
-        Ok(StoredKey::stored(
+        let hash = TokenHash::from_bytes(row.get_ref(10)?.as_blob()?);
+        Ok(StoredKey::from_stored(
             info(row)?,
             hash.ok_or_else(|| StoreError::unexpected("a stored key is damaged"))?,
         ))
@@ -105,7 +105,7 @@ pub(crate) fn issued(file: &Connection) -> Result<Vec<StoredKey>> {
 pub(crate) fn revoke(file: &Connection, id: &str, now: Timestamp) -> Result<bool> {
     let mut revoke =
         file.prepare_cached("UPDATE api_key SET revoked = ?2 WHERE id = ?1 AND revoked IS NULL")?;
-    let revoked = revoke.execute((id, now.micros()))?;
+    let revoked = revoke.execute((id, now.as_micros()))?;
     metadata::next_key_epoch(file)?;
     Ok(revoked > 0)
 }
@@ -115,7 +115,7 @@ fn with_hash(file: &Connection, wanted: &TokenHash) -> Result<Option<KeyInfo>> {
     let mut keys = file.prepare_cached(&format!("{SELECT} WHERE prefix = ?1"))?;
     let mut rows = keys.query([wanted.prefix()])?;
     while let Some(row) = rows.next()? {
-        if wanted.is(row.get_ref(10)?.as_blob()?) {
+        if wanted.matches(row.get_ref(10)?.as_blob()?) {
             return info(row).map(Some);
         }
     }

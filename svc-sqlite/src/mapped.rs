@@ -163,7 +163,7 @@ impl TransactionHandle {
 
 #[async_trait]
 impl Transaction for TransactionHandle {
-    async fn run(&mut self, statements: Vec<Statement>) -> StatementResults {
+    async fn execute(&mut self, statements: Vec<Statement>) -> StatementResults {
         self.step(statements, TransactionStep::Run).await
     }
 
@@ -171,7 +171,7 @@ impl Transaction for TransactionHandle {
         self.step(statements, TransactionStep::Commit).await
     }
 
-    async fn roll_back(self: Box<Self>) {}
+    async fn rollback(self: Box<Self>) {}
 }
 
 /// One transaction from its beginning to its end, in the thread that writes.
@@ -268,15 +268,15 @@ fn trouble(error: &rusqlite::Error) -> DatabaseError {
         (
             _,
             Some(SQLITE_CONSTRAINT_CHECK | SQLITE_CONSTRAINT_NOTNULL | SQLITE_CONSTRAINT_DATATYPE),
-        ) => DatabaseError::Refused(cause()),
-        (Some(ErrorCode::ConstraintViolation), _) => DatabaseError::Taken(cause()),
+        ) => DatabaseError::InvalidValue(cause()),
+        (Some(ErrorCode::ConstraintViolation), _) => DatabaseError::ConstraintViolation(cause()),
         (Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked), _) => {
-            DatabaseError::Away(cause())
+            DatabaseError::Unavailable(cause())
         }
         _ => DatabaseError::Other(cause()),
     }
 }
 
 fn ended() -> DatabaseError {
-    DatabaseError::Away("the thread of the data file has ended".into())
+    DatabaseError::Unavailable("the thread of the data file has ended".into())
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, TransactionBehavior};
 use svc_core::value::Timestamp;
-use svc_store::migration::{Migration, MigrationError, missing};
+use svc_store::migration::{Migration, MigrationError, pending};
 
 use crate::file::{FileError, sqlite};
 use crate::repair::repair;
@@ -18,7 +18,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration::new(1, "floor", include_str!("../migrations/0001_floor.sql")),
     Migration::new(2, "kinds", include_str!("../migrations/0002_kinds.sql")),
     Migration::new(3, "turns", include_str!("../migrations/0003_turns.sql")),
-    Migration::new(4, "repair", include_str!("../migrations/0004_repair.sql")).repairing(),
+    Migration::new(4, "repair", include_str!("../migrations/0004_repair.sql")).with_repair(),
     Migration::new(5, "changes", include_str!("../migrations/0005_changes.sql")),
     Migration::new(6, "answers", include_str!("../migrations/0006_answers.sql")),
     Migration::new(7, "filters", include_str!("../migrations/0007_filters.sql")),
@@ -52,7 +52,7 @@ pub(crate) fn migrate(
             .map_err(sqlite(path))?;
     }
     let found = applied(&transaction).map_err(sqlite(path))?;
-    let missing = missing(migrations, &found).map_err(|mismatch| match mismatch {
+    let missing = pending(migrations, &found).map_err(|mismatch| match mismatch {
         MigrationError::Newer(found) => FileError::Newer {
             path: path.to_owned(),
             found,
@@ -63,7 +63,7 @@ pub(crate) fn migrate(
             number,
         },
     })?;
-    if !missing.is_empty() && !may_change {
+    if !pending.is_empty() && !may_change {
         let found = found.last().map_or(0, |(number, _)| *number);
         return Err(FileError::Older {
             path: path.to_owned(),
@@ -71,7 +71,7 @@ pub(crate) fn migrate(
             known,
         });
     }
-    for migration in missing {
+    for migration in pending {
         transaction
             .execute_batch(migration.sql)
             .map_err(sqlite(path))?;
@@ -82,12 +82,12 @@ pub(crate) fn migrate(
                     migration.number,
                     migration.name,
                     migration.checksum(),
-                    now.micros(),
+                    now.as_micros(),
                 ),
             )
             .map_err(sqlite(path))?;
     }
-    if missing.iter().any(|migration| migration.repairs) {
+    if pending.iter().any(|migration| migration.repairs) {
         repair(&transaction).map_err(|error| FileError::Repair {
             path: path.to_owned(),
             reason: error.into(),

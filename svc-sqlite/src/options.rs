@@ -66,7 +66,7 @@ impl SqliteOptions {
     ///
     /// Without this the file is locked for one server, and a second one is refused.
     #[must_use]
-    pub fn beside_a_server(mut self) -> Self {
+    pub fn shared(mut self) -> Self {
         self.beside = true;
         self
     }
@@ -85,7 +85,7 @@ impl SqliteOptions {
     /// How many reading connections are kept at most (default: one for each core, and two; at least
     /// two).
     #[must_use]
-    pub fn readers(mut self, connections: usize) -> Self {
+    pub fn max_readers(mut self, connections: usize) -> Self {
         self.readers = connections.max(2);
         self
     }
@@ -93,7 +93,7 @@ impl SqliteOptions {
     /// Number of writes that may wait, at most half of them of one tenant; more are rejected as
     /// unavailable (default: 16 384). A batch has up to 512 of its entries here.
     #[must_use]
-    pub fn queue(mut self, writes: usize) -> Self {
+    pub fn max_queued_writes(mut self, writes: usize) -> Self {
         self.queue = writes.max(1);
         self
     }
@@ -101,7 +101,7 @@ impl SqliteOptions {
     /// How many writes share one transaction, and so one sync, at most (default: 256); with 1 each
     /// has its own.
     #[must_use]
-    pub fn batch(mut self, writes: usize) -> Self {
+    pub fn max_batch_size(mut self, writes: usize) -> Self {
         self.batch = writes.max(1);
         self
     }
@@ -116,7 +116,7 @@ impl SqliteOptions {
     /// Answers before a write is safe against power loss: faster, **not durable**, never the
     /// default.
     #[must_use]
-    pub fn synchronous_normal(mut self) -> Self {
+    pub fn relaxed_durability(mut self) -> Self {
         self.synchronous_normal = true;
         self
     }
@@ -143,7 +143,7 @@ impl SqliteOptions {
     /// It must have no effects of its own: it is asked again when the transaction of a call is done
     /// again.
     #[must_use]
-    pub fn matching(mut self, matching: impl PersonMatching + 'static) -> Self {
+    pub fn person_matching(mut self, matching: impl PersonMatching + 'static) -> Self {
         self.matching = Arc::new(matching);
         self
     }
@@ -152,14 +152,14 @@ impl SqliteOptions {
     /// (SYN-08), so let clients come back much sooner; the oldest go with later writes of their
     /// tenant.
     #[must_use]
-    pub fn keep_changes(mut self, time: Duration) -> Self {
+    pub fn change_feed_retention(mut self, time: Duration) -> Self {
         self.keep_changes = Some(time);
         self
     }
 
     /// Tells the time from `clock` instead of the system.
     #[must_use]
-    pub fn now(mut self, clock: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
+    pub fn clock(mut self, clock: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
         self.now = Arc::new(clock);
         self
     }

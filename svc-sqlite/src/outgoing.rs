@@ -13,7 +13,7 @@ use crate::{error::Result, record_id::RecordId};
 /// Notes something to send.
 pub(crate) fn put(file: &Connection, tenant: i64, dispatch: &OutboxEntry) -> Result<()> {
     let [person, message] =
-        [dispatch.recipient(), dispatch.message()].map(|id| id.map(RecordId::known).transpose());
+        [dispatch.recipient(), dispatch.message()].map(|id| id.map(RecordId::try_parse).transpose());
     file.prepare_cached(
         "INSERT INTO outbox (tenant, person, message, due, body) VALUES (?1, ?2, ?3, ?4, ?5)",
     )?
@@ -21,7 +21,7 @@ pub(crate) fn put(file: &Connection, tenant: i64, dispatch: &OutboxEntry) -> Res
         tenant,
         person?,
         message?,
-        dispatch.due_at().micros(),
+        dispatch.due_at().as_micros(),
         dispatch.serialize(),
     ))?;
     Ok(())
@@ -37,7 +37,7 @@ pub(crate) fn forget(file: &Connection, tenant: i64, person: RecordId) -> Result
 /// Nothing is sent any more of a message.
 pub(crate) fn recall(file: &Connection, tenant: i64, message: &Id) -> Result<()> {
     file.prepare_cached("DELETE FROM outbox WHERE tenant = ?1 AND message = ?2")?
-        .execute((tenant, RecordId::known(message)?))?;
+        .execute((tenant, RecordId::try_parse(message)?))?;
     Ok(())
 }
 
@@ -59,13 +59,13 @@ pub(crate) fn claim(
     let sql = "SELECT o.seq, t.name, o.attempts + 1, o.body FROM outbox o JOIN tenant t ON t.id = o.tenant
                WHERE o.due <= ?1 ORDER BY o.due, o.seq LIMIT ?2";
     let mut due = file.prepare_cached(sql)?;
-    let mut rows = due.query((now.micros(), most))?;
+    let mut rows = due.query((now.as_micros(), most))?;
     let mut claims = Vec::new();
     let mut seen = Vec::new();
     while let Some(row) = rows.next()? {
         let (seq, tenant) = (row.get(0)?, Tenant::new(row.get_ref(1)?.as_str()?));
         seen.push(seq);
-        claims.extend(OutboxClaim::stored(
+        claims.extend(OutboxClaim::from_stored(
             tenant,
             seq,
             row.get(2)?,
@@ -75,7 +75,7 @@ pub(crate) fn claim(
     let mut claimed =
         file.prepare_cached("UPDATE outbox SET attempts = attempts + 1, due = ?2 WHERE seq = ?1")?;
     for seq in seen {
-        claimed.execute((seq, until.micros()))?;
+        claimed.execute((seq, until.as_micros()))?;
     }
     Ok(ClaimedEntries::new(claims, next(file)?))
 }
@@ -88,8 +88,8 @@ pub(crate) fn done(file: &Connection, seq: i64) -> Result<()> {
 }
 
 /// What was claimed is due again, unless it was claimed since.
-pub(crate) fn again(file: &Connection, seq: i64, attempts: u32, at: Timestamp) -> Result<()> {
+pub(crate) fn reschedule(file: &Connection, seq: i64, attempts: u32, at: Timestamp) -> Result<()> {
     file.prepare_cached("UPDATE outbox SET due = ?3 WHERE seq = ?1 AND attempts = ?2")?
-        .execute((seq, attempts, at.micros()))?;
+        .execute((seq, attempts, at.as_micros()))?;
     Ok(())
 }

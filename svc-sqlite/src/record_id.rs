@@ -13,11 +13,11 @@ pub(crate) struct RecordId(Uuid);
 impl RecordId {
     /// The id in an address; `None` when no record of this file can have it.
     pub(crate) fn parse(id: &Id) -> Option<Self> {
-        id.uuid().map(Self)
+        id.as_uuid().map(Self)
     }
 
     /// The id of a record that is in this file, or comes into it.
-    pub(crate) fn known(id: &Id) -> Result<Self> {
+    pub(crate) fn try_parse(id: &Id) -> Result<Self> {
         Self::parse(id).ok_or_else(|| StoreError::unexpected(format!("{id} is no canonical UUID")))
     }
 

@@ -14,7 +14,7 @@ pub(crate) fn repair(file: &Connection) -> Result<()> {
         let mut tally = TenantDeltas::default();
         let mut apply = ChangeApplier::new(file, tenant, &mut tally);
         let mut repair = RecordRepair::default();
-        for kind in RecordRepair::KINDS {
+        for kind in RecordRepair::KIND_ORDER {
             let sql = format!(
                 "SELECT seq FROM {} WHERE tenant = ?1 ORDER BY seq",
                 table(kind).name
@@ -28,10 +28,10 @@ pub(crate) fn repair(file: &Connection) -> Result<()> {
                     for (place, keys) in RecordRepair::holders(&stored, &DefaultMatching)? {
                         for key in keys {
                             if let Some(holder) = fetch::record(file, tenant, &key)? {
-                                apply.hold(
+                                apply.add_ticket_holder(
                                     row,
                                     place,
-                                    RecordId::known(&holder.record.meta().id)?,
+                                    RecordId::try_parse(&holder.record.meta().id)?,
                                 )?;
                                 break;
                             }

@@ -42,7 +42,7 @@ pub(crate) fn read_raw(
     };
     for column in table.columns {
         let link: Option<RecordId> = columns.next()?;
-        let home: Option<RecordId> = if column.home_link().is_some() {
+        let home: Option<RecordId> = if column.container_link().is_some() {
             homes.next()?
         } else {
             None
@@ -78,14 +78,14 @@ impl ColumnReader<'_, '_> {
 
     fn computed(&mut self, source: ComputedSource) -> rusqlite::Result<Option<ComputedValue>> {
         Ok(match source {
-            ComputedSource::Outside => Some(ComputedValue::Count(0)),
+            ComputedSource::AlwaysZero => Some(ComputedValue::Count(0)),
             ComputedSource::Relation(kind) => Some(ComputedValue::Relation(kind)),
-            ComputedSource::Count(_) | ComputedSource::Accepted(_) | ComputedSource::Number(_) => {
+            ComputedSource::Count(_) | ComputedSource::Accepted(_) | ComputedSource::SummedCount(_) => {
                 Some(ComputedValue::Count(
                     self.next::<Option<i64>>()?.unwrap_or_default(),
                 ))
             }
-            ComputedSource::Sum(_) => {
+            ComputedSource::SummedAmount(_) => {
                 let text: Option<String> = self.next()?;
                 Some(ComputedValue::Amount(
                     text.as_deref().and_then(Amount::parse).unwrap_or_default(),
@@ -147,7 +147,7 @@ pub(crate) fn by_row(
 const BYTES: usize = 4 << 20;
 
 /// The records of a kind behind a row, at most so many, and whether they are the last ones.
-pub(crate) fn behind(
+pub(crate) fn records_after(
     file: &Connection,
     tenant: i64,
     kind: Kind,
@@ -195,7 +195,7 @@ pub(crate) fn raw_at(
     let stored = by_id(file, tenant, address.kind, &address.id)?;
     Ok(stored
         .map(|stored| stored.record)
-        .filter(|record| address.admits_parent(record.parent())))
+        .filter(|record| address.matches_parent(record.parent())))
 }
 
 /// What is known of a record without reading it.
@@ -248,5 +248,5 @@ pub(crate) fn is_at(
     address: &RecordAddress,
 ) -> rusqlite::Result<bool> {
     let found = find(file, tenant, address.kind, &address.id)?;
-    Ok(found.is_some_and(|found| address.admits_parent(found.parent.as_ref())))
+    Ok(found.is_some_and(|found| address.matches_parent(found.parent.as_ref())))
 }

@@ -28,7 +28,7 @@ pub(crate) fn table(kind: Kind) -> &'static SqliteTable {
 
 impl SqliteTable {
     fn of(kind: Kind) -> Self {
-        let layout = KindTable::of(kind);
+        let layout = KindTable::for_kind(kind);
         let sql = TableStatements::of(&layout);
         Self { layout, sql }
     }

@@ -7,7 +7,7 @@ use svc_store::KindTable;
 use crate::schema::{SqliteTable, table};
 
 /// Reads row and identifiers of each record, and what leads to the collections that it is in.
-pub(crate) fn leaving(table: &SqliteTable, set: &RecordSet) -> String {
+pub(crate) fn select_set_sql(table: &SqliteTable, set: &RecordSet) -> String {
     let columns = ["seq", "identifiers"]
         .into_iter()
         .chain(table.scopes().map(|column| column.name));
@@ -21,12 +21,12 @@ pub(crate) fn leaving(table: &SqliteTable, set: &RecordSet) -> String {
 }
 
 /// Tells of each record that it is deleted (`?3`) at this moment (`?4`).
-pub(crate) fn telling(table: &SqliteTable, set: &RecordSet) -> String {
+pub(crate) fn feed_sql(table: &SqliteTable, set: &RecordSet) -> String {
     let (name, code, condition) = (table.name, table.code, condition(set));
     let home = table
         .kind
         .schema()
-        .home
+        .path_parent
         .and(table.parent)
         .and_then(|parent| table.columns.get(parent));
     let parent = home.map_or("NULL", |column| column.name);
@@ -39,7 +39,7 @@ pub(crate) fn telling(table: &SqliteTable, set: &RecordSet) -> String {
 
 /// Removes the records: from what other records count, then all that was counted of them, then
 /// themselves.
-pub(crate) fn deleting(table: &SqliteTable, set: &RecordSet) -> Vec<String> {
+pub(crate) fn delete_sql(table: &SqliteTable, set: &RecordSet) -> Vec<String> {
     let (name, code, condition) = (table.name, table.code, condition(set));
     let these =
         |column: &str| format!("(SELECT {column} FROM {name} WHERE tenant = ?1 AND {condition})");
@@ -56,7 +56,7 @@ pub(crate) fn deleting(table: &SqliteTable, set: &RecordSet) -> Vec<String> {
         })
         .collect();
     for members in Kind::ALL.iter().map(|kind| crate::schema::table(*kind)) {
-        if members.scope(table.kind).is_some() {
+        if members.scope_column(table.kind).is_some() {
             let (kind, ids) = (members.code, these("id"));
             texts.push(format!(
                 "DELETE FROM total WHERE tenant = ?1 AND kind = {kind} AND scope = {code} AND owner IN {ids}"
@@ -82,20 +82,20 @@ pub(crate) fn deleting(table: &SqliteTable, set: &RecordSet) -> Vec<String> {
 }
 
 /// Reads row and owner of the records of a kind whose link leads to a set.
-pub(crate) fn leading(table: &SqliteTable, link: &str, to: &RecordSet) -> String {
+pub(crate) fn select_by_link_sql(table: &SqliteTable, link: &str, to: &RecordSet) -> String {
     format!(
         "SELECT seq, {link} FROM {} WHERE tenant = ?1 AND {}",
         table.name,
-        leads_to(link, to)
+        link_condition(link, to)
     )
 }
 
 /// Empties a link of the records of a kind that lead to a set.
-pub(crate) fn clearing(kind: Kind, link: &str, to: &RecordSet) -> String {
+pub(crate) fn clear_link_sql(kind: Kind, link: &str, to: &RecordSet) -> String {
     format!(
         "UPDATE {} SET {link} = NULL WHERE tenant = ?1 AND {}",
         table(kind).name,
-        leads_to(link, to)
+        link_condition(link, to)
     )
 }
 
@@ -103,19 +103,19 @@ fn has_parts(table: &KindTable) -> bool {
     table
         .computed
         .iter()
-        .any(|(_, source)| matches!(source, ComputedSource::Number(_) | ComputedSource::Sum(_)))
+        .any(|(_, source)| matches!(source, ComputedSource::SummedCount(_) | ComputedSource::SummedAmount(_)))
 }
 
 /// What holds for the rows of a set.
 fn condition(set: &RecordSet) -> String {
     match set {
-        RecordSet::Under(_, link, inner) => leads_to(link, inner),
+        RecordSet::Under(_, link, inner) => link_condition(link, inner),
         RecordSet::One(..) => "id = ?2".to_owned(),
     }
 }
 
 /// What holds for rows whose column leads to a record of a set.
-fn leads_to(column: &str, set: &RecordSet) -> String {
+fn link_condition(column: &str, set: &RecordSet) -> String {
     match set {
         RecordSet::Under(kind, ..) => {
             let (name, condition) = (table(*kind).name, condition(set));
@@ -171,11 +171,11 @@ mod tests {
             let third: Vec<RecordSet> = second.iter().flat_map(under).collect();
             for set in [first].iter().chain(&second).chain(&third) {
                 let table = table(set.kind());
-                let clear = leading_to(set.kind()).map(|(kind, link)| clearing(kind, link, set));
-                for text in deleting(table, set)
+                let clear = leading_to(set.kind()).map(|(kind, link)| clear_link_sql(kind, link, set));
+                for text in delete_sql(table, set)
                     .into_iter()
                     .chain(clear)
-                    .chain([leaving(table, set), telling(table, set)])
+                    .chain([select_set_sql(table, set), feed_sql(table, set)])
                 {
                     assert!(text.contains("tenant = ?1"), "{text}");
                     let steps = plan(&file, &text);

@@ -216,7 +216,7 @@ fn select(table: &KindTable) -> String {
             .map(|column| format!("r.{}", column.name)),
     );
     for column in table.columns {
-        if let Some(home) = column.home_link() {
+        if let Some(home) = column.container_link() {
             let (there, here) = (column.kind.plural(), column.name);
             parts.push(format!(
                 "(SELECT {home} FROM {there} WHERE tenant = r.tenant AND id = r.{here})"
@@ -227,11 +227,11 @@ fn select(table: &KindTable) -> String {
         let column = match source {
             ComputedSource::Count(_) => "s.records",
             ComputedSource::Accepted(_) => "s.accepted",
-            ComputedSource::Number(_) => "s.tickets",
-            ComputedSource::Sum(_) => "s.amount",
+            ComputedSource::SummedCount(_) => "s.tickets",
+            ComputedSource::SummedAmount(_) => "s.amount",
             ComputedSource::ScheduledStart => "r.scheduled_start",
             ComputedSource::ScheduledStop => "r.scheduled_stop",
-            ComputedSource::Outside | ComputedSource::Relation(_) | ComputedSource::Clock => {
+            ComputedSource::AlwaysZero | ComputedSource::Relation(_) | ComputedSource::Clock => {
                 return None;
             }
         };
@@ -241,7 +241,7 @@ fn select(table: &KindTable) -> String {
     let has_totals = table
         .computed
         .iter()
-        .any(|(_, source)| source.adds_up().is_some());
+        .any(|(_, source)| source.summed_kind().is_some());
     let totals = table.counts.filter(|_| has_totals).map_or_else(String::new, |counted| {
         let (kind, scope) = (counted.code(), table.code);
         format!(

@@ -7,13 +7,13 @@ use svc_store::commits::CommitStats;
 #[non_exhaustive]
 pub struct SqliteStats {
     /// Writes in the queue of the writer now.
-    pub writes_waiting: usize,
+    pub queued_writes: usize,
     /// Transactions until now.
     pub commits: CommitStats,
     /// Reading connections that are open now.
-    pub readers_open: usize,
+    pub open_readers: usize,
     /// Those at work now.
-    pub readers_busy: usize,
+    pub busy_readers: usize,
     /// Reads that wait for one of them now.
-    pub reads_waiting: usize,
+    pub queued_reads: usize,
 }

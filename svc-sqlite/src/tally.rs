@@ -7,8 +7,8 @@ use svc_store::TenantDeltas;
 use crate::{error::Result, fetch::ALL, record_id::RecordId, schema::table};
 
 /// The moment of a tenant's last turn.
-pub(crate) fn last_turn(file: &Connection, tally: &TenantDeltas, tenant: i64) -> Result<Timestamp> {
-    if let Some(last) = tally.last(tenant) {
+pub(crate) fn last_write_timestamp(file: &Connection, tally: &TenantDeltas, tenant: i64) -> Result<Timestamp> {
+    if let Some(last) = tally.last_timestamp(tenant) {
         return Ok(last);
     }
     let mut clock = file.prepare_cached("SELECT clock FROM tenant WHERE id = ?1")?;
@@ -27,7 +27,7 @@ pub(crate) fn store_counts(file: &Connection, tally: &mut TenantDeltas) -> Resul
         .take_counts()
         .try_for_each(|(tenant, (members, under), won)| {
             let scope = under.as_ref().map_or(0, |(kind, _)| table(*kind).code);
-            let owner = under.map(|(_, id)| RecordId::known(&id)).transpose()?;
+            let owner = under.map(|(_, id)| RecordId::try_parse(&id)).transpose()?;
             let owner = owner.as_ref().map_or(ALL, RecordId::as_bytes);
             add.execute((tenant, table(members).code, scope, owner, won))?;
             Ok(())
@@ -39,7 +39,7 @@ pub(crate) fn store(file: &Connection, tally: &mut TenantDeltas) -> Result<()> {
     store_counts(file, tally)?;
     let mut clock = file.prepare_cached("UPDATE tenant SET clock = ?2 WHERE id = ?1")?;
     for (tenant, last) in tally.clocks() {
-        clock.execute((tenant, last.micros()))?;
+        clock.execute((tenant, last.as_micros()))?;
     }
     Ok(())
 }

@@ -19,17 +19,17 @@ impl TenantNumbers {
     /// The number of a tenant, from memory after the first time; `None` when the file does not have
     /// it.
     pub(crate) fn number(&self, readers: &ReadPool, tenant: &Tenant) -> Result<Option<i64>> {
-        if let Some(number) = self.known().get(tenant) {
+        if let Some(number) = self.lock().get(tenant) {
             return Ok(Some(*number));
         }
         let number = readers.with(|file| Ok(number(file, tenant)?))?;
         if let Some(number) = number {
-            self.known().insert(tenant.clone(), number);
+            self.lock().insert(tenant.clone(), number);
         }
         Ok(number)
     }
 
-    fn known(&self) -> MutexGuard<'_, HashMap<Tenant, i64>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Tenant, i64>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -46,7 +46,7 @@ pub(crate) fn make(file: &Connection, tenant: &Tenant, now: Timestamp) -> rusqli
     file.prepare_cached(
         "INSERT INTO tenant (name, created) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
     )?
-    .execute((tenant.as_str(), now.micros()))
+    .execute((tenant.as_str(), now.as_micros()))
     .map(drop)
 }
 
@@ -110,7 +110,7 @@ mod tests {
                     .iter()
                     .flat_map(|id| kinds.map(|kind| row(kind, *id)))
                     .collect();
-                store.seed(&tenant, rows).await.unwrap();
+                store.import_records(&tenant, rows).await.unwrap();
             }
             for (kind, found) in [
                 (Kind::Petition, Some("one")),
@@ -118,7 +118,7 @@ mod tests {
                 (Kind::Tag, None),
             ] {
                 for (id, found) in [(own, found), (shared, None)] {
-                    let address = RecordAddress::top(kind, Id::new(id).unwrap());
+                    let address = RecordAddress::without_parent(kind, Id::new(id).unwrap());
                     let tenant = store.tenant_of(&address).await.unwrap();
                     assert_eq!(tenant.as_ref().map(Tenant::as_str), found, "{kind:?} {id}");
                 }

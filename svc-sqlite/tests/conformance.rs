@@ -33,7 +33,7 @@ async fn suite() -> Suite {
     let holder = Id::new("0198f000-0000-7000-8000-000000000001").expect("an id");
     let draft = RawDraft::empty(Kind::Person);
     let person = ImportedRecord::new(holder.clone(), Timestamp::now(), draft);
-    store.seed(&one, vec![person]).await.expect("a person");
+    store.import_records(&one, vec![person]).await.expect("a person");
     let key = store
         .create_key(&one, KeyOptions::new("primary").person(holder))
         .await
@@ -64,8 +64,8 @@ async fn suite() -> Suite {
         .anonymous_helpers(store.clone());
     let service = SvcService::new(api.build().expect("an API"))
         .with_docs(svc_docs::Docs::new())
-        .under("/api/v1");
-    Suite::new(InProcess::new(service).base("http://localhost/api/v1/"))
+        .mounted_at("/api/v1");
+    Suite::new(InProcess::new(service).base_url("http://localhost/api/v1/"))
         .keys(
             Keys::primary(key)
                 .other_tenant(other)

@@ -33,9 +33,9 @@ pub(crate) fn base(
         return configured.clone();
     }
     let told = match (by_forwarded(headers, is_trusted), by_x_forwarded(headers)) {
-        (ForwardedOrigin::Nothing, told) | (told, ForwardedOrigin::Nothing) => told,
+        (ForwardedOrigin::Absent, told) | (told, ForwardedOrigin::Absent) => told,
         (one, other) if one == other => one,
-        _ => ForwardedOrigin::Damaged,
+        _ => ForwardedOrigin::Invalid,
     };
     let ForwardedOrigin::Origin { scheme, host } = told else {
         return configured.clone();
@@ -52,9 +52,9 @@ pub(crate) fn base(
 #[derive(Debug, PartialEq, Eq)]
 enum ForwardedOrigin {
     /// The header is not there.
-    Nothing,
+    Absent,
     /// It is there and says nothing that can be used.
-    Damaged,
+    Invalid,
     /// This scheme and host.
     Origin {
         /// `http` or `https`.
@@ -76,7 +76,7 @@ impl ForwardedOrigin {
             .filter(|host| !host.as_str().contains('@'));
         match (scheme, host) {
             (Some(scheme), Some(host)) => Self::Origin { scheme, host },
-            _ => Self::Damaged,
+            _ => Self::Invalid,
         }
     }
 }
@@ -97,7 +97,7 @@ fn by_x_forwarded(headers: &HeaderMap) -> ForwardedOrigin {
         )
     };
     match (last(&X_FORWARDED_PROTO), last(&X_FORWARDED_HOST)) {
-        (None, None) => ForwardedOrigin::Nothing,
+        (None, None) => ForwardedOrigin::Absent,
         (scheme, host) => ForwardedOrigin::origin(scheme, host),
     }
 }
@@ -109,10 +109,10 @@ fn by_forwarded(headers: &HeaderMap, is_trusted: impl Fn(IpAddr) -> bool) -> For
     for value in headers.get_all(FORWARDED) {
         match value.to_str().ok().and_then(forwarded_elements) {
             Some(more) => elements.extend(more),
-            None => return ForwardedOrigin::Damaged,
+            None => return ForwardedOrigin::Invalid,
         }
     }
-    let mut told = ForwardedOrigin::Nothing;
+    let mut told = ForwardedOrigin::Absent;
     for element in elements.iter().rev() {
         told = ForwardedOrigin::origin(element.proto.as_deref(), element.host.as_deref());
         if !element

@@ -57,7 +57,7 @@ pub(crate) struct BodyProgress(Arc<AtomicU64>);
 
 impl BodyProgress {
     /// A wait for more of the body begins.
-    pub(crate) fn wait_anew(&self) {
+    pub(crate) fn restart_timeout(&self) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 
@@ -141,7 +141,7 @@ impl BodyRejection {
 
     /// Whether the rest of the body is still on its way, so that the connection cannot be used
     /// again.
-    pub(crate) const fn leaves_a_rest(self) -> bool {
+    pub(crate) const fn has_unread_body(self) -> bool {
         matches!(
             self,
             Self::TooLarge | Self::TooSlow | Self::Broken | Self::OverBudget

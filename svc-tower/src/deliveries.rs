@@ -21,7 +21,7 @@ use svc_core::{
 };
 use tokio::task::JoinSet;
 
-use crate::{guard::caught, settings::ClockFn, timer::RuntimeTimer};
+use crate::{guard::catch_panic, settings::ClockFn, timer::RuntimeTimer};
 
 /// After which time it is looked again although nobody rang: another process may have written.
 const SLOW: Duration = Duration::from_secs(5);
@@ -60,7 +60,7 @@ const SLOW: Duration = Duration::from_secs(5);
 ///     .delivery(Mail)
 ///     .build()?;
 /// let service = SvcService::new(api);
-/// if let Some(deliveries) = service.deliveries() {
+/// if let Some(deliveries) = service.delivery_worker() {
 ///     tokio::spawn(deliveries.run());
 /// }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -90,11 +90,11 @@ struct DeliveryCounters {
 #[non_exhaustive]
 pub struct DeliveryStats {
     /// What was sent.
-    pub done: u64,
+    pub sent: u64,
     /// Attempts after which it is tried again.
-    pub again: u64,
+    pub retried: u64,
     /// What was given up.
-    pub given_up: u64,
+    pub abandoned: u64,
 }
 
 impl DeliveryWorker {
@@ -118,7 +118,7 @@ impl DeliveryWorker {
 
     /// How many are under way at the same time, at most; 16 unless set, and at least one.
     #[must_use]
-    pub fn at_once(self, most: usize) -> Self {
+    pub fn max_concurrent(self, most: usize) -> Self {
         Self {
             at_once: most.max(1),
             ..self
@@ -127,13 +127,13 @@ impl DeliveryWorker {
 
     /// How long one attempt may take; 30 seconds unless set.
     #[must_use]
-    pub fn patience(self, patience: Duration) -> Self {
+    pub fn attempt_timeout(self, patience: Duration) -> Self {
         Self { patience, ..self }
     }
 
     /// What became of the attempts so far, of this and its clones.
     #[must_use]
-    pub fn counts(&self) -> DeliveryStats {
+    pub fn stats(&self) -> DeliveryStats {
         let counted = |of: &AtomicU64| of.load(Ordering::Relaxed);
         let DeliveryCounters {
             done,
@@ -141,9 +141,9 @@ impl DeliveryWorker {
             given_up,
         } = &*self.counted;
         DeliveryStats {
-            done: counted(done),
-            again: counted(again),
-            given_up: counted(given_up),
+            sent: counted(done),
+            retried: counted(again),
+            abandoned: counted(given_up),
         }
     }
 
@@ -153,7 +153,7 @@ impl DeliveryWorker {
         let mut under_way = JoinSet::new();
         loop {
             // Before it is looked, so that what comes meanwhile is heard.
-            let listening = self.outgoing.listen();
+            let listening = self.outgoing.subscribe();
             let pause = match self.begin(&mut under_way).await {
                 Ok(Some(next)) => until(self.clock.now(), next),
                 Ok(None) => SLOW,
@@ -192,12 +192,12 @@ impl DeliveryWorker {
         let now = self.clock.now();
         let claimed = self
             .outgoing
-            .due(now, now.plus(OutboxClaim::lease(self.patience)), room)
+            .claim_due(now, now.saturating_add(OutboxClaim::lease_duration(self.patience)), room)
             .await?;
         for claim in claimed.claims {
             under_way.spawn(self.clone().attempt(claim));
         }
-        Ok(claimed.next)
+        Ok(claimed.next_due)
     }
 
     /// Waits until something ends, or is worth looking at where there is room for it.
@@ -219,31 +219,31 @@ impl DeliveryWorker {
 
     /// One attempt, and what becomes of it.
     async fn attempt(self, claim: OutboxClaim) {
-        let settled = match claim.refused(self.clock.now()) {
-            Some(reason) => ClaimResolution::GivenUp(reason),
-            None => claim.settle(self.deliver(&claim).await, self.clock.now()),
+        let settled = match claim.skip_reason(self.clock.now()) {
+            Some(reason) => ClaimResolution::Abandon(reason),
+            None => claim.resolve(self.deliver(&claim).await, self.clock.now()),
         };
         let (count, noted) = match settled {
-            ClaimResolution::Again(at) => {
-                (&self.counted.again, self.outgoing.again(&claim, at).await)
+            ClaimResolution::RetryAt(at) => {
+                (&self.counted.again, self.outgoing.reschedule(&claim, at).await)
             }
-            ClaimResolution::Done => (&self.counted.done, self.outgoing.done(&claim).await),
-            ClaimResolution::GivenUp(reason) => {
-                let (tenant, id) = (claim.tenant.as_str(), claim.dispatch.id.as_str());
+            ClaimResolution::Complete => (&self.counted.done, self.outgoing.complete(&claim).await),
+            ClaimResolution::Abandon(reason) => {
+                let (tenant, id) = (claim.tenant.as_str(), claim.entry.id.as_str());
                 tracing::error!(
                     tenant,
                     id,
-                    what = claim.dispatch.log_label(),
+                    what = claim.entry.log_label(),
                     reason,
                     "it is not sent"
                 );
-                (&self.counted.given_up, self.outgoing.done(&claim).await)
+                (&self.counted.given_up, self.outgoing.complete(&claim).await)
             }
             _ => return,
         };
         count.fetch_add(1, Ordering::Relaxed);
         if let Err(error) = noted {
-            let id = claim.dispatch.id.as_str();
+            let id = claim.entry.id.as_str();
             tracing::warn!(
                 ?error,
                 id,
@@ -254,12 +254,12 @@ impl DeliveryWorker {
 
     /// What the vendor says; `None` where it failed.
     async fn deliver(&self, claim: &OutboxClaim) -> Option<DeliveryOutcome> {
-        let work = pin!(self.deliver.deliver(&claim.tenant, &claim.dispatch));
+        let work = pin!(self.deliver.deliver(&claim.tenant, &claim.entry));
         let given = self
             .timer
-            .within(Some(self.patience), pin!(caught(work)))
+            .within(Some(self.patience), pin!(catch_panic(work)))
             .await;
-        let id = claim.dispatch.id.as_str();
+        let id = claim.entry.id.as_str();
         match given {
             Some(Ok(Ok(delivered))) => return Some(delivered),
             Some(Ok(Err(error))) => {
@@ -280,7 +280,7 @@ impl DeliveryWorker {
 impl fmt::Debug for DeliveryWorker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Deliveries")
-            .field("counts", &self.counts())
+            .field("counts", &self.stats())
             .finish_non_exhaustive()
     }
 }
@@ -288,6 +288,6 @@ impl fmt::Debug for DeliveryWorker {
 /// How long it is from one moment to another; nothing where that has passed.
 fn until(now: Timestamp, then: Timestamp) -> Duration {
     Duration::from_micros(
-        u64::try_from(then.micros().saturating_sub(now.micros())).unwrap_or_default(),
+        u64::try_from(then.as_micros().saturating_sub(now.as_micros())).unwrap_or_default(),
     )
 }

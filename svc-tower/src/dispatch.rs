@@ -133,17 +133,17 @@ impl<'a> IncomingRequest<'a> {
     }
 
     /// Whether the head of the request is ambiguous, or outside the mount (UND-34, UND-35).
-    pub(crate) fn refused_by_head(&self) -> Option<OutgoingResponse> {
+    pub(crate) fn reject_head(&self) -> Option<OutgoingResponse> {
         let is_tunnel = self.parts.method == Method::CONNECT;
         if !self.in_mount && !is_tunnel {
-            return Some(self.nothing_here());
+            return Some(self.not_found());
         }
         let key_header = self.api.dialect().key_header();
         if let Err(why) = head::check(
             self.parts,
             key_header,
             &self.base,
-            self.settings.host_needed,
+            self.settings.require_host_header,
         ) {
             return Some(self.failure(ErrorCode::RequestInvalid, why));
         }
@@ -151,7 +151,7 @@ impl<'a> IncomingRequest<'a> {
     }
 
     /// Returns the answer for an address that leads to nothing: a page if a browser asks for one.
-    fn nothing_here(&self) -> OutgoingResponse {
+    fn not_found(&self) -> OutgoingResponse {
         let is_read = matches!(self.parts.method, Method::GET | Method::HEAD);
         let Some(docs) = self.settings.docs.as_deref().filter(|_| is_read) else {
             return self.api.not_found_response().into();
@@ -199,11 +199,11 @@ impl<'a> IncomingRequest<'a> {
     /// Answers a request whose head is sound; takes the body if it reads it.
     pub(crate) async fn answer(&mut self, body: &mut Option<AnyBody>) -> OutgoingResponse {
         let Some(call) = self.call.take() else {
-            return self.nothing_here();
+            return self.not_found();
         };
         if let Some(reply) = call.immediate_response() {
             return if self.target.is_none() {
-                self.nothing_here()
+                self.not_found()
             } else {
                 reply.into()
             };
@@ -239,7 +239,7 @@ impl<'a> IncomingRequest<'a> {
 
     /// That the request cannot be answered now, with the cause for the log (UND-36).
     fn unavailable(&self, cause: &'static str) -> OutgoingResponse {
-        let error = Error::unavailable(SOON).caused_by(cause);
+        let error = Error::unavailable(SOON).with_source(cause);
         self.api
             .backend_error_response(self.target.as_ref(), error)
             .into()
@@ -294,9 +294,9 @@ impl<'a> IncomingRequest<'a> {
         };
         let even = self
             .settings
-            .even
+            .response_time_quantum
             .as_ref()
-            .filter(|_| admitted.context().is_anonymous() && admitted.operation().takes_body());
+            .filter(|_| admitted.context().is_anonymous() && admitted.operation().accepts_body());
         let begun = Instant::now();
         let answer = self
             .in_time(admitted.max_wait(), pin!(self.respond(admitted)))
@@ -336,7 +336,7 @@ impl<'a> IncomingRequest<'a> {
         let stream = BatchStream::new(batch, lines, clock.clone(), timer.clone());
         let mut answer = OutgoingResponse::lines(media, stream.into_answer());
         answer
-            .more
+            .extra_headers
             .extend(applied.map(|applied| (PREFERENCE_APPLIED, applied)));
         Ok(answer)
     }
@@ -363,7 +363,7 @@ impl<'a> IncomingRequest<'a> {
                 }
                 _ => self.failure(refusal.code(), &described(refusal, limit)),
             };
-            answer.close = refusal.leaves_a_rest();
+            answer.close = refusal.has_unread_body();
             answer
         };
         body::check_head(&self.parts.headers).map_err(refused)?;
@@ -379,8 +379,8 @@ impl<'a> IncomingRequest<'a> {
     fn streamed(&self, mut answer: OutgoingResponse, following: EventStream) -> OutgoingResponse {
         let begun = answer.body.bytes().cloned();
         let (timer, limit) = (self.settings.timer.clone(), self.settings.request_timeout);
-        let limit = limit.map(|limit| limit.saturating_add(EventStream::SILENCE));
-        answer.body = ResponseBody::in_parts((begun, following), move |(begun, mut following)| {
+        let limit = limit.map(|limit| limit.saturating_add(EventStream::KEEP_ALIVE_INTERVAL));
+        answer.body = ResponseBody::unfold((begun, following), move |(begun, mut following)| {
             let timer = timer.clone();
             async move {
                 let part = match begun {
@@ -418,6 +418,6 @@ impl<'a> IncomingRequest<'a> {
             Some(Some(document)) => Some(document),
             _ => minimal::document(self.docs_request(), target, &self.settings.capability_cache),
         };
-        document.map_or_else(|| self.nothing_here(), OutgoingResponse::from)
+        document.map_or_else(|| self.not_found(), OutgoingResponse::from)
     }
 }

@@ -9,18 +9,18 @@ use std::{
 };
 
 /// What `future` gives, or what its panic said.
-pub(crate) async fn caught<F: Future>(mut future: Pin<&mut F>) -> Result<F::Output, String> {
+pub(crate) async fn catch_panic<F: Future>(mut future: Pin<&mut F>) -> Result<F::Output, String> {
     poll_fn(
         |cx| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))) {
             Ok(Poll::Pending) => Poll::Pending,
             Ok(Poll::Ready(output)) => Poll::Ready(Ok(output)),
-            Err(panic) => Poll::Ready(Err(said(panic.as_ref()))),
+            Err(panic) => Poll::Ready(Err(panic_message(panic.as_ref()))),
         },
     )
     .await
 }
 
-fn said(panic: &(dyn Any + Send)) -> String {
+fn panic_message(panic: &(dyn Any + Send)) -> String {
     let text = panic
         .downcast_ref::<&str>()
         .copied()
@@ -36,13 +36,13 @@ mod tests {
 
     #[tokio::test]
     async fn err_05_a_panic_is_caught_also_after_a_pause() {
-        assert_eq!(caught(pin!(async { 7 })).await, Ok(7));
+        assert_eq!(catch_panic(pin!(async { 7 })).await, Ok(7));
         let later = async {
             tokio::task::yield_now().await;
             panic!("number {}", 7)
         };
         assert_eq!(
-            caught(pin!(later)).await.map(|(): ()| ()),
+            catch_panic(pin!(later)).await.map(|(): ()| ()),
             Err("number 7".to_owned())
         );
     }

@@ -70,7 +70,7 @@ impl BatchStream {
 
     /// The answer, made while the client sends and reads.
     pub(crate) fn into_answer(self) -> ResponseBody {
-        ResponseBody::in_parts(self, Self::part)
+        ResponseBody::unfold(self, Self::part)
     }
 
     /// The lines about one window of entries.
@@ -163,7 +163,7 @@ impl NdjsonReader {
     /// first, and takes of the others what is there. And how the body ended, where it did behind
     /// them.
     async fn window(&mut self, most: usize) -> (Vec<NdjsonLine>, Option<BodyEnd>) {
-        self.streamed.wait_anew();
+        self.streamed.restart_timeout();
         let (mut lines, mut bytes) = (Vec::new(), 0_usize);
         while lines.len() < most && bytes < self.limit {
             let next = poll_fn(|cx| match self.poll_line(cx) {
@@ -197,7 +197,7 @@ impl NdjsonReader {
                 let rest = self.chunk.split_off(end.saturating_add(1));
                 let mut line = std::mem::replace(&mut self.chunk, rest);
                 line.truncate(end);
-                if let Some(line) = self.whole(line)? {
+                if let Some(line) = self.complete_line(line)? {
                     return Poll::Ready(Ok(Some(line)));
                 }
                 continue;
@@ -222,7 +222,7 @@ impl NdjsonReader {
                 // A last line needs no end of its own.
                 (Poll::Ready(None), _) => {
                     self.is_ended = true;
-                    return Poll::Ready(self.whole(Bytes::new()));
+                    return Poll::Ready(self.complete_line(Bytes::new()));
                 }
                 (Poll::Pending, Some(begun)) => {
                     return begun.poll_cut(cx).map(|cut| Err(cut.into()));
@@ -247,7 +247,7 @@ impl NdjsonReader {
     }
 
     /// The line that ends with this; `None` for an empty one.
-    fn whole(&mut self, end: Bytes) -> Result<Option<NdjsonLine>, BodyRejection> {
+    fn complete_line(&mut self, end: Bytes) -> Result<Option<NdjsonLine>, BodyRejection> {
         let is_too_long = std::mem::take(&mut self.is_too_long) || end.len() > self.room();
         let line = match self.begun.take() {
             _ if is_too_long => return Ok(Some(NdjsonLine::TooLong)),
@@ -275,7 +275,7 @@ mod tests {
 
     /// The lines of a body that comes in these parts, all of them there at once.
     async fn lines(parts: Vec<Vec<u8>>, limit: usize) -> Vec<NdjsonLine> {
-        let body = ResponseBody::in_parts(parts.into_iter(), |mut parts| async move {
+        let body = ResponseBody::unfold(parts.into_iter(), |mut parts| async move {
             parts.next().map(|part| (Bytes::from(part), parts))
         });
         let mut lines = NdjsonReader::new(
@@ -334,7 +334,7 @@ mod tests {
         let budget = BodyBudget::new(100);
         let started = |part: &'static [u8]| {
             // The rest of this body never arrives.
-            let body = ResponseBody::in_parts(Some(part), |part| async move {
+            let body = ResponseBody::unfold(Some(part), |part| async move {
                 match part {
                     Some(part) => Some((Bytes::from_static(part), None)),
                     None => std::future::pending().await,

@@ -73,7 +73,7 @@ pub(crate) fn document(
             page(request, &Target::Docs, title, summary).to_string()
         }
         Target::DocsPage(name) => {
-            let plain = api.dialect().without_prefix(name).unwrap_or(name);
+            let plain = api.dialect().strip_prefix(name).unwrap_or(name);
             let target = Target::DocsPage(plain.to_owned().into());
             let title = api.dialect().relation(plain);
             page(request, &target, &title, &summary(api, plain)?).to_string()

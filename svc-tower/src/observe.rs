@@ -14,7 +14,7 @@ use crate::{
     route::{RouteTemplate, method_name},
 };
 
-/// One answer, as [`SvcService::observe`](crate::SvcService::observe) tells it: nothing of it is
+/// One answer, as [`SvcService::on_response`](crate::SvcService::observe) tells it: nothing of it is
 /// personal, and the number of different routes, methods and statuses is small (UND-42).
 #[derive(Debug, Clone, Copy)]
 pub struct ObservedResponse<'a> {
@@ -46,7 +46,7 @@ impl<'a> ObservedResponse<'a> {
 
     /// The code of a failure, the first of several (ERR-24): of a small number, too.
     #[must_use]
-    pub fn code(&self) -> Option<ErrorCode> {
+    pub fn error_code(&self) -> Option<ErrorCode> {
         self.answer.code
     }
 
@@ -54,12 +54,12 @@ impl<'a> ObservedResponse<'a> {
     /// it (ERR-07), but nothing that anybody has to be woken for.
     #[must_use]
     pub fn is_unsupported(&self) -> bool {
-        self.code() == Some(ErrorCode::NotImplemented)
+        self.error_code() == Some(ErrorCode::NotImplemented)
     }
 
     /// From the request's head to the answer.
     #[must_use]
-    pub fn time(&self) -> Duration {
+    pub fn duration(&self) -> Duration {
         self.time
     }
 }

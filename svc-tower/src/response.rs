@@ -19,12 +19,12 @@ pub(crate) struct OutgoingResponse {
     headers: HeaderMap,
     pub(crate) body: ResponseBody,
     /// Headers beside those that every answer has, of which there may be several with one name.
-    pub(crate) more: HeaderMap,
+    pub(crate) extra_headers: HeaderMap,
     /// Whether the connection cannot be used again.
     pub(crate) close: bool,
     /// Whether what is at the address never changes: its contents have another address then (HAL-04
     /// is about all others).
-    pub(crate) is_lasting: bool,
+    pub(crate) is_immutable: bool,
     /// What the log and the client know a failure by (ERR-28).
     pub(crate) reference_code: Option<String>,
     /// The code of a failure, the first of several (ERR-24).
@@ -41,7 +41,7 @@ impl OutgoingResponse {
 
     /// The same, which others get in another form by what they send in a header.
     pub(crate) fn varying_by(mut self, header: HeaderName) -> Self {
-        self.more.append(VARY, header.into());
+        self.extra_headers.append(VARY, header.into());
         self
     }
 
@@ -51,9 +51,9 @@ impl OutgoingResponse {
             status,
             headers,
             body,
-            more,
+            extra_headers: more,
             close: false,
-            is_lasting: false,
+            is_immutable: false,
             reference_code: None,
             code: None,
         }
@@ -89,8 +89,8 @@ impl From<DocsAnswer> for OutgoingResponse {
         } = answer;
         let headers = HeaderMap::from_iter([(CONTENT_TYPE, media_type)]);
         Self {
-            more,
-            is_lasting: immutable,
+            extra_headers: more,
+            is_immutable: immutable,
             ..Self::new(status, headers, body.into())
         }
     }
@@ -114,9 +114,9 @@ pub(crate) fn response(
         status,
         mut headers,
         body,
-        more,
+        extra_headers: more,
         close,
-        is_lasting,
+        is_immutable: is_lasting,
         ..
     } = answer;
     // Of parts that are still to be made nobody knows it.

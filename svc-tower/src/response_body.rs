@@ -12,7 +12,7 @@ use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use tracing::{Instrument, Span};
 
-use crate::guard::caught;
+use crate::guard::catch_panic;
 
 /// The body of a response. It never fails; one that is made in parts ends early where the server is
 /// in trouble, so that what is sent in parts has to tell its own end.
@@ -37,7 +37,7 @@ impl ResponseBody {
     /// there is none. Nothing is made before the client has taken what is there, and nothing more
     /// once it is gone. A panic in it ends the body (ERR-05).
     #[must_use]
-    pub fn in_parts<S, F>(state: S, next: impl FnMut(S) -> F + Send + 'static) -> Self
+    pub fn unfold<S, F>(state: S, next: impl FnMut(S) -> F + Send + 'static) -> Self
     where
         S: Send + 'static,
         F: Future<Output = Option<(Bytes, S)>> + Send + 'static,
@@ -133,7 +133,7 @@ where
         let this = &mut *self;
         if let Some(state) = this.state.take() {
             let part = (this.next)(state);
-            let making = async move { caught(pin!(part)).await };
+            let making = async move { catch_panic(pin!(part)).await };
             this.making = Some(Box::pin(making.instrument(this.span.clone())));
         }
         let Some(making) = &mut this.making else {
@@ -165,7 +165,7 @@ mod tests {
     /// SYN-12: parts come in their order, and the body ends with the last of them.
     #[tokio::test]
     async fn a_body_in_parts_is_read_to_its_end() {
-        let body = ResponseBody::in_parts(1_u8, |nth| async move {
+        let body = ResponseBody::unfold(1_u8, |nth| async move {
             tokio::task::yield_now().await;
             (nth <= 3).then(|| (Bytes::from(format!("{nth};")), nth + 1))
         });
@@ -176,7 +176,7 @@ mod tests {
     /// ERR-05: a panic in what makes a part ends the body after what was made before.
     #[tokio::test]
     async fn a_panic_ends_a_body_in_parts() {
-        let body = ResponseBody::in_parts(0_u8, |nth| async move {
+        let body = ResponseBody::unfold(0_u8, |nth| async move {
             assert!(nth < 2, "no third part");
             Some((Bytes::from_static(b"."), nth + 1))
         });

@@ -97,7 +97,7 @@ struct RecordTemplate<'a>(&'a RecordAddress);
 
 impl fmt::Display for RecordTemplate<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let (Some(home), Some(_)) = (self.0.kind.schema().home, &self.0.parent) {
+        if let (Some(home), Some(_)) = (self.0.kind.schema().path_parent, &self.0.parent) {
             write!(f, "{}/{{id}}/", home.plural())?;
         }
         write!(f, "{}/{{id}}", self.0.kind.plural())

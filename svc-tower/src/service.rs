@@ -23,7 +23,7 @@ use crate::{
     dispatch::IncomingRequest,
     documentation::Documentation,
     even::ResponseTimeQuantum,
-    guard::caught,
+    guard::catch_panic,
     observe::{ObservedResponse, Observer, ResponseTiming},
     response::{OutgoingResponse, ResponseContext, response},
     response_body::ResponseBody,
@@ -89,7 +89,7 @@ impl SvcService {
     ///
     /// Not for routers that take it off themselves, as axum's `nest_service` does.
     #[must_use]
-    pub fn under(self, path: &str) -> Self {
+    pub fn mounted_at(self, path: &str) -> Self {
         self.with(|settings| settings.mount = Mount::under(path))
     }
 
@@ -170,8 +170,8 @@ impl SvcService {
 
     /// Whether an HTTP/1.1 request without `Host` is refused (UND-34); off unless set.
     #[must_use]
-    pub fn require_host(self, needed: bool) -> Self {
-        self.with(|settings| settings.host_needed = needed)
+    pub fn require_host_header(self, needed: bool) -> Self {
+        self.with(|settings| settings.require_host_header = needed)
     }
 
     /// Where the time of receipt comes from; the system's clock unless set.
@@ -189,7 +189,7 @@ impl SvcService {
     /// moment when it is called, as `tokio::time::sleep` does, passes the difference on. A blocking
     /// thread that sleeps will do.
     #[must_use]
-    pub fn even_times<F>(
+    pub fn response_time_quantum<F>(
         self,
         every: Duration,
         sleep: impl Fn(Duration) -> F + Send + Sync + 'static,
@@ -197,13 +197,13 @@ impl SvcService {
     where
         F: Future<Output = ()> + Send + 'static,
     {
-        self.with(|settings| settings.even = Some(ResponseTimeQuantum::new(every, sleep)))
+        self.with(|settings| settings.response_time_quantum = Some(ResponseTimeQuantum::new(every, sleep)))
     }
 
     /// Tells `watch` of each answer, for metrics; it must be quick and must not panic. Off unless
     /// set.
     #[must_use]
-    pub fn observe(self, watch: impl Fn(&ObservedResponse<'_>) + Send + Sync + 'static) -> Self {
+    pub fn on_response(self, watch: impl Fn(&ObservedResponse<'_>) + Send + Sync + 'static) -> Self {
         self.with(|settings| settings.observer = Some(Observer(Arc::new(watch))))
     }
 
@@ -211,7 +211,7 @@ impl SvcService {
     /// a limit on load: 503 with the error object, and `Retry-After` in whole seconds, rounded up
     /// (UND-36).
     #[must_use]
-    pub fn unavailable<B>(
+    pub fn unavailable_response<B>(
         &self,
         request: &Request<B>,
         retry_after: Duration,
@@ -244,7 +244,7 @@ impl SvcService {
     /// nothing is sent.
     #[cfg(feature = "tokio")]
     #[must_use]
-    pub fn deliveries(&self) -> Option<crate::DeliveryWorker> {
+    pub fn delivery_worker(&self) -> Option<crate::DeliveryWorker> {
         let ServiceSettings { timer, clock, .. } = &*self.settings;
         Some(crate::DeliveryWorker::new(
             self.api.outbox()?,
@@ -298,7 +298,7 @@ impl SvcService {
                 open,
                 &parts.method,
                 &parts.headers,
-                &mut answer.more,
+                &mut answer.extra_headers,
             );
         }
         if let Some(watching) = watching {
@@ -322,12 +322,12 @@ impl SvcService {
         body: &mut Option<AnyBody>,
     ) -> OutgoingResponse {
         let found = async {
-            match incoming.refused_by_head() {
+            match incoming.reject_head() {
                 Some(refusal) => refusal,
                 None => incoming.answer(body).await,
             }
         };
-        let said = match caught(pin!(found)).await {
+        let said = match catch_panic(pin!(found)).await {
             Ok(answer) => return answer,
             Err(said) => said,
         };

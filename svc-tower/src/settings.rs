@@ -28,10 +28,10 @@ pub(crate) struct ServiceSettings {
     pub(crate) docs: Option<Arc<dyn Documentation>>,
     /// The capability documents that the service renders without documentation.
     pub(crate) capability_cache: Arc<CapabilityCache>,
-    pub(crate) host_needed: bool,
+    pub(crate) require_host_header: bool,
     pub(crate) clock: ClockFn,
     pub(crate) observer: Option<Observer>,
-    pub(crate) even: Option<ResponseTimeQuantum>,
+    pub(crate) response_time_quantum: Option<ResponseTimeQuantum>,
 }
 
 impl Default for ServiceSettings {
@@ -48,10 +48,10 @@ impl Default for ServiceSettings {
             cors: None,
             docs: None,
             capability_cache: Arc::default(),
-            host_needed: false,
+            require_host_header: false,
             clock: ClockFn(Arc::new(Timestamp::now)),
             observer: None,
-            even: None,
+            response_time_quantum: None,
         }
     }
 }

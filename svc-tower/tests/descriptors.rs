@@ -53,7 +53,7 @@ async fn und_42_a_listener_without_descriptors_is_asked_again() -> TestResult {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let address = listener.local_addr()?;
     tokio::spawn(
-        Server::new(tower::service_fn(answer)).run_until(listener, std::future::pending()),
+        Server::new(tower::service_fn(answer)).serve_until(listener, std::future::pending()),
     );
     setrlimit(
         Resource::Nofile,

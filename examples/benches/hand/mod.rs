@@ -253,7 +253,7 @@ fn signed(
         let id = Uuid::now_v7();
         let text = serde_json::to_string(&body.person).unwrap_or_default();
         file.prepare_cached("INSERT INTO person (id, created, modified, signatures, body) VALUES (?1, ?2, ?2, 0, ?3)")?
-            .execute((id.as_bytes(), now.micros(), text))?;
+            .execute((id.as_bytes(), now.as_micros(), text))?;
         let row = file.last_insert_rowid();
         file.prepare_cached("INSERT INTO email (hash, person) VALUES (?1, ?2)")?
             .execute((hash, row))?;
@@ -265,7 +265,7 @@ fn signed(
                 kind,
                 id.as_bytes(),
                 parent.as_ref().map(Uuid::as_bytes),
-                now.micros(),
+                now.as_micros(),
             ))
     };
     let id = Uuid::now_v7();
@@ -275,7 +275,7 @@ fn signed(
     )?
     .execute((
         id.as_bytes(),
-        now.micros(),
+        now.as_micros(),
         person_row,
         petition_row,
         &comments,
@@ -297,7 +297,7 @@ fn signed(
                 file.prepare_cached(
                     "INSERT INTO tagged (id, created, tag, person) VALUES (?1, ?2, ?3, ?4)",
                 )?
-                .execute((tagged.as_bytes(), now.micros(), tag, person_row))?;
+                .execute((tagged.as_bytes(), now.as_micros(), tag, person_row))?;
                 tell(3, tagged, Some(person))?;
             }
         }

@@ -5,7 +5,7 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ability {
     /// Make one: by a create, or by its helper.
-    Make,
+    Create,
     /// Make one with fields of its own.
     Send,
     /// Make one without a field, and see that it is not set.
@@ -13,45 +13,45 @@ pub enum Ability {
     /// Change fields of one that was made, and read it again.
     Change,
     /// Empty a field of one that was made.
-    Empty,
+    Clear,
     /// Replace a list of one that was made.
-    Arrays,
+    ReplaceArrays,
     /// Create one without a field that is required.
-    Lack,
+    OmitRequired,
     /// Send a field of one that breaks a rule.
-    Break,
+    Invalid,
     /// Send fields of a new one that break a rule each.
-    BreakTwo,
+    TwoInvalid,
 }
 
 /// The abilities, as `<collection>.<ability>`.
 pub const ABILITIES: &[(&str, Ability)] = &[
-    ("make", Ability::Make),
+    ("make", Ability::Create),
     ("send", Ability::Send),
     ("omit", Ability::Omit),
     ("change", Ability::Change),
-    ("empty", Ability::Empty),
-    ("arrays", Ability::Arrays),
-    ("lack", Ability::Lack),
-    ("break", Ability::Break),
-    ("break_two", Ability::BreakTwo),
+    ("empty", Ability::Clear),
+    ("arrays", Ability::ReplaceArrays),
+    ("lack", Ability::OmitRequired),
+    ("break", Ability::Invalid),
+    ("break_two", Ability::TwoInvalid),
 ];
 
 impl Ability {
     /// What must be declared for it, in words.
-    pub(super) const fn said(self) -> &'static str {
+    pub(super) const fn describe(self) -> &'static str {
         match self {
-            Self::Make => "no create and no helper that makes one",
+            Self::Create => "no create and no helper that makes one",
             Self::Send => "no way to make one with a field that a client may send",
             Self::Omit => "no way to make one without a field that it shows",
             Self::Change => {
                 "no way to make, read and update one with a field that a client may send"
             }
-            Self::Empty => "no update of a field that may be empty",
-            Self::Arrays => "no update of a list",
-            Self::Lack => "no create with a required field",
-            Self::Break => "no create and no update of a field that a rule is declared for",
-            Self::BreakTwo => "no create with two fields that a rule is declared for",
+            Self::Clear => "no update of a field that may be empty",
+            Self::ReplaceArrays => "no update of a list",
+            Self::OmitRequired => "no create with a required field",
+            Self::Invalid => "no create and no update of a field that a rule is declared for",
+            Self::TwoInvalid => "no create with two fields that a rule is declared for",
         }
     }
 }

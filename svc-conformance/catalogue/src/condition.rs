@@ -52,9 +52,9 @@ pub enum ConditionTerm {
     /// An action function is not declared.
     FunctionMissing,
     /// A rule that a request can break is declared.
-    OneRule,
+    OneConstraint,
     /// Two rules that one request can break are declared.
-    TwoRules,
+    TwoConstraints,
     /// An address that leads nowhere is declared.
     MissingAddress,
     /// Events sell tickets.
@@ -90,7 +90,7 @@ pub enum ConditionTerm {
         ability: Ability,
     },
     /// A collection below the records of a kind.
-    Below {
+    NestedCollection {
         /// The kind.
         one: String,
         /// The name of the collection.
@@ -107,7 +107,7 @@ pub enum ConditionTerm {
     /// A behaviour is declared.
     Behaviour(String),
     /// The run came across it.
-    Met(Encounter),
+    Encountered(Encounter),
 }
 
 /// What a word asks of helpers.
@@ -122,9 +122,9 @@ pub enum HelperCondition {
     /// One takes a person.
     WithPerson,
     /// One is declared that records something.
-    ButSchedule,
+    ExceptSchedule,
     /// One can fail in part.
-    InParts,
+    NonAtomic,
     /// Persons are matched.
     MatchesPersons,
     /// The answer of one is the person, or leads there.
@@ -171,8 +171,8 @@ const PLAIN: &[(&str, ConditionTerm)] = &[
     ("any.helper", ConditionTerm::Helper(HelperCondition::Any)),
     ("unsupported.operation", ConditionTerm::OperationMissing),
     ("unsupported.haf", ConditionTerm::FunctionMissing),
-    ("rule.one", ConditionTerm::OneRule),
-    ("rule.two", ConditionTerm::TwoRules),
+    ("rule.one", ConditionTerm::OneConstraint),
+    ("rule.two", ConditionTerm::TwoConstraints),
     ("fixture.missing_address", ConditionTerm::MissingAddress),
     ("fixture.ticketed_event", ConditionTerm::TicketedEvent),
     ("haf.*", ConditionTerm::Function(None)),
@@ -193,11 +193,11 @@ const PLAIN: &[(&str, ConditionTerm)] = &[
     ),
     (
         "helper.*.but_schedule",
-        ConditionTerm::Helper(HelperCondition::ButSchedule),
+        ConditionTerm::Helper(HelperCondition::ExceptSchedule),
     ),
     (
         "helper.non_atomic",
-        ConditionTerm::Helper(HelperCondition::InParts),
+        ConditionTerm::Helper(HelperCondition::NonAtomic),
     ),
     (
         "helper.match_person",
@@ -215,22 +215,22 @@ const PLAIN: &[(&str, ConditionTerm)] = &[
         "helper.record_donation.links",
         ConditionTerm::Helper(HelperCondition::DonationLinks),
     ),
-    ("met.second_page", ConditionTerm::Met(Encounter::SecondPage)),
+    ("met.second_page", ConditionTerm::Encountered(Encounter::SecondPage)),
     (
         "met.empty_collection",
-        ConditionTerm::Met(Encounter::EmptyCollection),
+        ConditionTerm::Encountered(Encounter::EmptyCollection),
     ),
-    ("met.error_body", ConditionTerm::Met(Encounter::ErrorBody)),
-    ("met.hint", ConditionTerm::Met(Encounter::Hint)),
+    ("met.error_body", ConditionTerm::Encountered(Encounter::ErrorBody)),
+    ("met.hint", ConditionTerm::Encountered(Encounter::Hint)),
     (
         "met.reference_code",
-        ConditionTerm::Met(Encounter::ReferenceCode),
+        ConditionTerm::Encountered(Encounter::ReferenceCode),
     ),
     (
         "met.failed_entry",
-        ConditionTerm::Met(Encounter::FailedEntry),
+        ConditionTerm::Encountered(Encounter::FailedEntry),
     ),
-    ("met.status.500", ConditionTerm::Met(Encounter::Status500)),
+    ("met.status.500", ConditionTerm::Encountered(Encounter::Status500)),
 ];
 
 /// What may be done with records.
@@ -447,7 +447,7 @@ impl Vocabulary {
                 .chain(ABILITIES.iter().map(|(name, _)| *name))
         };
         match (operation.strip_prefix("sub."), one) {
-            (Some(below), Some(one)) => Ok(ConditionTerm::Below {
+            (Some(below), Some(one)) => Ok(ConditionTerm::NestedCollection {
                 one,
                 many: one_of(below, word, collections())?,
             }),
@@ -487,16 +487,16 @@ pub(super) fn one_of<'k>(
 impl Condition {
     /// Whether it is a single word that begins so, such as `field:person.`.
     #[must_use]
-    pub fn begins(&self, pattern: &str) -> bool {
+    pub fn starts_with(&self, pattern: &str) -> bool {
         matches!(self, Self::Is(word) if word.text.starts_with(pattern))
     }
 
     /// Whether a word of it is this one.
     #[must_use]
-    pub fn names(&self, text: &str) -> bool {
+    pub fn contains_word(&self, text: &str) -> bool {
         match self {
             Self::Is(word) | Self::Not(word) => word.text == text,
-            Self::All(list) | Self::Any(list) => list.iter().any(|one| one.names(text)),
+            Self::All(list) | Self::Any(list) => list.iter().any(|one| one.contains_word(text)),
         }
     }
 
@@ -511,12 +511,12 @@ impl Condition {
 
     /// The condition in words.
     #[must_use]
-    pub fn said(&self) -> String {
+    pub fn describe(&self) -> String {
         let joined =
-            |list: &[Self], by: &str| list.iter().map(Self::said).collect::<Vec<_>>().join(by);
+            |list: &[Self], by: &str| list.iter().map(Self::describe).collect::<Vec<_>>().join(by);
         match self {
-            Self::Is(word) => word.said(true),
-            Self::Not(word) => word.said(false),
+            Self::Is(word) => word.describe(true),
+            Self::Not(word) => word.describe(false),
             Self::All(list) => joined(list, " and "),
             Self::Any(list) => joined(list, "; or "),
         }
@@ -567,9 +567,9 @@ mod tests {
             "auth and not helpers_only or never",
         ] {
             assert!(
-                Catalogue::read(&text(word)).is_ok(),
+                Catalogue::parse(&text(word)).is_ok(),
                 "{word}: {:?}",
-                Catalogue::read(&text(word)).err()
+                Catalogue::parse(&text(word)).err()
             );
         }
         for (word, possible) in [
@@ -591,7 +591,7 @@ mod tests {
             ("", "always"),
             ("not", "always"),
         ] {
-            let error = Catalogue::read(&text(&format!("auth and not {word}"))).expect_err(word);
+            let error = Catalogue::parse(&text(&format!("auth and not {word}"))).expect_err(word);
             let CatalogueError::Word {
                 row,
                 line,

@@ -130,7 +130,7 @@ pub enum CatalogueError {
 
 /// The catalogue of this version, read once.
 static BUILT_IN: LazyLock<Result<Catalogue, CatalogueError>> =
-    LazyLock::new(|| Catalogue::read(include_str!("../catalogue.toml")));
+    LazyLock::new(|| Catalogue::parse(include_str!("../catalogue.toml")));
 
 impl Catalogue {
     /// The catalogue of this version of the interface.
@@ -146,7 +146,7 @@ impl Catalogue {
     /// # Errors
     /// The text is not a catalogue, an id has a wrong form, two rows have the same id, or a row
     /// names what does not exist.
-    pub fn read(text: &str) -> Result<Self, CatalogueError> {
+    pub fn parse(text: &str) -> Result<Self, CatalogueError> {
         let written = toml::from_str::<CatalogueFile>(text)
             .map_err(|error| CatalogueError::Unreadable(error.to_string()))?;
         let (rows, words) = written.rows(text)?;
@@ -161,13 +161,13 @@ impl Catalogue {
 
     /// Every row, in the order of the catalogue.
     #[must_use]
-    pub fn rows(&self) -> &[Requirement] {
+    pub fn requirements(&self) -> &[Requirement] {
         &self.rows
     }
 
     /// The row with this id.
     #[must_use]
-    pub fn row(&self, id: &str) -> Option<&Requirement> {
+    pub fn requirement(&self, id: &str) -> Option<&Requirement> {
         self.rows.get(*self.by_id.get(id)?)
     }
 

@@ -27,7 +27,7 @@ pub struct Requirement {
     /// The checks of the suite that prove the row.
     pub checks: Vec<String>,
     /// The condition as the suite asks it.
-    pub when: Condition,
+    pub applies_if: Condition,
     pub(super) states: RequirementSubject,
 }
 
@@ -65,8 +65,8 @@ impl Requirement {
 
     /// Whether its condition is that the field or link itself is declared.
     #[must_use]
-    pub fn applies_where_declared(&self) -> bool {
-        matches!(&self.when, Condition::Is(word) if matches!(&word.term, ConditionTerm::Field { .. } | ConditionTerm::Link { .. }))
+    pub fn applies_if_declared(&self) -> bool {
+        matches!(&self.applies_if, Condition::Is(word) if matches!(&word.term, ConditionTerm::Field { .. } | ConditionTerm::Link { .. }))
     }
 
     /// The link that the row states.

@@ -6,7 +6,7 @@ use super::condition::{ConditionTerm, ConditionWord, HelperCondition};
 impl ConditionWord {
     /// The word for a reader, as it holds or does not.
     #[must_use]
-    pub fn said(&self, holds: bool) -> String {
+    pub fn describe(&self, holds: bool) -> String {
         let (no, text) = (if holds { "" } else { "not " }, &self.text);
         let (sort, place) = text.split_once([':', '.']).unwrap_or(("", text));
         match &self.term {
@@ -16,24 +16,24 @@ impl ConditionWord {
                 format!("{sort} {place} is {no}declared")
             }
             ConditionTerm::Type(kind) => format!("a field of type {kind} is {no}declared"),
-            ConditionTerm::Met(_) => format!("{no}met: {}", place.replace(['_', '.'], " ")),
+            ConditionTerm::Encountered(_) => format!("{no}met: {}", place.replace(['_', '.'], " ")),
             ConditionTerm::Ability { one, ability } if !holds => {
                 let of = if one.is_some() {
                     format!("of {sort} ")
                 } else {
                     String::new()
                 };
-                format!("{of}{} is declared", ability.said())
+                format!("{of}{} is declared", ability.describe())
             }
             ConditionTerm::Ability { .. } => format!("{text} can be done as declared"),
-            ConditionTerm::OneRule if !holds => format!("{} is declared", Ability::Break.said()),
-            ConditionTerm::TwoRules if !holds => {
-                format!("{} is declared", Ability::BreakTwo.said())
+            ConditionTerm::OneConstraint if !holds => format!("{} is declared", Ability::Invalid.describe()),
+            ConditionTerm::TwoConstraints if !holds => {
+                format!("{} is declared", Ability::TwoInvalid.describe())
             }
             ConditionTerm::Helper(HelperCondition::WithPerson) if !holds => {
                 "no helper that takes a person is declared".to_owned()
             }
-            ConditionTerm::Helper(HelperCondition::ButSchedule) if !holds => {
+            ConditionTerm::Helper(HelperCondition::ExceptSchedule) if !holds => {
                 "no helper that records something is declared".to_owned()
             }
             ConditionTerm::Helper(HelperCondition::ShowsPerson) if !holds => {

@@ -203,7 +203,7 @@ impl EntryCommon {
                 observed,
                 reference,
                 checks,
-                when,
+                applies_if: when,
                 states,
             },
         ))

@@ -33,7 +33,7 @@ pub struct Detection {
 #[must_use]
 pub fn sought(faults: &[Mutant]) -> Vec<DetectionTarget> {
     let rows = Catalogue::built_in()
-        .map(Catalogue::rows)
+        .map(Catalogue::requirements)
         .unwrap_or_default();
     let of = |row: &str| {
         let mut named: Vec<Mutant> = faults

@@ -83,7 +83,7 @@ static ALL: LazyLock<BTreeMap<&str, ObjectFields>> =
 /// The rows that state a field or link of a resource or shared object.
 fn rows() -> impl Iterator<Item = &'static Requirement> {
     let rows = Catalogue::built_in()
-        .map(Catalogue::rows)
+        .map(Catalogue::requirements)
         .unwrap_or_default();
     rows.iter().filter(|row| {
         row.area().starts_with("RES-") && (row.field().is_some() || row.link().is_some())
@@ -292,7 +292,7 @@ mod tests {
         }
         let catalogue = Catalogue::built_in().expect("a catalogue");
         let left: Vec<&str> = catalogue
-            .rows()
+            .requirements()
             .iter()
             .filter(|row| {
                 row.area().starts_with("RES-")

@@ -77,7 +77,7 @@ pub async fn updated(
 fn ranges<'r>(rows: impl Iterator<Item = &'r str>) -> String {
     let rows: BTreeSet<&str> = rows.collect();
     let all = Catalogue::built_in()
-        .map(Catalogue::rows)
+        .map(Catalogue::requirements)
         .unwrap_or_default();
     let mut ranges: Vec<(&str, u16, u16)> = Vec::new();
     for id in all

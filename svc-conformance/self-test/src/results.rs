@@ -208,7 +208,7 @@ impl SelfTestScore {
             suite: env!("CARGO_PKG_VERSION"),
             date: chrono::Utc::now().date_naive().to_string(),
             catalogue: Catalogue::hash(),
-            rows: Catalogue::built_in().map_or(0, |catalogue| catalogue.rows().len()),
+            rows: Catalogue::built_in().map_or(0, |catalogue| catalogue.requirements().len()),
             intensity: settings.intensity,
             seeds: (settings.seeds.start, settings.seeds.end),
             servers: faults.len(),

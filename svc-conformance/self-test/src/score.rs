@@ -287,7 +287,7 @@ async fn one_odd(odd: &UnusualServer, settings: &SelfTestSettings) -> UnusualSco
                     .inconclusive
                     .extend(report.inconclusive().map(|row| row.id.clone()));
                 let errors = report
-                    .with(RequirementOutcome::Error)
+                    .with_outcome(RequirementOutcome::Error)
                     .map(|row| format!("{}: {}", row.id, row.reason));
                 score.broken.extend(errors);
             }
@@ -301,7 +301,7 @@ async fn one_odd(odd: &UnusualServer, settings: &SelfTestSettings) -> UnusualSco
 /// The MUST rows that a fault breaks, one by one.
 fn expected(fault: &Mutant) -> Vec<String> {
     let rows = Catalogue::built_in()
-        .map(Catalogue::rows)
+        .map(Catalogue::requirements)
         .unwrap_or_default();
     let binds = rows
         .iter()

@@ -72,7 +72,7 @@ async fn steps(planted: &SequenceMutant, intensity: Intensity, seed: u64) -> Res
         .map_err(|error| error.to_string())?;
     let run = suite(&subject, intensity, seed)
         .only(["mod/sequences"])
-        .stop_at_failure(planted.fault.rows.clone());
+        .stop_at_failure_of(planted.fault.rows.clone());
     let report = run.run().await.map_err(|error| error.to_string())?;
     let rows = report
         .rows

@@ -147,7 +147,7 @@ impl TestSubject {
     pub async fn sending(
         set_up: impl FnOnce(ApiBuilder) -> ApiBuilder,
     ) -> Result<Self, SubjectError> {
-        let reach = ReceiverPolicy::PUBLIC.plain(true).private(true);
+        let reach = ReceiverPolicy::PUBLIC.allow_http(true).allow_private_networks(true);
         let hidden = "tags.read";
         let set_up = |api: ApiBuilder| set_up(api.webhook_receiver_policy(reach));
         let (mut subject, api) = Self::of_reference(set_up, |right| right != hidden).await?;
@@ -175,7 +175,7 @@ impl TestSubject {
     ) -> Result<(Self, Api), SubjectError> {
         let folder = tempfile::tempdir()?;
         let store = SqliteStore::open(
-            svc_sqlite::SqliteOptions::new(folder.path().join("self-test.db")).synchronous_normal(),
+            svc_sqlite::SqliteOptions::new(folder.path().join("self-test.db")).relaxed_durability(),
         )?;
         let one = store
             .ensure_tenant("one")
@@ -191,14 +191,14 @@ impl TestSubject {
             None => key("one"),
         };
         store
-            .add_key_with_token(&one, &long("k-one"), bound)
+            .create_key_with_token(&one, &long("k-one"), bound)
             .await?;
         store
-            .add_key_with_token(&two, &long("k-two"), key("two"))
+            .create_key_with_token(&two, &long("k-two"), key("two"))
             .await?;
         let rights = Right::all().filter(|right| may(&right.to_string()));
         store
-            .add_key_with_token(&one, &long("k-narrow"), key("narrow").only(rights))
+            .create_key_with_token(&one, &long("k-narrow"), key("narrow").rights(rights))
             .await?;
         let api = store.register_all(Api::builder(Vendor::new("Example", "Reference")));
         let shared = Arc::new(store.clone());
@@ -220,7 +220,7 @@ impl TestSubject {
             wire: Transport::of(
                 SvcService::new(api.clone())
                     .with_docs(svc_docs::Docs::new())
-                    .under("/api/v1"),
+                    .mounted_at("/api/v1"),
             ),
             base: REFERENCE.to_owned(),
             prefix,
@@ -301,7 +301,7 @@ async fn seed(store: &SqliteStore, tenant: &Tenant) -> Result<Option<Id>, Subjec
         .into_iter()
         .filter_map(|(kind, id, field)| Some(seeded(kind, id?, field)));
     store
-        .seed(tenant, loads.collect())
+        .import_records(tenant, loads.collect())
         .await
         .map_err(SubjectError::Store)?;
     Ok(person)
@@ -329,7 +329,7 @@ async fn furnish(
         };
         let target = Target::Helper {
             helper,
-            container: Some(RecordAddress::top(kind, id.clone())),
+            container: Some(RecordAddress::without_parent(kind, id.clone())),
         };
         fixtures.push((
             format!("helper.{}", helper.as_str()),
@@ -338,7 +338,7 @@ async fn furnish(
         loads.push(seeded(kind, id, title));
     }
     store
-        .seed(tenant, loads)
+        .import_records(tenant, loads)
         .await
         .map_err(SubjectError::Store)?;
     Ok(fixtures)

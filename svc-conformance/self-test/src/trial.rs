@@ -29,7 +29,7 @@ pub(super) async fn faulty(
         if rows.is_empty() {
             suite
         } else {
-            suite.stop_at_failure(rows)
+            suite.stop_at_failure_of(rows)
         }
     };
     let start = || async { fault.start().await.map_err(|error| error.to_string()) };
@@ -57,7 +57,7 @@ pub(super) async fn faulty(
 
 /// The rows of a report that failed.
 pub(super) fn failed(report: &Report) -> impl Iterator<Item = &svc_conformance::RequirementReport> {
-    report.with(RequirementOutcome::Fail)
+    report.with_outcome(RequirementOutcome::Fail)
 }
 
 /// A run of the suite against a service.
@@ -70,7 +70,7 @@ pub fn suite(subject: &TestSubject, intensity: Intensity, seed: u64) -> Suite {
     if let Some((key, lacks)) = &subject.restricted_key {
         keys = keys.restricted(key, lacks);
     }
-    let mut target = InProcess::new(subject.wire.clone()).base(subject.base.clone());
+    let mut target = InProcess::new(subject.wire.clone()).base_url(subject.base.clone());
     if let Some(time) = subject.time.clone() {
         target = target.on_wait(move |duration| time.pass(duration));
     }

@@ -80,7 +80,7 @@ async fn wrong(cx: &CheckContext) -> Result<(), CheckStop> {
         holds(cx, rows, answer.status == 401, || {
             format!("with a key that is none: {answer}")
         });
-        cx.holds(row::AUT_05, true, String::new);
+        cx.observe(row::AUT_05, true, String::new);
     }
     Ok(())
 }
@@ -94,11 +94,11 @@ async fn without(cx: &CheckContext) -> Result<(), CheckStop> {
     let (api, nobody) = (cx.api(), cx.anonymous());
     for (_, url) in collections(cx, &api).await? {
         let answer = nobody.get(&url).await?;
-        cx.holds(row::AUT_07, is_refused(&answer), || {
+        cx.observe(row::AUT_07, is_refused(&answer), || {
             format!("without a key: {answer}")
         });
         cx.chose("status without a key", answer.status.to_string());
-        cx.holds(row::AUT_05, true, String::new);
+        cx.observe(row::AUT_05, true, String::new);
     }
     Ok(())
 }
@@ -142,7 +142,7 @@ impl AccessSubject {
                     let body = api.linked(
                         &cx.marked(&crate::generate::least(cx, below.one)),
                         "person",
-                        &person.own()?,
+                        &person.self_url()?,
                     );
                     Some((below, url, body))
                 }
@@ -164,7 +164,7 @@ impl AccessSubject {
         who: &CheckClient<'_>,
     ) -> Result<Vec<TestResponse>, CheckStop> {
         let mut answers = Vec::new();
-        let own = self.record.own()?;
+        let own = self.record.self_url()?;
         if cx.declared().offers(self.kind.one, "update") {
             answers.push(
                 who.put(&own, &json!({ "origin_system": cx.unique() }))
@@ -182,19 +182,19 @@ impl AccessSubject {
 
     /// Whether everything is as it was.
     async fn untouched(&self, cx: &CheckContext, api: &CheckClient<'_>) -> Result<(), CheckStop> {
-        let answer = api.get(&self.record.own()?).await?;
+        let answer = api.get(&self.record.self_url()?).await?;
         let again = answer.record();
         let same = answer.status == 200
             && is_one(&again, &self.record)
             && again["modified_date"] == self.record["modified_date"]
             && again["origin_system"] == self.record["origin_system"];
-        cx.holds(row::AUT_08, same, || {
+        cx.observe(row::AUT_08, same, || {
             format!("after refused writes {} is {answer}", self.record.short())
         });
         if let Some((_, url, _)) = &self.posts {
             let answer = api.get(url).await?;
             let none = answer.status == 200 && answer.record().embedded().is_empty();
-            cx.holds(row::AUT_08, none, || {
+            cx.observe(row::AUT_08, none, || {
                 format!("after a refused create: {answer}")
             });
         }
@@ -240,7 +240,7 @@ async fn refused_writes(cx: &CheckContext) -> Result<(), CheckStop> {
         );
     }
     for answer in subject.attack(cx, &cx.anonymous()).await? {
-        cx.holds(row::AUT_07, is_refused(&answer), || {
+        cx.observe(row::AUT_07, is_refused(&answer), || {
             format!("without a key: {answer}")
         });
     }
@@ -275,7 +275,7 @@ async fn helper_needs_key(
     );
     if !cx.declared().helps_anyone(ready.name) {
         let answer = cx.anonymous().post(&ready.url, &body()).await?;
-        cx.holds(row::AUT_07, is_refused(&answer), || {
+        cx.observe(row::AUT_07, is_refused(&answer), || {
             format!("without a key: {answer}")
         });
     }
@@ -305,12 +305,12 @@ async fn top_level(
     let before = api.total(&url).await?;
     let wrong = cx.marked(&crate::generate::least(cx, of.one));
     let answer = cx.with_key(WRONG).post(&url, &wrong).await?;
-    cx.holds(row::AUT_03, answer.status == 401, || {
+    cx.observe(row::AUT_03, answer.status == 401, || {
         format!("with a key that is none: {answer}")
     });
     let keyless = cx.marked(&crate::generate::least(cx, of.one));
     let answer = cx.anonymous().post(&url, &keyless).await?;
-    cx.holds(row::AUT_07, is_refused(&answer), || {
+    cx.observe(row::AUT_07, is_refused(&answer), || {
         format!("without a key: {answer}")
     });
     nothing_new(cx, api, &url, before, &[wrong, keyless]).await
@@ -325,7 +325,7 @@ async fn nothing_new(
     bodies: &[Value],
 ) -> Result<(), CheckStop> {
     let grown = api.has_grown_by(url, before, may_be_of(cx, bodies)).await?;
-    cx.holds(row::AUT_08, !grown, || {
+    cx.observe(row::AUT_08, !grown, || {
         format!(
             "{} records before refused creates, and one of theirs after them, in {url}",
             json!(before)
@@ -381,7 +381,7 @@ async fn missing_right(cx: &CheckContext) -> Result<(), CheckStop> {
             }
         }
         ("read", Some(record)) => {
-            forbidden(cx, &narrow.get(&record.own()?).await?);
+            forbidden(cx, &narrow.get(&record.self_url()?).await?);
             if of.one == "person" && cx.declared().acts("add_tags") {
                 super::unknown_caller::hidden_from(cx, &narrow).await?;
             }
@@ -390,17 +390,17 @@ async fn missing_right(cx: &CheckContext) -> Result<(), CheckStop> {
             forbidden(
                 cx,
                 &narrow
-                    .put(&record.own()?, &json!({ "origin_system": cx.unique() }))
+                    .put(&record.self_url()?, &json!({ "origin_system": cx.unique() }))
                     .await?,
             );
         }
-        ("delete", Some(record)) => forbidden(cx, &narrow.delete(&record.own()?).await?),
+        ("delete", Some(record)) => forbidden(cx, &narrow.delete(&record.self_url()?).await?),
         _ => return Err(none(format!("`{lacks}` is no right"))),
     }
     if let Some(before) = before {
-        let answer = api.get(&before.own()?).await?;
+        let answer = api.get(&before.self_url()?).await?;
         let same = answer.status == 200 && answer["modified_date"] == before["modified_date"];
-        cx.holds(row::AUT_08, same, || {
+        cx.observe(row::AUT_08, same, || {
             format!("after a refused {operation} {} is {answer}", before.short())
         });
     }
@@ -414,7 +414,7 @@ fn forbidden(cx: &CheckContext, answer: &TestResponse) {
         answer.status == 403,
         || format!("with a key that may not: {answer}"),
     );
-    cx.holds(row::AUT_05, true, String::new);
+    cx.observe(row::AUT_05, true, String::new);
 }
 
 /// The address of a helper, of a container of its own.
@@ -504,7 +504,7 @@ async fn below(
             .act(record, one, &person, &cx.marked(&json!({})))
             .await?;
         let answer = other
-            .send(Method::GET, &record.leads(kind.many)?, None)
+            .send(Method::GET, &record.require_link(kind.many)?, None)
             .await?;
         let leaked = answer.status == 200
             && answer
@@ -517,7 +517,7 @@ async fn below(
         });
     }
     if declared.offers(of.one, "read") {
-        let answer = other.get(&record.own()?).await?;
+        let answer = other.get(&record.self_url()?).await?;
         let leaked = answer.status == 200 && is_one(&answer.record(), record);
         cx.prefers(row::AUT_02, !leaked, || {
             format!("another tenant reads {}", record.short())
@@ -548,7 +548,7 @@ async fn anonymous(cx: &CheckContext) -> Result<(), CheckStop> {
         } else {
             is_refused(&answer)
         };
-        cx.holds(row::AUT_06, right, || {
+        cx.observe(row::AUT_06, right, || {
             format!(
                 "{name} without a key is {}declared: {answer}",
                 if declared { "" } else { "not " }

@@ -73,15 +73,15 @@ async fn record(cx: &CheckContext) -> Result<(), CheckStop> {
     let person = somebody(cx);
     let body = identified(cx, ready.body(cx, Some(&person)));
     let made = api.call(reached, &ready, &body).await?;
-    kept(cx, own, &body, &made);
-    kept(cx, &[row::HLP_06], &body, &made);
+    compare_stored(cx, own, &body, &made);
+    compare_stored(cx, &[row::HLP_06], &body, &made);
     if !cx.declared().helpers_only() {
         must(cx, links, made.link("self").is_some(), || {
             format!("no link self in {}", made.short())
         })?;
     }
     if cx.declared().links(one, under) {
-        api.leads_to(links, &made, under, container, under).await?;
+        api.check_link(links, &made, under, container, under).await?;
     }
     if cx.declared().links(one, "person") {
         let is_shown = made.href("person").is_some() || made.embeds("person").is_some();
@@ -103,7 +103,7 @@ async fn record(cx: &CheckContext) -> Result<(), CheckStop> {
         .await?;
     if cx.declared().offers(one, "read") {
         let read = api.reread(&made).await?;
-        kept(cx, own, &body, &read);
+        compare_stored(cx, own, &body, &read);
         for (name, field) in cx
             .declared()
             .fields(one)
@@ -113,7 +113,7 @@ async fn record(cx: &CheckContext) -> Result<(), CheckStop> {
         {
             let same =
                 field.computed || generate::restored(&read[name.as_str()], made.json.get(name));
-            cx.holds(row::HLP_06, same, || {
+            cx.observe(row::HLP_06, same, || {
                 format!(
                     "{name} was answered as {}, reads {}",
                     made[name.as_str()],
@@ -190,21 +190,21 @@ async fn tickets(cx: &CheckContext) -> Result<(), CheckStop> {
         || answer.to_string(),
     )?;
     let made = answer.record();
-    kept(cx, &[row::HLP_15], &without(&body, &["attended"]), &made);
+    compare_stored(cx, &[row::HLP_15], &without(&body, &["attended"]), &made);
     let mut shown = vec![made.clone()];
     if cx.declared().offers("attendance", "read") {
         shown.push(api.reread(&made).await?);
     }
     for record in &shown {
         let lacks = record.json.get("attended").is_none_or(Value::is_null);
-        cx.holds(row::RES_ATTENDANCE_05, lacks, || {
+        cx.observe(row::RES_ATTENDANCE_05, lacks, || {
             format!("an attendance of a ticketed event: {}", record.short())
         });
     }
     if cx.declared().links("attendance", "person") {
         let who = api.person_of(&made, "person").await?;
         let right = is_one(&who, &who.beside(person));
-        cx.holds(row::HLP_15, right, || {
+        cx.observe(row::HLP_15, right, || {
             format!("{} is not the buyer", who.short())
         });
     }
@@ -221,7 +221,7 @@ async fn linked_donation(cx: &CheckContext, one: &str) -> Result<(), CheckStop> 
     let ready = api.ready("record_donation").await?;
     let action = api.make(one, &json!({})).await?;
     let person = somebody(cx);
-    let body = api.linked(&ready.body(cx, Some(&person)), one, &action.own()?);
+    let body = api.linked(&ready.body(cx, Some(&person)), one, &action.self_url()?);
     let answer = api.post(&ready.url, &body).await?;
     if !cx.prefers(row::RES_DONATION_22, answer.is_created(), || {
         answer.to_string()

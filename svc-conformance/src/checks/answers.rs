@@ -44,13 +44,13 @@ async fn answers(cx: &CheckContext) -> Result<(), CheckStop> {
     let by_identifier = |question: &Representation| -> Result<Value, CheckStop> {
         match question.identifiers().first() {
             Some(identifier) => Ok(json!(identifier)),
-            None => Ok(json!(question.own()?)),
+            None => Ok(json!(question.self_url()?)),
         }
     };
     let elements = json!([
-        {"question": single.own()?, "responses": ["b2"]},
+        {"question": single.self_url()?, "responses": ["b2"]},
         {"question": by_identifier(multi)?, "responses": ["a1", "c3"]},
-        {"question": text.own()?, "value": "In my own words"},
+        {"question": text.self_url()?, "value": "In my own words"},
     ]);
     let called = call(
         cx,
@@ -69,7 +69,7 @@ async fn answers(cx: &CheckContext) -> Result<(), CheckStop> {
     };
     if cx.declared().lists_below("person", "answers") {
         let found = below(&api, &person, "answers").await?;
-        cx.holds(row::HAF_07, found.len() == 3, || {
+        cx.observe(row::HAF_07, found.len() == 3, || {
             format!("{} answers instead of 3 of {}", found.len(), person.short())
         });
     }
@@ -98,17 +98,17 @@ async fn answers(cx: &CheckContext) -> Result<(), CheckStop> {
                 .is_some_and(|field| field.readable)
         };
         if keys.as_array().is_some_and(|keys| !keys.is_empty()) && declared("responses") {
-            cx.holds(row::HAF_09, answer["responses"] == keys, || {
+            cx.observe(row::HAF_09, answer["responses"] == keys, || {
                 format!("{keys} were chosen: {}", answer.short())
             });
         }
         if let Some(value) = value.filter(|_| declared("value")) {
-            cx.holds(row::HAF_10, answer["value"] == value, || {
+            cx.observe(row::HAF_10, answer["value"] == value, || {
                 format!("{} was said: {}", json!(value), answer.short())
             });
         }
         if let Some(right) = about(&api, &found, "answer", "person", &person).await? {
-            cx.holds(row::HAF_07, right, || {
+            cx.observe(row::HAF_07, right, || {
                 format!("another person's: {}", answer.short())
             });
         }
@@ -130,7 +130,7 @@ async fn wrong_answers(cx: &CheckContext) -> Result<(), CheckStop> {
     ] {
         let element = with(
             &given,
-            &json!({"question": question(&api, sort).await?.own()?}),
+            &json!({"question": question(&api, sort).await?.self_url()?}),
         );
         let person = somebody(cx);
         let mut body = ready.body(cx, Some(&person));
@@ -144,7 +144,7 @@ async fn wrong_answers(cx: &CheckContext) -> Result<(), CheckStop> {
                 answer.status.to_string(),
             );
         } else {
-            cx.holds(row::HAF_09, answer.is_refused(), || {
+            cx.observe(row::HAF_09, answer.is_refused(), || {
                 format!("{given} for a {sort} question: {answer}")
             });
         }
@@ -163,7 +163,7 @@ async fn how_many(cx: &CheckContext) -> Result<(), CheckStop> {
     {
         return Err(none("answer.responses is not declared writable"));
     }
-    let person = api.person().await?.own()?;
+    let person = api.person().await?.self_url()?;
     for (sort, keys, right) in [
         ("SingleChoice", json!([]), false),
         ("SingleChoice", json!(["a1", "b2"]), false),
@@ -172,13 +172,13 @@ async fn how_many(cx: &CheckContext) -> Result<(), CheckStop> {
     ] {
         let asked = question(&api, sort).await?;
         let body = api.linked(&cx.marked(&json!({ "responses": keys })), "person", &person);
-        let answer = api.post(&asked.leads("answers")?, &body).await?;
+        let answer = api.post(&asked.require_link("answers")?, &body).await?;
         let holds = if right {
             answer.is_created()
         } else {
             answer.is_refused()
         };
-        cx.holds(row::RES_QUESTION_06, holds, || {
+        cx.observe(row::RES_QUESTION_06, holds, || {
             format!("{keys} for a {sort} question: {answer}")
         });
     }

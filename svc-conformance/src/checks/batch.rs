@@ -122,7 +122,7 @@ impl BatchHelper {
         let is_done = api
             .has_grown_by(&url, before, may_be_of(api.cx, &records))
             .await?;
-        api.cx.holds(row, !is_done, || {
+        api.cx.observe(row, !is_done, || {
             format!("an entry of a batch that was refused is in {url}")
         });
         Ok(())
@@ -248,7 +248,7 @@ fn is_whole(
         ("failed", count(false)),
     ] {
         let told = &totals[name];
-        cx.holds(row, told.as_u64() == u64::try_from(number).ok(), || {
+        cx.observe(row, told.as_u64() == u64::try_from(number).ok(), || {
             format!("`{name}` is {told}, and should be {number}: {answer}")
         });
     }
@@ -288,16 +288,16 @@ async fn told(
         let single = single.as_ref().unwrap_or(&good);
         let is_good = single.is_success();
         let as_single = entry.is_as(single);
-        cx.holds(row::BAT_01, as_single, || {
+        cx.observe(row::BAT_01, as_single, || {
             format!("{body} in a batch: {}, and alone {single}", entry.0)
         });
         if !is_good {
-            cx.holds(row::BAT_02, entry.href().is_none(), || {
+            cx.observe(row::BAT_02, entry.href().is_none(), || {
                 format!("what failed has an href: {}", entry.0)
             });
             continue;
         }
-        cx.holds(row::BAT_04, entry.is_success(), || {
+        cx.observe(row::BAT_04, entry.is_success(), || {
             format!("among entries that are refused: {}", entry.0)
         });
         let shown = Representation::new(
@@ -306,7 +306,7 @@ async fn told(
             good.prefix.clone(),
         );
         let has_own = entry.href().is_some() && shown.link("self").as_deref() == entry.href();
-        cx.holds(row::BAT_02, has_own, || {
+        cx.observe(row::BAT_02, has_own, || {
             format!("`href` is not where the record is: {}", entry.0)
         });
         if let Some(href) = entry
@@ -315,19 +315,19 @@ async fn told(
         {
             let read = api.get(href).await?;
             let is_there = read.status == 200;
-            cx.holds(row::BAT_04, is_there, || {
+            cx.observe(row::BAT_04, is_there, || {
                 format!("the `href` of an entry that succeeded: {read}")
             });
             let is_sent = !cx.declared().has_identifiers()
                 || markers(body).iter().any(|it| read.record().carries(it));
-            cx.holds(row::BAT_02, !is_there || is_sent, || {
+            cx.observe(row::BAT_02, !is_there || is_sent, || {
                 format!("{read} is not what was sent at this place: {body}")
             });
         }
     }
     if let Some(tag) = tag.filter(|_| !cx.declared().behaves("totals_follow_later")) {
-        let taggings = api.total(&tag.leads("taggings")?).await?;
-        cx.holds(row::BAT_01, taggings == Some(1), || {
+        let taggings = api.total(&tag.require_link("taggings")?).await?;
+        cx.observe(row::BAT_01, taggings == Some(1), || {
             format!(
                 "{} taggings by an entry with `add_tags`: {:?}",
                 json!(taggings),
@@ -367,7 +367,7 @@ async fn order(cx: &CheckContext) -> Result<(), CheckStop> {
     let (twice, again) = hrefs.split_at(people.len().saturating_mul(2));
     for (pair, later) in twice.chunks(2).zip(again) {
         let is_one = later.is_some() && pair.iter().all(|href| href == later);
-        cx.holds(row::BAT_03, is_one, || {
+        cx.observe(row::BAT_03, is_one, || {
             format!("one new person in three entries is {pair:?} and {later:?}")
         });
     }
@@ -403,7 +403,7 @@ async fn by_address(
     let results = many.send(api, row::BAT_03, &people(), &[]).await?;
     let hrefs: Vec<Option<&str>> = results.iter().map(BatchResult::href).collect();
     let is_one = hrefs.iter().all(Option::is_some) && hrefs.first() == hrefs.last();
-    cx.holds(row::BAT_03, is_one, || {
+    cx.observe(row::BAT_03, is_one, || {
         format!("two entries with one new address are {hrefs:?}, single calls are one person")
     });
     Ok(())
@@ -426,14 +426,14 @@ async fn refused(cx: &CheckContext) -> Result<(), CheckStop> {
         (Value::from(long).to_string(), &[400, 413]),
     ] {
         let answer = api.send(Method::POST, &many.url, Some(body)).await?;
-        cx.holds(row::BAT_05, statuses.contains(&answer.status), || {
+        cx.observe(row::BAT_05, statuses.contains(&answer.status), || {
             format!("a body that is no batch: {answer}")
         });
     }
     let csv = api
         .post_as("text/csv", &many.url, format!("[{typed}]"), &[])
         .await?;
-    cx.holds(row::BAT_05, csv.status == 415, || {
+    cx.observe(row::BAT_05, csv.status == 415, || {
         format!("a batch as text/csv: {csv}")
     });
     many.nothing_done(&api, row::BAT_05, listed, &good).await
@@ -451,19 +451,19 @@ async fn again(cx: &CheckContext) -> Result<(), CheckStop> {
     let first = many.send(&api, row::BAT_06, begun, &key).await?;
     let whole = many.send(&api, row::BAT_06, &entries, &key).await?;
     let is_same = whole.get(..2) == Some(&first[..]);
-    cx.holds(row::BAT_06, is_same, || {
+    cx.observe(row::BAT_06, is_same, || {
         format!("the first two of a batch that comes again: {first:?}, and then {whole:?}")
     });
     let is_new = whole
         .last()
         .is_some_and(|last| last.is_success() && first.iter().all(|one| one.href() != last.href()));
-    cx.holds(row::BAT_06, is_new, || {
+    cx.observe(row::BAT_06, is_new, || {
         format!("the entry behind those that were done: {:?}", whole.last())
     });
     let others = [begun, rest].concat().into_iter().rev().collect::<Vec<_>>();
     let other = many.send(&api, row::BAT_06, &others, &key).await?;
     let is_told = other.first().is_some_and(|entry| entry.status() == 422);
-    cx.holds(row::BAT_06, is_told, || {
+    cx.observe(row::BAT_06, is_told, || {
         format!(
             "another entry in the place of one that was done: {:?}",
             other.first()
@@ -496,7 +496,7 @@ async fn lines(cx: &CheckContext) -> Result<(), CheckStop> {
             .unwrap_or_default()
             .trim()
             .eq_ignore_ascii_case(media);
-        cx.holds(row::BAT_08, is_same, || {
+        cx.observe(row::BAT_08, is_same, || {
             format!("Content-Type {told:?} of the answer to {media}")
         });
         let text = answer.text();
@@ -512,12 +512,12 @@ async fn lines(cx: &CheckContext) -> Result<(), CheckStop> {
             many.adopt(&api, entry, &answer).await?;
             let is_good = matches!(place, 0 | 3);
             let is_told = entry.is_success() == is_good && entry.href().is_some() == is_good;
-            cx.holds(row::BAT_08, is_told, || {
+            cx.observe(row::BAT_08, is_told, || {
                 format!("line {place} of {media}: {}", entry.0)
             });
         }
         let is_single = results.get(1).is_some_and(|entry| entry.is_as(&single));
-        cx.holds(row::BAT_08, is_single, || {
+        cx.observe(row::BAT_08, is_single, || {
             format!("{bad} as a line: {:?}, and alone {single}", results.get(1))
         });
     }
@@ -540,7 +540,7 @@ async fn short(cx: &CheckContext) -> Result<(), CheckStop> {
         .await?;
     cx.must(row::BAT_09, answer.status == 200, || answer.to_string())?;
     let applied = answer.header("preference-applied").unwrap_or_default();
-    cx.holds(row::BAT_09, applied.contains("return=minimal"), || {
+    cx.observe(row::BAT_09, applied.contains("return=minimal"), || {
         format!("`Preference-Applied` is {applied:?} on {answer}")
     });
     let mut results = answer["results"]
@@ -550,17 +550,17 @@ async fn short(cx: &CheckContext) -> Result<(), CheckStop> {
         .into_iter()
         .map(BatchResult);
     let (Some(good), Some(bad)) = (results.next(), results.next()) else {
-        cx.holds(row::BAT_09, false, || {
+        cx.observe(row::BAT_09, false, || {
             format!("results are missing: {answer}")
         });
         return Ok(());
     };
     many.adopt(&api, &good, &answer).await?;
     let is_short = good.is_success() && good.href().is_some() && good.0.get("body").is_none();
-    cx.holds(row::BAT_09, is_short, || {
+    cx.observe(row::BAT_09, is_short, || {
         format!("with `Prefer: return=minimal`: {}", good.0)
     });
-    cx.holds(row::BAT_09, bad.told("body").is_object(), || {
+    cx.observe(row::BAT_09, bad.told("body").is_object(), || {
         format!("what failed has no body: {}", bad.0)
     });
     Ok(())
@@ -594,7 +594,7 @@ async fn spoiled(
             continue;
         };
         for good in [first, last] {
-            cx.holds(row::STR_09, good.is_success(), || {
+            cx.observe(row::STR_09, good.is_success(), || {
                 format!(
                     "a valid entry next to one with an unknown member: {}",
                     good.0
@@ -606,7 +606,7 @@ async fn spoiled(
         } else {
             told.is_success()
         };
-        cx.holds(
+        cx.observe(
             row::STR_09,
             is_right && unknown.is_in(told.told("body")),
             || {
@@ -655,7 +655,7 @@ async fn strangers(cx: &CheckContext) -> Result<(), CheckStop> {
                     good().to_string()
                 };
                 let answer = who.post_as(media, &many.url, body, &[]).await?;
-                cx.holds(row::BAT_10, answer.status == 401, || {
+                cx.observe(row::BAT_10, answer.status == 401, || {
                     format!("a batch {what}: {answer}")
                 });
             }
@@ -664,7 +664,7 @@ async fn strangers(cx: &CheckContext) -> Result<(), CheckStop> {
             let answer = narrow
                 .post_as(JSON, &many.url, format!("[{}]", good()), &[])
                 .await?;
-            cx.holds(row::BAT_10, answer.status == 403, || {
+            cx.observe(row::BAT_10, answer.status == 403, || {
                 format!("a batch with a key that may not call the helper: {answer}")
             });
         }
@@ -672,7 +672,7 @@ async fn strangers(cx: &CheckContext) -> Result<(), CheckStop> {
             let answer = other
                 .post_as(JSON, &many.url, format!("[{}]", good()), &[])
                 .await?;
-            cx.holds(row::BAT_10, answer.status == 404, || {
+            cx.observe(row::BAT_10, answer.status == 404, || {
                 format!("a batch for a container of another tenant: {answer}")
             });
         }

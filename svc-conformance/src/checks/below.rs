@@ -78,7 +78,7 @@ pub(super) async fn container(
             format!("no link {} in {}", of.many, container.short())
         })?;
     }
-    let url = container.leads(of.many)?;
+    let url = container.require_link(of.many)?;
     Ok((container, url))
 }
 
@@ -111,7 +111,7 @@ pub(super) async fn only_member(
     }
     if touch(api, of.one, member).await?.is_some() {
         let total = api.total(url).await?;
-        cx.holds(row::COL_23, total == Some(1), || {
+        cx.observe(row::COL_23, total == Some(1), || {
             format!(
                 "total_records is {} after a change of {}, the only member",
                 json!(total),
@@ -122,7 +122,7 @@ pub(super) async fn only_member(
     if cx.declared().offers(of.one, "delete") {
         api.remove(member).await?;
         let answer = api.get(url).await?;
-        cx.holds(row::COL_23, is_empty(&answer), || {
+        cx.observe(row::COL_23, is_empty(&answer), || {
             format!(
                 "after {}, the only member, was deleted: {answer}",
                 member.short()
@@ -183,13 +183,13 @@ async fn nested(cx: &CheckContext) -> Result<(), CheckStop> {
     {
         let href = member.href(under);
         let Some(href) = href else {
-            cx.holds(row, false, || {
+            cx.observe(row, false, || {
                 format!("no link {under} in {}", member.short())
             });
             return Ok(());
         };
         let back = api.get(&href).await?;
-        cx.holds(
+        cx.observe(
             row,
             back.status == 200 && is_one(&back.record(), &container),
             || {
@@ -235,7 +235,7 @@ pub(super) fn pages_of_container(cx: &CheckContext, of: CatalogueKind) -> bool {
         && of.under.is_some_and(is_listed)
         && declared.lists_below("person", of.many)
         && compare::can_make(cx, "person")
-        && declared.can(of.one, Ability::Make)
+        && declared.can(of.one, Ability::Create)
 }
 
 /// A person's collection has exactly what that person did.
@@ -249,7 +249,7 @@ async fn of_a_person(cx: &CheckContext) -> Result<(), CheckStop> {
             of.many
         )));
     }
-    if !compare::can_make(cx, "person") || !cx.declared().can(of.one, Ability::Make) {
+    if !compare::can_make(cx, "person") || !cx.declared().can(of.one, Ability::Create) {
         return known_of_a_person(cx, &api, of, row).await;
     }
     let under = of.under.ok_or_else(|| none("no container"))?;
@@ -293,7 +293,7 @@ async fn of_a_person(cx: &CheckContext) -> Result<(), CheckStop> {
     cx.must(row, linked, || {
         format!("no link {} in {}", of.many, person.short())
     })?;
-    let url = person.leads(of.many)?;
+    let url = person.require_link(of.many)?;
     match one_member(cx, &api, &url, &[row], record).await? {
         Some(member) => only_member(cx, &api, &url, &member, of).await,
         None => Ok(()),
@@ -324,7 +324,7 @@ async fn known_of_a_person(
         format!("no link {} in {}", of.many, person.short())
     })?;
     let member = api.find_in(&url.unwrap_or_default(), &record).await?;
-    cx.holds(row, member.is_some(), || {
+    cx.observe(row, member.is_some(), || {
         format!("{} of {} lack {}", of.many, person.short(), record.short())
     });
     Ok(())
@@ -379,7 +379,7 @@ async fn of_a_submission(cx: &CheckContext) -> Result<(), CheckStop> {
     cx.must(row::COL_10, linked, || {
         format!("no link answers in {}", plain.short())
     })?;
-    let answer = api.get(&plain.leads("answers")?).await?;
+    let answer = api.get(&plain.require_link("answers")?).await?;
     cx.run.met.add(Encounter::EmptyCollection);
     holds(cx, &[row::COL_10, row::COL_30], is_empty(&answer), || {
         format!("answers of a new submission: {answer}")
@@ -392,14 +392,14 @@ async fn of_a_submission(cx: &CheckContext) -> Result<(), CheckStop> {
     let question = api.make("question", &json!({})).await?;
     let form = api.make("form", &json!({})).await?;
     let body = cx.marked(&json!({"person": cx.marked(&json!({})),
-        "add_questions_responses_uri": [{"question": question.own()?, "responses": ["a1"]}]}));
+        "add_questions_responses_uri": [{"question": question.self_url()?, "responses": ["a1"]}]}));
     let submission = api.help(&form, "record_submission", &body).await?;
     let submission = api.as_read("submission", submission).await?;
-    let answer = api.get(&submission.leads("answers")?).await?;
+    let answer = api.get(&submission.require_link("answers")?).await?;
     let right = answer.status == 200
         && answer["total_records"] == 1
         && answer.record().embedded().len() == 1;
-    cx.holds(row::COL_10, right, || {
+    cx.observe(row::COL_10, right, || {
         format!("one answer was given: {answer}")
     });
     Ok(())

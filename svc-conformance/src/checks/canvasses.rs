@@ -81,10 +81,10 @@ async fn canvass(cx: &CheckContext) -> Result<(), CheckStop> {
             made.clone()
         };
         for record in [&made, &read] {
-            kept(cx, &[row::HLP_16], &sent, record);
+            compare_stored(cx, &[row::HLP_16], &sent, record);
             if fields.get("status_code").is_some() {
                 let same = generate::restored(&json!(code), record.json.get("status_code"));
-                cx.holds(row::RES_CANVASS_06, same, || {
+                cx.observe(row::RES_CANVASS_06, same, || {
                     format!("status_code was {}: {}", json!(code), record.short())
                 });
             }
@@ -115,11 +115,11 @@ async fn links(
     if declared.helpers_only() {
         return Ok(());
     }
-    cx.holds(row::RES_CANVASS_12, made.link("self").is_some(), || {
+    cx.observe(row::RES_CANVASS_12, made.link("self").is_some(), || {
         format!("no link self in {}", made.short())
     });
     if declared.links("canvass", "target") {
-        api.leads_to(
+        api.check_link(
             &[row::RES_CANVASS_12, row::HLP_17],
             made,
             "target",
@@ -133,11 +133,11 @@ async fn links(
         .filter(|name| declared.links("canvass", name))
     {
         let href = made.href(name);
-        if cx.holds(row::RES_CANVASS_12, href.is_some(), || {
+        if cx.observe(row::RES_CANVASS_12, href.is_some(), || {
             format!("no link {name} in {}", made.short())
         }) {
             let answer = api.get(&href.unwrap_or_default()).await?;
-            cx.holds(row::RES_CANVASS_12, is_page(&answer), || {
+            cx.observe(row::RES_CANVASS_12, is_page(&answer), || {
                 format!("{name} is no collection: {answer}")
             });
         }
@@ -151,7 +151,7 @@ async fn canvasser(cx: &CheckContext) -> Result<(), CheckStop> {
     let ready = api.ready("record_canvass").await?;
     let canvasser = api.person().await?;
     let mut sent = cx.marked(&own_fields(cx, "canvass"));
-    put(&mut sent, "canvasser", canvasser.own()?);
+    put(&mut sent, "canvasser", canvasser.self_url()?);
     let read = api
         .as_read(
             "canvass",
@@ -159,7 +159,7 @@ async fn canvasser(cx: &CheckContext) -> Result<(), CheckStop> {
                 .await?,
         )
         .await?;
-    api.leads_to(
+    api.check_link(
         &[row::RES_CANVASS_07, row::RES_CANVASS_12],
         &read,
         "canvasser",
@@ -194,7 +194,7 @@ async fn answer(cx: &CheckContext, sort: &str) -> Result<(), CheckStop> {
     put(
         &mut sent,
         "question_response",
-        json!({ "question": question.own()?, member: value }),
+        json!({ "question": question.self_url()?, member: value }),
     );
     let read = api
         .as_read(
@@ -218,7 +218,7 @@ async fn answer(cx: &CheckContext, sort: &str) -> Result<(), CheckStop> {
             format!("question_response is {shown}: {}", read.short())
         })?;
         let same = generate::restored(&value, shown.get(member));
-        cx.holds(row, same, || {
+        cx.observe(row, same, || {
             format!("{member} was {value}: {}", read.short())
         });
         asked(
@@ -256,12 +256,12 @@ async fn answer(cx: &CheckContext, sort: &str) -> Result<(), CheckStop> {
         .is_some_and(|field| field.readable)
     {
         let same = generate::restored(&value, found.json.get(member));
-        cx.holds(row, same, || {
+        cx.observe(row, same, || {
             format!("{member} was {value}: {}", found.short())
         });
     }
     if cx.declared().links("answer", "question") {
-        api.leads_to(
+        api.check_link(
             &[row::RES_CANVASS_09],
             found,
             "question",
@@ -293,7 +293,7 @@ async fn asked(
         let answer = api.get(&url).await?;
         right = answer.status == 200 && is_one(&answer.record(), question);
     }
-    cx.holds(row::RES_CANVASS_09, right, || {
+    cx.observe(row::RES_CANVASS_09, right, || {
         format!("{shown} is not the question {}", question.short())
     });
     Ok(())
@@ -310,7 +310,7 @@ async fn bare(cx: &CheckContext) -> Result<(), CheckStop> {
         // It may have lost its marker, too.
         cx.run.journal.created_at(own, None, 0);
     }
-    cx.holds(row::HLP_16, answer.is_refused(), || {
+    cx.observe(row::HLP_16, answer.is_refused(), || {
         format!("without `canvass`: {answer}")
     });
     Ok(())
@@ -327,7 +327,7 @@ async fn no_person(cx: &CheckContext) -> Result<(), CheckStop> {
     let person = somebody(cx);
     put(&mut body, "person", person.clone());
     let answer = api.post(&ready.url, &body).await?;
-    cx.holds(
+    cx.observe(
         row::HLP_18,
         answer.is_created() || answer.status == 400,
         || answer.to_string(),
@@ -335,7 +335,7 @@ async fn no_person(cx: &CheckContext) -> Result<(), CheckStop> {
     let grown = api
         .has_grown_by(&people, before, may_be_of(cx, &[person]))
         .await?;
-    cx.holds(row::HLP_18, !grown, || {
+    cx.observe(row::HLP_18, !grown, || {
         format!("the person in the body was created: {answer}")
     });
     Ok(())
@@ -348,7 +348,7 @@ async fn nobody(cx: &CheckContext) -> Result<(), CheckStop> {
     let ready = api.ready("record_canvass").await?;
     api.remove(target(&ready)?).await?;
     let answer = api.post(&ready.url, &ready.body(cx, None)).await?;
-    cx.holds(row::HLP_17, matches!(answer.status, 400 | 404), || {
+    cx.observe(row::HLP_17, matches!(answer.status, 400 | 404), || {
         format!("the person is gone: {answer}")
     });
     Ok(())

@@ -92,9 +92,9 @@ fn full(cx: &CheckContext, one: &str, answered: &Representation, after: &Represe
                 answered[name], after[name]
             )
         };
-        cx.holds(row::ERR_15, same, found);
+        cx.observe(row::ERR_15, same, found);
         if let Some(row) = row {
-            cx.holds(row, same, found);
+            cx.observe(row, same, found);
         }
     }
 }
@@ -121,14 +121,14 @@ fn changed(
                         after[name.as_str()]
                     )
                 };
-                cx.holds_for(known.row, same, found, || {
+                cx.observe_with_cause(known.row, same, found, || {
                     generate::lost(cx, one, &json!({ name: value }), &after.json, &[])
                 });
             }
             (Some(_), None) => {}
             (None, _) => {
                 let same = old == new || (is_unset(old) && is_unset(new));
-                cx.holds(row::CRU_15, same, || {
+                cx.observe(row::CRU_15, same, || {
                     format!(
                         "{name} was not sent; it was {} and is {}; sent {sent}",
                         json!(old),
@@ -153,7 +153,7 @@ fn dated(cx: &CheckContext, before: &Representation, after: &Representation, may
     }
     let (old, new) = (&before["created_date"], &after["created_date"]);
     if !old.is_null() {
-        cx.holds(row::TYP_15, old == new, || {
+        cx.observe(row::TYP_15, old == new, || {
             format!("created_date was {old} before the change and is {new}")
         });
     }
@@ -184,9 +184,9 @@ async fn kept(
         };
         put(&mut sent, name, value);
     }
-    let answer = api.put(&before.own()?, &sent).await?;
+    let answer = api.put(&before.self_url()?, &sent).await?;
     let refused = answer.status == 400 && declared.behaves("rejects_read_only");
-    cx.holds(row::CRU_16, answer.status == 200 || refused, || {
+    cx.observe(row::CRU_16, answer.status == 200 || refused, || {
         answer.to_string()
     });
     let after = api.reread(before).await?;
@@ -203,20 +203,20 @@ async fn kept(
                 before[name], after[name]
             )
         };
-        cx.holds(row::CRU_16, same, found);
-        cx.holds(row::CAP_06, same, found);
+        cx.observe(row::CRU_16, same, found);
+        cx.observe(row::CAP_06, same, found);
         if name == "created_date" {
-            cx.holds(row::TYP_15, same, found);
+            cx.observe(row::TYP_15, same, found);
         }
         if let Some(field) =
             fields::find(one, name).filter(|field| field.way == fields::ObservationMethod::Computed)
         {
-            cx.holds(field.row, same, found);
+            cx.observe(field.row, same, found);
         }
     }
     let modified = after["modified_date"].as_str().and_then(instant);
     let taken = modified.is_some() && modified == instant("2001-02-03T04:05:06Z");
-    cx.holds(row::TYP_16, !taken, || {
+    cx.observe(row::TYP_16, !taken, || {
         format!(
             "a client's modified_date was taken over: {}",
             after["modified_date"]
@@ -248,7 +248,7 @@ pub(super) async fn nothing(cx: &CheckContext) -> Result<(), CheckStop> {
     let mut rng = cx.rng("nulls");
     for (number, name) in names.iter().enumerate() {
         // At the least intensity some of them, one by one; then the rest together.
-        if number >= each && !rng.once_in(4) {
+        if number >= each && !rng.one_in(4) {
             continue;
         }
         let mut sent = Map::new();
@@ -259,7 +259,7 @@ pub(super) async fn nothing(cx: &CheckContext) -> Result<(), CheckStop> {
         for other in names.iter().filter(|other| *other != name) {
             let (old, new) = (before.json.get(*other), after.json.get(*other));
             let same = old == new || (is_unset(old) && is_unset(new));
-            cx.holds(row::CRU_17, same, || {
+            cx.observe(row::CRU_17, same, || {
                 format!(
                     "{name} was emptied; {other} was {} and is {}",
                     json!(old),
@@ -289,7 +289,7 @@ fn emptied(cx: &CheckContext, one: &str, name: &str, after: &Representation) {
     let default = field
         .and_then(|field| field.default.as_deref())
         .is_some_and(|default| is_default(default, got));
-    cx.holds(row::CRU_17, is_unset(got) || default, || {
+    cx.observe(row::CRU_17, is_unset(got) || default, || {
         format!("{name} was set to null and reads {}", after[name])
     });
 }
@@ -346,7 +346,7 @@ pub(super) async fn arrays(cx: &CheckContext) -> Result<(), CheckStop> {
                 )
             };
             for row in [row::CRU_18, row::TYP_12] {
-                cx.holds_for(row, same, found, || {
+                cx.observe_with_cause(row, same, found, || {
                     generate::lost(cx, one, &json!({ name: form }), &after.json, &[])
                 });
             }

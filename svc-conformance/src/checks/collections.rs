@@ -157,7 +157,7 @@ async fn paged(cx: &CheckContext) -> Result<(), CheckStop> {
     let total = walk(cx, &api, &place, &made).await?;
     if place.container.is_some() {
         let grown = before == Some(1) && total == Some(more.saturating_add(1));
-        cx.holds(row::COL_23, grown, || {
+        cx.observe(row::COL_23, grown, || {
             format!(
                 "{} records, then {more} more were made: {}",
                 json!(before),
@@ -193,7 +193,7 @@ async fn paged(cx: &CheckContext) -> Result<(), CheckStop> {
     let after = walk(cx, &api, &place, &made).await?;
     if place.container.is_some() {
         let shrunk = total.and_then(|total| total.checked_sub(1)) == after;
-        cx.holds(row::COL_23, shrunk, || {
+        cx.observe(row::COL_23, shrunk, || {
             format!(
                 "{} records before a delete, {} after it",
                 json!(total),
@@ -265,12 +265,12 @@ async fn walk(
     let count = pages.first().and_then(|page| page["total_pages"].as_u64());
     let walked = u64::try_from(pages.len()).unwrap_or(u64::MAX);
     if quiet && let Some(count) = count {
-        cx.holds(row::COL_20, count.max(1) == walked, || {
+        cx.observe(row::COL_20, count.max(1) == walked, || {
             format!("total_pages is {count}, `next` led to {walked} pages")
         });
         if count > 1 || walked > 1 {
             cx.run.met.add(Encounter::SecondPage);
-            cx.holds(row::COL_24, count.max(1) == walked, || {
+            cx.observe(row::COL_24, count.max(1) == walked, || {
                 format!("{count} pages are counted, `next` led to {walked}")
             });
         }
@@ -279,7 +279,7 @@ async fn walk(
     for page in &pages {
         number = number.saturating_add(1);
         let at = page["page"].as_u64();
-        cx.holds(row::COL_22, at == Some(number), || {
+        cx.observe(row::COL_22, at == Some(number), || {
             format!(
                 "page {number} says that it is page {}: {}",
                 json!(at),
@@ -289,11 +289,11 @@ async fn walk(
         if let Some(next) = page.link("next") {
             let parameter =
                 address::parameter(&next, "page").and_then(|text| text.parse::<u64>().ok());
-            cx.holds(row::COL_24, parameter == number.checked_add(1), || {
+            cx.observe(row::COL_24, parameter == number.checked_add(1), || {
                 format!("`next` of page {number} is {next}")
             });
         }
-        cx.holds(
+        cx.observe(
             row::COL_31,
             !page.embedded().is_empty() || total == Some(0),
             || {
@@ -340,7 +340,7 @@ fn everyone(
         .count();
     let count = u64::try_from(members.len()).unwrap_or(u64::MAX);
     let twice = links.saturating_sub(owns.len());
-    cx.holds(row::COL_23, total == Some(count) && twice == 0, || {
+    cx.observe(row::COL_23, total == Some(count) && twice == 0, || {
         format!(
             "total_records is {}, the pages have {count} members, {twice} of them twice",
             json!(total)
@@ -401,11 +401,11 @@ async fn members(cx: &CheckContext) -> Result<(), CheckStop> {
         };
         let url = api.collection(of.many).await?;
         let answer = api.get(&url).await?;
-        cx.holds(row::COL_01, answer.status == 200, || answer.to_string());
+        cx.observe(row::COL_01, answer.status == 200, || answer.to_string());
         let page = answer.record();
         if made.is_some() {
             let right = answer.status == 200 && !page.embedded().is_empty();
-            cx.holds(row::COL_31, right, || {
+            cx.observe(row::COL_31, right, || {
                 format!("after a create in {}: {answer}", of.many)
             });
         }
@@ -419,7 +419,7 @@ async fn members(cx: &CheckContext) -> Result<(), CheckStop> {
                     .and_then(Value::as_array);
                 let right =
                     list.is_some_and(|list| !list.is_empty() && list.iter().all(Value::is_object));
-                cx.holds(row::COL_28, right, || {
+                cx.observe(row::COL_28, right, || {
                     format!("the members of {} are not embedded: {answer}", of.many)
                 });
             }
@@ -450,6 +450,6 @@ async fn members(cx: &CheckContext) -> Result<(), CheckStop> {
 /// Any path shape will do: links are followed.
 async fn paths(cx: &CheckContext) -> Result<(), CheckStop> {
     let entry = cx.api().entry().await?;
-    cx.holds(row::COL_19, true, || entry.short());
+    cx.observe(row::COL_19, true, || entry.short());
     Ok(())
 }

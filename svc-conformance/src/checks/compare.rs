@@ -85,7 +85,7 @@ pub(super) fn identified(cx: &CheckContext, mut body: Value) -> Value {
 }
 
 /// Holds the fields of a body, identifiers included, against a record.
-pub(super) fn kept(cx: &CheckContext, rows: &[&str], sent: &Value, got: &Representation) {
+pub(super) fn compare_stored(cx: &CheckContext, rows: &[&str], sent: &Value, got: &Representation) {
     for (name, value) in sent.as_object().into_iter().flatten() {
         let same = match name.as_str() {
             "_links" | "person" | "canvasser" | "question_response" => continue,
@@ -105,7 +105,7 @@ pub(super) fn kept(cx: &CheckContext, rows: &[&str], sent: &Value, got: &Represe
                     got.short()
                 )
             };
-            cx.holds_for(row, same, found, || generate::lost_in(cx, got, name, value));
+            cx.observe_with_cause(row, same, found, || generate::lost_in(cx, got, name, value));
         }
     }
 }
@@ -118,7 +118,7 @@ pub(super) fn holds(
     found: impl Fn() -> String,
 ) -> bool {
     for row in rows {
-        cx.holds(row, holds, &found);
+        cx.observe(row, holds, &found);
     }
     holds
 }
@@ -177,7 +177,7 @@ impl SubjectLoop {
         match result {
             Ok(()) | Err(CheckStop::Failed) => {}
             Err(CheckStop::Inconclusive(reason)) => drop(self.reason.get_or_insert(reason)),
-            Err(stop @ (CheckStop::Disabled(_) | CheckStop::Unlike(_))) => return Err(stop),
+            Err(stop @ (CheckStop::Disabled(_) | CheckStop::UnexpectedResponse(_))) => return Err(stop),
         }
         Ok(())
     }
@@ -216,7 +216,7 @@ impl CheckClient<'_> {
     }
 
     /// Holds a link of a record against the record that it leads to.
-    pub(super) async fn leads_to(
+    pub(super) async fn check_link(
         &self,
         rows: &[&str],
         from: &Representation,
@@ -268,7 +268,7 @@ impl CheckClient<'_> {
         });
         match walked.await? {
             PageWalkEnd::Done => Ok(found),
-            PageWalkEnd::Refused(answer) => {
+            PageWalkEnd::Failed(answer) => {
                 Err(none(format!("the collection cannot be read: {answer}")))
             }
             _ => Err(none(format!(
@@ -335,7 +335,7 @@ impl CheckClient<'_> {
         if declared.offers("person", "delete") && declared.offers("person", "create") {
             let person = self.person().await?;
             self.remove(&person).await?;
-            return Ok(Some(person.own()?));
+            return Ok(Some(person.self_url()?));
         }
         let base = self.cx.run.target.base();
         Ok(declared
@@ -354,7 +354,7 @@ impl CheckClient<'_> {
     }
 
     /// Whether the answer to a `GET` of an address is that there is nothing.
-    pub(super) async fn is_gone(&self, url: &str) -> Result<(bool, TestResponse), CheckStop> {
+    pub(super) async fn expect_not_found(&self, url: &str) -> Result<(bool, TestResponse), CheckStop> {
         let answer = self.get(url).await?;
         Ok((answer.status == 404, answer))
     }
@@ -423,7 +423,7 @@ pub(super) async fn compare(
     record: &Representation,
     one: &str,
 ) -> Result<(), CheckStop> {
-    let answer = api.get(&record.own()?).await?;
+    let answer = api.get(&record.self_url()?).await?;
     let alone = answer.record();
     let right = answer.status == 200 && answer.json.is_object() && is_one(&alone, record);
     holds(cx, rows, right, || {
@@ -437,7 +437,7 @@ pub(super) async fn compare(
         return Ok(());
     }
     // What differs between two readings, too, says nothing.
-    let again = api.get(&record.own()?).await?;
+    let again = api.get(&record.self_url()?).await?;
     let volatile = different(&alone.json, &again.json);
     for name in differs.iter().filter(|name| !volatile.contains(name)) {
         holds(cx, rows, false, || {
@@ -497,7 +497,7 @@ pub(super) async fn elsewhere(
         let expected = number(&alone, path);
         for (place, other) in &shown {
             let got = number(other, path);
-            cx.holds(row, got == expected, || {
+            cx.observe(row, got == expected, || {
                 format!(
                     "{path} is {} by its address, {} in {place}: {}",
                     json!(expected),

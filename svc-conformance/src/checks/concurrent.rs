@@ -45,18 +45,18 @@ async fn changes(cx: &CheckContext) -> Result<(), CheckStop> {
         .make(kind.one, &json!({ left: "before", right: "before" }))
         .await?;
     for round in 0..cx.cases(0, 0, 60) {
-        let own = api.reread(&record).await?.own()?;
+        let own = api.reread(&record).await?.self_url()?;
         let (one, other) = (format!("left {round}"), format!("right {round}"));
         let (first_body, second_body) = (json!({ left: one }), json!({ right: other }));
         let (done, too) = tokio::join!(api.put(&own, &first_body), api.put(&own, &second_body));
         let (done, too) = (done?, too?);
         let both = done.status == 200 && too.status == 200;
-        cx.holds(row::ERR_15, both, || {
+        cx.observe(row::ERR_15, both, || {
             format!("two changes at the same time: {done} and {too}")
         });
         let after = api.reread(&record).await?;
         let kept = after[left] == one && after[right] == other;
-        cx.holds(row::CRU_15, !both || kept, || {
+        cx.observe(row::CRU_15, !both || kept, || {
             format!(
                 "{left} and {right} were changed at the same time to {one:?} and {other:?}: {}",
                 after.short()
@@ -68,10 +68,10 @@ async fn changes(cx: &CheckContext) -> Result<(), CheckStop> {
         let both = done?.status == 200 && too?.status == 200;
         let after = api.reread(&record).await?;
         let one_of = after[left] == "a" || after[left] == "b";
-        cx.holds(row::ERR_15, !both || one_of, || {
+        cx.observe(row::ERR_15, !both || one_of, || {
             format!("{left} was set to a and b, reads {}", after[left])
         });
-        cx.holds(row::CRU_15, after[right] == other, || {
+        cx.observe(row::CRU_15, after[right] == other, || {
             format!("{right} was not sent: {}", after.short())
         });
     }
@@ -105,7 +105,7 @@ async fn creates(cx: &CheckContext) -> Result<(), CheckStop> {
             .identifiers()
             .iter()
             .any(|identifier| marker == *identifier);
-        cx.holds(row::CRU_22, same, || {
+        cx.observe(row::CRU_22, same, || {
             format!("created with {marker}, read as {}", read.short())
         });
     }
@@ -117,10 +117,10 @@ async fn creates(cx: &CheckContext) -> Result<(), CheckStop> {
         let mut fits = after >= before.saturating_add(count);
         if let Some(last) = made.last().filter(|_| !fits) {
             // Other callers may have deleted records meanwhile.
-            let listed = api.listed(&url, &last.own()?).await?;
+            let listed = api.listed(&url, &last.self_url()?).await?;
             fits = listed.is_none_or(|listed| listed.is_counted && listed.has_record);
         }
-        cx.holds(row::COL_23, fits, || {
+        cx.observe(row::COL_23, fits, || {
             format!("total_records was {before}, {count} were created, it is {after}")
         });
     }

@@ -99,12 +99,12 @@ async fn reads(cx: &CheckContext) -> Result<(), CheckStop> {
     else {
         return Ok(());
     };
-    let url = api.make(kind.one, &json!({})).await?.own()?;
+    let url = api.make(kind.one, &json!({})).await?.self_url()?;
     unsent(cx, &api, row::ETG_01, &url).await?;
     let record = api.get(&url).await?;
     if declared.offers(kind.one, "update") {
         let tag = tag(cx, row::ETG_01, &record)?;
-        cx.holds(row::ETG_01, !tag.starts_with("W/"), || {
+        cx.observe(row::ETG_01, !tag.starts_with("W/"), || {
             format!("{record} can be changed, its ETag is {tag}")
         });
     }
@@ -120,7 +120,7 @@ async fn reads(cx: &CheckContext) -> Result<(), CheckStop> {
                 (IF_NONE_MATCH, named),
             )
             .await?;
-            cx.holds(row::ETG_05, answer.status == 401, || {
+            cx.observe(row::ETG_05, answer.status == 401, || {
                 format!("without a key: {answer}")
             });
         }
@@ -129,7 +129,7 @@ async fn reads(cx: &CheckContext) -> Result<(), CheckStop> {
         let tag = tag(cx, row::ETG_01, &record)?;
         let plain = other.get(&url).await?;
         let answer = ask(&other, Method::GET, &url, None, (IF_NONE_MATCH, &tag)).await?;
-        cx.holds(
+        cx.observe(
             row::ETG_05,
             plain.is_success() || answer.status == plain.status,
             || format!("with the key of another tenant: {answer}, without If-None-Match: {plain}"),
@@ -152,7 +152,7 @@ fn dated(cx: &CheckContext, record: &TestResponse) {
                 .num_milliseconds(),
         ),
     };
-    cx.holds(
+    cx.observe(
         row::ETG_03,
         apart.is_some_and(|apart| apart.abs() < SECOND),
         || {
@@ -196,12 +196,12 @@ async fn unsent(
                 continue;
             };
             let is_bare = answer.status == 304 && answer.body.is_empty();
-            cx.holds(row::ETG_05, is_bare, || {
+            cx.observe(row::ETG_05, is_bare, || {
                 format!("with If-None-Match: {}: {answer}", named(&tag))
             });
             let has = answer.header("etag");
             let is_same = has.is_some_and(|has| weak(has) == weak(&tag));
-            cx.holds(row::ETG_05, way > 0 || is_same, || {
+            cx.observe(row::ETG_05, way > 0 || is_same, || {
                 format!("{answer} has the ETag {has:?}, not {tag}")
             });
         }
@@ -210,11 +210,11 @@ async fn unsent(
     for named in [OF_NOTHING, "W/\"no-such-tag\", \"\""] {
         let answer = ask(api, Method::GET, url, None, (IF_NONE_MATCH, named)).await?;
         // Another caller may delete the record meanwhile.
-        if answer.status == 404 && api.is_gone(url).await?.0 {
+        if answer.status == 404 && api.expect_not_found(url).await?.0 {
             return Ok(());
         }
         let is_whole = answer.status == 200 && answer.json.is_object();
-        cx.holds(row::ETG_06, is_whole, || {
+        cx.observe(row::ETG_06, is_whole, || {
             format!("with If-None-Match: {named}: {answer}; without: {first}")
         });
     }
@@ -243,7 +243,7 @@ async fn settled(
         )
         .await?;
         let after = api.get(url).await?;
-        cx.holds(
+        cx.observe(
             row::ETG_04,
             before.body == after.body || tag(cx, row, &after)? != known,
             || format!("two answers that differ have the ETag {known}: {before} and {after}"),
@@ -268,13 +268,13 @@ async fn apart(
         return Ok(());
     }
     let (old, new) = (tag(cx, row, before)?, tag(cx, row, after)?);
-    cx.holds(row::ETG_04, old != new, || {
+    cx.observe(row::ETG_04, old != new, || {
         format!("two answers that differ have the ETag {old}: {before} and {after}")
     });
     let again = ask(api, Method::GET, &after.url, None, (IF_NONE_MATCH, &old)).await?;
     // Another caller's change may bring back what was there before.
     let is_restored = again.status == 304 && api.get(&after.url).await?.body == before.body;
-    cx.holds(row::ETG_06, again.status == 200 || is_restored, || {
+    cx.observe(row::ETG_06, again.status == 200 || is_restored, || {
         format!("with the ETag from before a change, {old}: {again}")
     });
     Ok(())
@@ -296,7 +296,7 @@ async fn tags(cx: &CheckContext) -> Result<(), CheckStop> {
         .await?;
     let made = api.created(kind, &created)?;
     apart(cx, &api, row::ETG_02, &before, &api.get(&url).await?).await?;
-    same_tag(cx, &created, &api.get(&made.own()?).await?);
+    same_tag(cx, &created, &api.get(&made.self_url()?).await?);
     member(cx, &api).await
 }
 
@@ -321,7 +321,7 @@ async fn member(cx: &CheckContext, api: &CheckClient<'_>) -> Result<(), CheckSto
 async fn totals(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let petition = api.make("petition", &json!({})).await?;
-    let url = petition.own()?;
+    let url = petition.self_url()?;
     let before = api.get(&url).await?;
     let person = api.person().await?;
     api.act(&petition, "signature", &person, &cx.marked(&json!({})))
@@ -334,7 +334,7 @@ async fn changes(cx: &CheckContext) -> Result<(), CheckStop> {
     let (kind, text) = changeable(cx)?;
     let api = cx.api();
     let record = api.make(kind.one, &json!({ text: "first" })).await?;
-    let url = record.own()?;
+    let url = record.self_url()?;
     let first = api.get(&url).await?;
     let old = tag(cx, row::ETG_01, &first)?;
     next_second(cx, &first).await;
@@ -375,7 +375,7 @@ async fn changes(cx: &CheckContext) -> Result<(), CheckStop> {
         // needs one.
         let is_refused =
             answer.status == 412 || (number == 0 && matches!(answer.status, 400 | 428));
-        cx.holds(row::ETG_07, is_refused, || {
+        cx.observe(row::ETG_07, is_refused, || {
             format!("PUT with If-Match: {named}, not {current}: {answer}")
         });
         let after = api.get(&url).await?;
@@ -397,7 +397,7 @@ async fn changes(cx: &CheckContext) -> Result<(), CheckStop> {
         let body = json!({ text: format!("round {round}") });
         let answer = ask(&api, Method::PUT, &url, Some(&body), (IF_MATCH, &named)).await?;
         let is_done = answer.status == 200 && Some(&answer[text]) == body.get(text);
-        cx.holds(row::ETG_08, is_done, || {
+        cx.observe(row::ETG_08, is_done, || {
             format!("PUT with If-Match: {named}: {answer}")
         });
         same_tag(cx, &answer, &api.get(&url).await?);
@@ -410,7 +410,7 @@ fn same_tag(cx: &CheckContext, written: &TestResponse, read: &TestResponse) {
     let (sent, now) = (written.header("etag"), read.header("etag"));
     // The server may have changed the record in the meantime.
     let is_changed = written["modified_date"] != read["modified_date"];
-    cx.holds(
+    cx.observe(
         row::ETG_08,
         sent.is_none() || sent == now || is_changed,
         || format!("{written} has the ETag {sent:?}, the next read {now:?}"),
@@ -423,12 +423,12 @@ async fn deletes(cx: &CheckContext) -> Result<(), CheckStop> {
     needs(cx, kind.one, "delete")?;
     let api = cx.api();
     let record = api.make(kind.one, &json!({ text: "first" })).await?;
-    let url = record.own()?;
+    let url = record.self_url()?;
     let old = tag(cx, row::ETG_01, &api.get(&url).await?)?;
     api.change(&record, &json!({ text: "second" })).await?;
     for named in [old.as_str(), OF_NOTHING] {
         let answer = ask(&api, Method::DELETE, &url, None, (IF_MATCH, named)).await?;
-        cx.holds(row::ETG_07, answer.status == 412, || {
+        cx.observe(row::ETG_07, answer.status == 412, || {
             format!("DELETE with If-Match: {named}: {answer}")
         });
         let after = api.get(&url).await?;
@@ -448,7 +448,7 @@ async fn deletes(cx: &CheckContext) -> Result<(), CheckStop> {
             ask(&api, Method::PUT, &url, Some(&body), (IF_MATCH, named)).await?,
         ] {
             let is_missing = matches!(answer.status, 404 | 410 | 412);
-            cx.holds(row::ETG_07, is_missing, || {
+            cx.observe(row::ETG_07, is_missing, || {
                 format!("after the deletion, with If-Match: {named}: {answer}")
             });
         }
@@ -460,20 +460,20 @@ async fn deletes(cx: &CheckContext) -> Result<(), CheckStop> {
 async fn required(cx: &CheckContext) -> Result<(), CheckStop> {
     let (kind, text) = changeable(cx)?;
     let api = cx.api();
-    let url = api.make(kind.one, &json!({ text: "first" })).await?.own()?;
-    let answer = api.bare().put(&url, &json!({ text: "second" })).await?;
-    cx.holds(row::ETG_09, answer.status == 428, || {
+    let url = api.make(kind.one, &json!({ text: "first" })).await?.self_url()?;
+    let answer = api.without_if_match().put(&url, &json!({ text: "second" })).await?;
+    cx.observe(row::ETG_09, answer.status == 428, || {
         format!("PUT without If-Match: {answer}")
     });
     if cx.declared().offers(kind.one, "delete") {
-        let answer = api.bare().delete(&url).await?;
-        cx.holds(row::ETG_09, answer.status == 428, || {
+        let answer = api.without_if_match().delete(&url).await?;
+        cx.observe(row::ETG_09, answer.status == 428, || {
             format!("DELETE without If-Match: {answer}")
         });
     }
     let after = api.get(&url).await?;
     let is_kept = after.status == 200 && after[text] == "first";
-    cx.holds(row::ETG_09, is_kept, || {
+    cx.observe(row::ETG_09, is_kept, || {
         format!("after a PUT and a DELETE without If-Match: {after}")
     });
     Ok(())
@@ -483,7 +483,7 @@ async fn required(cx: &CheckContext) -> Result<(), CheckStop> {
 async fn race(cx: &CheckContext) -> Result<(), CheckStop> {
     let (kind, text) = changeable(cx)?;
     let api = cx.api();
-    let url = api.make(kind.one, &json!({ text: "first" })).await?.own()?;
+    let url = api.make(kind.one, &json!({ text: "first" })).await?.self_url()?;
     for round in 0..cx.cases(2, 4, 20) {
         let known = tag(cx, row::ETG_01, &api.get(&url).await?)?;
         let bodies = ["a", "b", "c", "d"].map(|name| json!({ text: format!("{name} {round}") }));
@@ -521,7 +521,7 @@ async fn race(cx: &CheckContext) -> Result<(), CheckStop> {
             .zip(&bodies)
             .find(|(answer, _)| answer.status == 200);
         let is_kept = made.is_some_and(|(_, body)| Some(&after[text]) == body.get(text));
-        cx.holds(row::ETG_10, is_kept, || {
+        cx.observe(row::ETG_10, is_kept, || {
             format!("four changes: {}; then {}", all(), after[text])
         });
     }
@@ -533,7 +533,7 @@ async fn dates(cx: &CheckContext) -> Result<(), CheckStop> {
     let (kind, text) = changeable(cx)?;
     let api = cx.api();
     let record = api.make(kind.one, &json!({ text: "first" })).await?;
-    let url = record.own()?;
+    let url = record.self_url()?;
     for round in 0..cx.cases(2, 4, 20) {
         let before = api.get(&url).await?;
         let Some(date) = before.header("last-modified").map(ToOwned::to_owned) else {
@@ -552,7 +552,7 @@ async fn dates(cx: &CheckContext) -> Result<(), CheckStop> {
             .await?;
             let after = api.get(&url).await?;
             let is_kept = answer.status != 412 || Some(&after[text]) != body.get(text);
-            cx.holds(row::ETG_11, is_kept, || {
+            cx.observe(row::ETG_11, is_kept, || {
                 format!(
                     "PUT with If-Unmodified-Since: {date}: {answer}; then {text} is {}",
                     after[text]

@@ -81,9 +81,9 @@ async fn action(cx: &CheckContext) -> Result<(), CheckStop> {
     let container = api.make(under, &json!({})).await?;
     let person = api.person().await?;
     let sent = identified(cx, cx.marked(&part(cx, one, &fields_of(one))));
-    let url = container.leads(kind.many)?;
+    let url = container.require_link(kind.many)?;
     let answer = api
-        .post(&url, &api.linked(&sent, "person", &person.own()?))
+        .post(&url, &api.linked(&sent, "person", &person.self_url()?))
         .await?;
     must(
         cx,
@@ -92,10 +92,10 @@ async fn action(cx: &CheckContext) -> Result<(), CheckStop> {
         || answer.to_string(),
     )?;
     let made = api.created(kind, &answer)?;
-    kept(cx, create, &sent, &made);
+    compare_stored(cx, create, &sent, &made);
     generated(cx, identifier, &sent, &made);
     if cx.declared().links(one, "person") {
-        api.leads_to(person_row, &made, "person", &person, "person")
+        api.check_link(person_row, &made, "person", &person, "person")
             .await?;
     }
     api.is_listed(person_row, &person, "person", kind.many, &made)
@@ -106,7 +106,7 @@ async fn action(cx: &CheckContext) -> Result<(), CheckStop> {
         links_of_submission(cx, &api, &made, &container, &person).await?;
     }
     let read = api.as_read(one, made).await?;
-    kept(cx, create, &sent, &read);
+    compare_stored(cx, create, &sent, &read);
     let Some(nobody) = api.nobody().await? else {
         return Ok(());
     };
@@ -153,12 +153,12 @@ async fn links_of_submission(
     person: &Representation,
 ) -> Result<(), CheckStop> {
     let declared = cx.declared();
-    cx.holds(row::CRU_07, made.link("self").is_some(), || {
+    cx.observe(row::CRU_07, made.link("self").is_some(), || {
         format!("no link self in {}", made.short())
     });
     for (name, to) in [("form", form), ("person", person)] {
         if declared.links("submission", name) {
-            api.leads_to(&[row::CRU_07], made, name, to, name).await?;
+            api.check_link(&[row::CRU_07], made, name, to, name).await?;
         }
     }
     if declared.links("submission", "answers") {
@@ -167,7 +167,7 @@ async fn links_of_submission(
             format!("no link answers in {}", made.short())
         })?;
         let answer = api.get(&href.unwrap_or_default()).await?;
-        cx.holds(row::CRU_07, is_page(&answer), || {
+        cx.observe(row::CRU_07, is_page(&answer), || {
             format!("the link answers leads to no collection: {answer}")
         });
     }
@@ -214,7 +214,7 @@ async fn top(cx: &CheckContext) -> Result<(), CheckStop> {
         || answer.to_string(),
     )?;
     let made = api.created(kind, &answer)?;
-    kept(cx, row, &sent, &made);
+    compare_stored(cx, row, &sent, &made);
     if !cx.declared().helpers_only() {
         must(cx, row, made.link("self").is_some(), || {
             format!("no link self in {}", made.short())
@@ -231,7 +231,7 @@ async fn top(cx: &CheckContext) -> Result<(), CheckStop> {
         });
     }
     if cx.declared().offers(one, "read") {
-        kept(cx, row, &sent, &api.reread(&made).await?);
+        compare_stored(cx, row, &sent, &api.reread(&made).await?);
     }
     Ok(())
 }
@@ -272,7 +272,7 @@ async fn update(cx: &CheckContext) -> Result<(), CheckStop> {
     let mut before = api.as_read(one, made.clone()).await?;
     for (turn, name) in names.iter().chain(names.first()).enumerate() {
         let value = format!("Changed {turn}");
-        let answer = api.put(&before.own()?, &json!({ *name: value })).await?;
+        let answer = api.put(&before.self_url()?, &json!({ *name: value })).await?;
         must(
             cx,
             rows,
@@ -341,7 +341,7 @@ async fn delete(cx: &CheckContext) -> Result<(), CheckStop> {
     let made = api
         .act(&container, one, &person, &cx.marked(&json!({})))
         .await?;
-    let own = made.own()?;
+    let own = made.self_url()?;
     let answer = api.delete(&own).await?;
     let rows_of_form: Vec<&str> = rows
         .iter()
@@ -352,7 +352,7 @@ async fn delete(cx: &CheckContext) -> Result<(), CheckStop> {
         answer.to_string()
     })?;
     if cx.declared().offers(one, "read") {
-        let (gone, answer) = api.is_gone(&own).await?;
+        let (gone, answer) = api.expect_not_found(&own).await?;
         holds(cx, rows, gone, || format!("after its deletion: {answer}"));
     }
     for (owner, record) in [(under, &container), ("person", &person)] {
@@ -417,7 +417,7 @@ async fn there(cx: &CheckContext, kind: CatalogueKind) -> Result<(), CheckStop> 
     {
         let tolerance = TimeDelta::from_std(cx.run.settings.clock_tolerance).unwrap_or_default();
         let fits = created >= began - tolerance && created <= Utc::now() + tolerance;
-        cx.holds(row::TYP_15, fits, || {
+        cx.observe(row::TYP_15, fits, || {
             format!(
                 "created after {began}, created_date is {created}: {}",
                 made.short()
@@ -425,7 +425,7 @@ async fn there(cx: &CheckContext, kind: CatalogueKind) -> Result<(), CheckStop> 
         });
     }
     if declared.offers(one, "read") {
-        let answer = api.get(&made.own()?).await?;
+        let answer = api.get(&made.self_url()?).await?;
         let found = answer.status == 200 && answer.json.is_object();
         cx.must(row::CRU_22, found, || {
             format!("a created {one} is not at its `self`: {answer}")
@@ -438,7 +438,7 @@ async fn there(cx: &CheckContext, kind: CatalogueKind) -> Result<(), CheckStop> 
             .filter(|(_, field)| field.readable && !field.computed)
         {
             let same = generate::restored(&made[name.as_str()], read.json.get(name));
-            cx.holds(row::CRU_22, same, || {
+            cx.observe(row::CRU_22, same, || {
                 format!(
                     "{name} of a created {one} was answered as {}, reads {}",
                     made[name.as_str()],
@@ -446,11 +446,11 @@ async fn there(cx: &CheckContext, kind: CatalogueKind) -> Result<(), CheckStop> 
                 )
             });
         }
-        cx.holds(row::CRU_22, is_one(&made, &read), || {
+        cx.observe(row::CRU_22, is_one(&made, &read), || {
             format!("`self` leads to another record: {}", read.short())
         });
         let (then, now) = (&made["created_date"], &read["created_date"]);
-        cx.holds(row::CRU_22, generate::restored(then, Some(now)), || {
+        cx.observe(row::CRU_22, generate::restored(then, Some(now)), || {
             format!("created_date was {then} and is {now}")
         });
     }
@@ -465,7 +465,7 @@ async fn there(cx: &CheckContext, kind: CatalogueKind) -> Result<(), CheckStop> 
     };
     if let Some(url) = api.home(one, container.as_ref()).await? {
         let listed = api.find_in(&url, &made).await?;
-        cx.holds(row::CRU_22, listed.is_some(), || {
+        cx.observe(row::CRU_22, listed.is_some(), || {
             format!("the collection lacks the created {}", made.short())
         });
     }
@@ -498,8 +498,8 @@ async fn gone(
     }
     api.remove(&made).await?;
     if cx.declared().offers(kind.one, "read") {
-        let (gone, answer) = api.is_gone(&made.own()?).await?;
-        cx.holds(row::ERR_11, gone, || {
+        let (gone, answer) = api.expect_not_found(&made.self_url()?).await?;
+        cx.observe(row::ERR_11, gone, || {
             format!("a deleted {} is still there: {answer}", kind.one)
         });
     }
@@ -528,7 +528,7 @@ async fn whole(cx: &CheckContext, one: &str) -> Result<(), CheckStop> {
     let before = api.reread(&before).await?;
     let mut body = before.json.clone();
     super::compare::put(&mut body, name, "Put back");
-    let answer = api.put(&before.own()?, &body).await?;
+    let answer = api.put(&before.self_url()?, &body).await?;
     if answer.status == 400 && cx.declared().behaves("rejects_read_only") {
         cx.prefers(row::CRU_16, true, String::new);
         return Ok(());
@@ -557,7 +557,7 @@ async fn whole(cx: &CheckContext, one: &str) -> Result<(), CheckStop> {
             format!("a {one} was put back with another {name}; {other} is {now}, not {expected}")
         };
         let cause = || generate::lost_in(cx, &after, name, expected).filter(|_| other == name);
-        cx.holds_for(row::CRU_15, right, found, cause);
+        cx.observe_with_cause(row::CRU_15, right, found, cause);
     }
     Ok(())
 }

@@ -64,7 +64,7 @@ impl Hook {
         let secret = secret
             .ok_or_else(|| none("a new webhook has no secret to verify messages with (HOOK-02)"))?;
         Ok(Ok(Self {
-            own: answer.record().own()?,
+            own: answer.record().self_url()?,
             inbox,
             secret,
         }))
@@ -131,7 +131,7 @@ impl Hook {
             let other = subjects
                 .iter()
                 .find(|(known, about)| known == id && *about != body);
-            cx.holds(row::HOOK_07, other.is_none(), || {
+            cx.observe(row::HOOK_07, other.is_none(), || {
                 format!("two messages have the `webhook-id` {id} and different bodies: {body} and {other:?}")
             });
             subjects.push((id.to_owned(), body));
@@ -209,10 +209,10 @@ fn surplus(body: &Value) -> Vec<String> {
 
 /// Looks at one message: what it has and how it is signed.
 fn judge(cx: &CheckContext, message: &Message, secret: &Secret) {
-    cx.holds(row::HOOK_07, message.method == Method::POST, || {
+    cx.observe(row::HOOK_07, message.method == Method::POST, || {
         format!("a message comes as {}", message.method)
     });
-    cx.holds(row::HOOK_07, message.id().is_some(), || {
+    cx.observe(row::HOOK_07, message.id().is_some(), || {
         "a message has no `webhook-id`".to_owned()
     });
     let body = body(message);
@@ -224,11 +224,11 @@ fn judge(cx: &CheckContext, message: &Message, secret: &Secret) {
         body.as_ref()
             .map_or_else(|| "no JSON of at most 64 KiB".to_owned(), Value::to_string)
     };
-    cx.holds(row::HOOK_07, is_formed, || {
+    cx.observe(row::HOOK_07, is_formed, || {
         format!("a body without `type` or `timestamp`: {}", shown())
     });
     let more = body.as_ref().map(surplus).unwrap_or_default();
-    cx.holds(row::HOOK_07, more.is_empty(), || {
+    cx.observe(row::HOOK_07, more.is_empty(), || {
         format!(
             "a body has more than `type`, `timestamp` and the link of the record: {more:?} in {}",
             shown()
@@ -242,7 +242,7 @@ fn judge(cx: &CheckContext, message: &Message, secret: &Secret) {
     let is_now = at
         .and_then(|at| at.parse::<i64>().ok())
         .is_some_and(|at| at.abs_diff(message.seconds) <= tolerance);
-    cx.holds(row::HOOK_08, is_now, || {
+    cx.observe(row::HOOK_08, is_now, || {
         format!(
             "`webhook-timestamp` is {at:?}; it must be the time of the attempt in seconds, {} here",
             message.seconds
@@ -253,7 +253,7 @@ fn judge(cx: &CheckContext, message: &Message, secret: &Secret) {
 
 /// Looks at the signature of a message; whether it is made with a secret.
 fn is_signed(cx: &CheckContext, message: &Message, secret: &Secret, which: &str) -> bool {
-    cx.holds(row::HOOK_08, secret.signs(message), || {
+    cx.observe(row::HOOK_08, secret.signs(message), || {
         let mistake = secret.mistake(message).map(|mistake| format!(": {mistake}")).unwrap_or_default();
         format!("no `v1` signature over `<webhook-id>.<webhook-timestamp>.<body>` is made with {which}{mistake}")
     })
@@ -313,7 +313,7 @@ async fn each_change(
         let own = api
             .reread(&api.make(of.one, &json!({})).await?)
             .await?
-            .own()?;
+            .self_url()?;
         all.push(Watched {
             of: *of,
             own,
@@ -422,7 +422,7 @@ async fn rotated(cx: &CheckContext) -> Result<(), CheckStop> {
             answer.status
         ))
     })?;
-    let own = api.make(of.one, &json!({})).await?.own()?;
+    let own = api.make(of.one, &json!({})).await?.self_url()?;
     let arrived = hook.first(cx, &own).await;
     for message in hook.about(&own) {
         is_signed(cx, &message, &secret, "the secret that was given last");
@@ -483,7 +483,7 @@ impl Receivers {
         api: &CheckClient<'_>,
         one: &str,
     ) -> Result<(), CheckStop> {
-        let own = api.make(one, &json!({})).await?.own()?;
+        let own = api.make(one, &json!({})).await?.self_url()?;
         for hook in [&self.well, &self.fails, &self.busy, &self.moved, &self.gone] {
             hook.first(cx, &own).await?;
         }
@@ -501,7 +501,7 @@ impl Receivers {
             (moved, &self.moved, "302"),
             (busy, &self.busy, "503"),
         ] {
-            cx.holds(row::HOOK_11, again, || {
+            cx.observe(row::HOOK_11, again, || {
                 format!(
                     "a message that was answered {answered} was not sent again within {limit:?} (--webhook-timeout)"
                 )
@@ -512,7 +512,7 @@ impl Receivers {
                 .filter_map(Message::id)
                 .map(str::to_owned)
                 .collect();
-            cx.holds(row::HOOK_07, ids.len() <= 1, || {
+            cx.observe(row::HOOK_07, ids.len() <= 1, || {
                 format!("attempts at one message, answered {answered}, have different `webhook-id`s: {ids:?}")
             });
         }
@@ -582,7 +582,7 @@ impl Receivers {
             )
         })?;
         let before = self.gone.inbox.messages().len();
-        let own = api.make(one, &json!({})).await?.own()?;
+        let own = api.make(one, &json!({})).await?.self_url()?;
         self.well.first(cx, &own).await?;
         let more = self.gone.inbox.messages().len() > before;
         cx.must(row::HOOK_11, !more, || {
@@ -618,7 +618,7 @@ async fn is_apart(
         if !hangs.inbox.hangs(true, limit(cx)).await {
             return Err(none("no message arrived at the receiver that is to hang"));
         }
-        let own = api.make(one, &json!({})).await?.own()?;
+        let own = api.make(one, &json!({})).await?.self_url()?;
         let arrived = |limit| {
             well.inbox.wait(limit, |all| {
                 all.iter().any(|one| is_about(one, &own)).then_some(())
@@ -630,7 +630,7 @@ async fn is_apart(
             given_up = hangs.inbox.hangs(false, WHILE_HANGING) => { let _ = given_up; false }
         };
         if first {
-            cx.holds(row::HOOK_12, true, String::new);
+            cx.observe(row::HOOK_12, true, String::new);
             return Ok(());
         }
         hangs.inbox.hold(false);
@@ -684,7 +684,7 @@ async fn is_kept_from(
     (narrow, wide): (&Hook, &Hook),
     (hidden, other): (CatalogueKind, CatalogueKind),
 ) -> Result<(), CheckStop> {
-    let secret = api.make(hidden.one, &json!({})).await?.own()?;
+    let secret = api.make(hidden.one, &json!({})).await?.self_url()?;
     let missing = |record: &str| {
         none(format!(
             "no message about {record} arrived within {:?}",
@@ -695,7 +695,7 @@ async fn is_kept_from(
         return Err(missing(&secret));
     }
     // A change that is made later, so that a message about the first one has arrived before.
-    let open = api.make(other.one, &json!({})).await?.own()?;
+    let open = api.make(other.one, &json!({})).await?.self_url()?;
     if !narrow.attempts(limit(cx), &open, 1).await {
         return Err(missing(&open));
     }

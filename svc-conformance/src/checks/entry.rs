@@ -47,25 +47,25 @@ async fn document(cx: &CheckContext) -> Result<(), CheckStop> {
         .into_iter()
         .flatten()
         {
-            cx.holds(row, value.is_string(), || {
+            cx.observe(row, value.is_string(), || {
                 format!("{} is {value}", field.path)
             });
         }
     }
     let most = &entry["max_pagesize"];
-    cx.holds(
+    cx.observe(
         row::ENT_03,
         most.as_u64().is_some_and(|most| most >= 1),
         || format!("max_pagesize is {most}"),
     );
     if most.is_number() {
-        cx.holds(row::TYP_02, is_shape(most, ValueShape::Integer), || {
+        cx.observe(row::TYP_02, is_shape(most, ValueShape::Integer), || {
             format!("max_pagesize is {most}")
         });
     }
     let version = &entry[declared.wire("svc_version")];
     let told = version.as_str().is_some_and(|text| !text.is_empty());
-    cx.holds(row::VER_01, told, || {
+    cx.observe(row::VER_01, told, || {
         format!("{} is {version}", declared.wire("svc_version"))
     });
     for (rel, link) in entry["_links"]
@@ -89,7 +89,7 @@ async fn document(cx: &CheckContext) -> Result<(), CheckStop> {
         let again = api.get(&own.unwrap_or_default()).await?;
         let same = again.status == 200
             && without(&again.json, &["_links"]) == without(&entry.json, &["_links"]);
-        cx.holds(row::ENT_09, same, || {
+        cx.observe(row::ENT_09, same, || {
             format!("`self` of the entry point leads elsewhere: {again}")
         });
     }
@@ -107,7 +107,7 @@ async fn collections(cx: &CheckContext) -> Result<(), CheckStop> {
             .as_deref()
             .is_some_and(|one| cx.declared().offers(one, "list"));
         let link = entry.href(many);
-        cx.holds(
+        cx.observe(
             row,
             link.is_some() == listed || (may_lack && link.is_none()),
             || {
@@ -120,7 +120,7 @@ async fn collections(cx: &CheckContext) -> Result<(), CheckStop> {
         );
         if listed && !may_lack {
             // Where it is not linked, only an address that is built could lead there.
-            cx.holds(row::HAL_05, link.is_some(), || {
+            cx.observe(row::HAL_05, link.is_some(), || {
                 format!("{many}.list is declared, and nothing leads to it")
             });
         }
@@ -146,7 +146,7 @@ async fn docs(cx: &CheckContext) -> Result<(), CheckStop> {
         docs["href"].as_str().is_some_and(|href| !href.is_empty()),
         || format!("docs is {docs}"),
     )?;
-    cx.holds(
+    cx.observe(
         row::ENT_23,
         docs["name"].is_string() && docs["index"].is_string(),
         || format!("docs is {docs}"),
@@ -160,11 +160,11 @@ async fn signup_link(cx: &CheckContext) -> Result<(), CheckStop> {
     let declared = cx.declared().helps("person_signup");
     if declared {
         // Where it is not linked, only an address that is built could lead there.
-        cx.holds(row::HAL_05, there, || {
+        cx.observe(row::HAL_05, there, || {
             format!("nothing leads to the sign-up: {}", entry.short())
         });
     }
-    cx.holds(row::ENT_24, there == declared, || {
+    cx.observe(row::ENT_24, there == declared, || {
         format!(
             "declared: {declared}, linked: {there}, in {}",
             entry.short()

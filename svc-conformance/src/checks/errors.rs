@@ -108,10 +108,10 @@ async fn gone(cx: &CheckContext) -> Result<(), CheckStop> {
         }
         looked = true;
         let record = api.make(of.one, &json!({})).await?;
-        let own = record.own()?;
+        let own = record.self_url()?;
         if declared.offers(of.one, "read") {
             let answer = api.get(&own).await?;
-            cx.holds(
+            cx.observe(
                 row::ERR_10,
                 answer.status == 200 && is_one(&answer.record(), &record),
                 || answer.to_string(),
@@ -123,7 +123,7 @@ async fn gone(cx: &CheckContext) -> Result<(), CheckStop> {
         }
         let again = api.delete(&own).await?;
         let said = again.status == 404 && !again.problems().is_empty();
-        cx.holds(row::ERR_16, said, || {
+        cx.observe(row::ERR_16, said, || {
             format!("the second delete of a {}: {again}", of.one)
         });
     }
@@ -137,7 +137,7 @@ async fn gone(cx: &CheckContext) -> Result<(), CheckStop> {
 /// 404 without a body; a body in the form of errors is a deviation.
 fn not_found(cx: &CheckContext, answer: &TestResponse) {
     let formed = answer.body.is_empty() || !answer.problems().is_empty();
-    if cx.holds(row::ERR_11, answer.status == 404 && formed, || {
+    if cx.observe(row::ERR_11, answer.status == 404 && formed, || {
         format!("of a record that is not there: {answer}")
     }) {
         cx.prefers(row::ERR_11, answer.body.is_empty(), || {
@@ -166,7 +166,7 @@ async fn paragraph(cx: &CheckContext) -> Result<(), CheckStop> {
     let both = |answer: &TestResponse| {
         answer.refuses(code, "question_type") && answer.refuses(code, "responses")
     };
-    cx.holds(row::ERR_35, both(&answer), || answer.to_string());
+    cx.observe(row::ERR_35, both(&answer), || answer.to_string());
     if !cx.declared().offers("question", "update") {
         return Ok(());
     }
@@ -174,8 +174,8 @@ async fn paragraph(cx: &CheckContext) -> Result<(), CheckStop> {
         .make("question", &json!({"question_type": "Paragraph"}))
         .await?;
     let body = json!({"question_type": "Paragraph", "responses": [{"key": "a1", "name": "yes"}]});
-    let answer = api.put(&text.own()?, &body).await?;
-    cx.holds(row::ERR_35, both(&answer), || answer.to_string());
+    let answer = api.put(&text.self_url()?, &body).await?;
+    cx.observe(row::ERR_35, both(&answer), || answer.to_string());
     Ok(())
 }
 
@@ -200,7 +200,7 @@ async fn response_names(cx: &CheckContext) -> Result<(), CheckStop> {
             .await?;
         let property = format!("responses[{place}].name");
         let right = answer.refuses("RESPONSE_NAME_INVALID", &property);
-        if cx.holds(row::ERR_36, right, || {
+        if cx.observe(row::ERR_36, right, || {
             format!("without {property}: {answer}")
         }) {
             let hinted = answer
@@ -215,9 +215,9 @@ async fn response_names(cx: &CheckContext) -> Result<(), CheckStop> {
     }
     let made = api.make("question", &json!({})).await?;
     let list = json!([{"key": "a1", "name": "allowed"}, {"key": "b2", "name": "not allowed!"}]);
-    let answer = api.put(&made.own()?, &json!({ "responses": list })).await?;
+    let answer = api.put(&made.self_url()?, &json!({ "responses": list })).await?;
     let right = answer.refuses("RESPONSE_NAME_INVALID", "responses[1].name");
-    cx.holds(row::ERR_36, right, || {
+    cx.observe(row::ERR_36, right, || {
         format!("an update without responses[1].name: {answer}")
     });
     Ok(())
@@ -237,7 +237,7 @@ async fn response_keys(cx: &CheckContext) -> Result<(), CheckStop> {
     ];
     if cx.declared().offers("question", "update") {
         let made = api.make("question", &json!({})).await?;
-        answers.push(api.put(&made.own()?, &json!({ "responses": list })).await?);
+        answers.push(api.put(&made.self_url()?, &json!({ "responses": list })).await?);
     }
     for answer in answers {
         let problems = answer.problems();
@@ -267,7 +267,7 @@ pub(super) async fn keys(cx: &CheckContext) -> Result<(), CheckStop> {
         cx.marked(&json!({"question_type": "MultiChoice", "responses": responses}))
     };
     let answer = api.post(&url, &ask(["a1", "a1"])).await?;
-    cx.holds(row::RES_QUESTION_08, answer.status == 400, || {
+    cx.observe(row::RES_QUESTION_08, answer.status == 400, || {
         format!("two responses have the key a1: {answer}")
     });
     for key in ["a-1", "", "a1 "] {
@@ -276,7 +276,7 @@ pub(super) async fn keys(cx: &CheckContext) -> Result<(), CheckStop> {
             let got = first(&answer.json, "responses[].key").and_then(Value::as_str);
             let right =
                 got.is_none_or(|got| !got.is_empty() && got.chars().all(char::is_alphanumeric));
-            cx.holds(row::RES_QUESTION_08, right, || {
+            cx.observe(row::RES_QUESTION_08, right, || {
                 format!("the key {} is not alphanumeric: {answer}", json!(got))
             });
         }
@@ -337,7 +337,7 @@ async fn partial(cx: &CheckContext) -> Result<(), CheckStop> {
     let right = answer.status == 400
         && is("request_type", "non-atomic".into())
         && is("response_code", 400.into());
-    cx.holds(row::ERR_30, right, || answer.to_string());
+    cx.observe(row::ERR_30, right, || answer.to_string());
     let has = |name: &str, codes: &[u64]| {
         let rel = cx.declared().rel(name);
         let mut entries = answer
@@ -350,7 +350,7 @@ async fn partial(cx: &CheckContext) -> Result<(), CheckStop> {
                 .is_some_and(|code| codes.contains(&code))
         })
     };
-    cx.holds(
+    cx.observe(
         row::ERR_31,
         has("person", &[200, 201]) && has("tagging", &[400]),
         || answer.to_string(),
@@ -360,11 +360,11 @@ async fn partial(cx: &CheckContext) -> Result<(), CheckStop> {
         .iter()
         .filter(|entry| entry["response_code"] == 400);
     let spelt: Vec<&Value> = refused.flat_map(descriptions).collect();
-    cx.holds(row::ERR_33, !spelt.is_empty(), || {
+    cx.observe(row::ERR_33, !spelt.is_empty(), || {
         format!("an entry that failed has no descriptions: {answer}")
     });
     let named = answer.refuses("TAG_NAME_DOES_NOT_EXIST", "add_tags");
-    cx.holds(row::ERR_37, named, || answer.to_string());
+    cx.observe(row::ERR_37, named, || answer.to_string());
     let rel = cx.declared().rel("person");
     if let Some(beside) = answer
         .json
@@ -373,19 +373,19 @@ async fn partial(cx: &CheckContext) -> Result<(), CheckStop> {
     {
         let beside = answer.document.beside(beside.clone());
         if cx.declared().offers("person", "read") && beside.link("self").is_some() {
-            let read = api.get(&beside.own()?).await?;
+            let read = api.get(&beside.self_url()?).await?;
             let right = read.status == 200 && is_one(&read.record(), &beside);
-            cx.holds(row::ERR_32, right, || {
+            cx.observe(row::ERR_32, right, || {
                 format!("`self` of the person beside the error: {read}")
             });
-            cx.holds(row::ERR_29, right, || {
+            cx.observe(row::ERR_29, right, || {
                 format!("the person is not there: {read}")
             });
             return Ok(());
         }
     }
     if let Some(found) = find(cx, &api, &marker).await? {
-        cx.holds(row::ERR_29, found.is_some(), || {
+        cx.observe(row::ERR_29, found.is_some(), || {
             format!("the person is not there after {answer}")
         });
     }
@@ -401,11 +401,11 @@ async fn atomic(cx: &CheckContext) -> Result<(), CheckStop> {
         && answer
             .error()
             .is_some_and(|error| error["request_type"] == "atomic");
-    cx.holds(row::ERR_34, right, || answer.to_string());
+    cx.observe(row::ERR_34, right, || answer.to_string());
     let named = answer.refuses("TAG_NAME_DOES_NOT_EXIST", "add_tags");
-    cx.holds(row::ERR_37, named, || answer.to_string());
+    cx.observe(row::ERR_37, named, || answer.to_string());
     if let Some(found) = find(cx, &api, &marker).await? {
-        cx.holds(row::ERR_34, found.is_none(), || {
+        cx.observe(row::ERR_34, found.is_none(), || {
             format!("a person is left behind after {answer}")
         });
     }
@@ -437,7 +437,7 @@ async fn unsupported_function(cx: &CheckContext) -> Result<(), CheckStop> {
             };
             entry["response_code"] == 500 && descriptions(entry).iter().any(code)
         };
-        cx.holds(row::ERR_38, answer.entries().iter().any(says), || {
+        cx.observe(row::ERR_38, answer.entries().iter().any(says), || {
             format!("{function} is not declared: {answer}")
         });
     }

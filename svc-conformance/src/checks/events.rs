@@ -38,14 +38,14 @@ fn stream(
         };
         let data = field("data").join("\n");
         let Some(id) = field("id").last().map(|id| (*id).to_owned()) else {
-            api.cx.holds(row::SYN_12, data.is_empty(), || {
+            api.cx.observe(row::SYN_12, data.is_empty(), || {
                 format!("an event without `id`: {block}")
             });
             continue;
         };
         let page = serde_json::from_str(&data).ok();
         api.cx
-            .holds(row::SYN_12, data.is_empty() || page.is_some(), || {
+            .observe(row::SYN_12, data.is_empty() || page.is_some(), || {
                 format!("`data` is no page: {block}")
             });
         events.push((
@@ -81,7 +81,7 @@ async fn events(cx: &CheckContext) -> Result<(), CheckStop> {
         own.push(
             api.reread(&api.make(of.one, &json!({})).await?)
                 .await?
-                .own()?,
+                .self_url()?,
         );
     }
     let (pages, ..) = behind(&api, &start, &own).await?;
@@ -99,7 +99,7 @@ async fn events(cx: &CheckContext) -> Result<(), CheckStop> {
         &own,
     );
     let expected = told_by(rest, &own);
-    cx.holds(row::SYN_12, again == expected, || {
+    cx.observe(row::SYN_12, again == expected, || {
         format!("behind the first event it tells {again:?}, and told before {expected:?}")
     });
     let cursors = std::iter::once(first)
@@ -113,12 +113,12 @@ async fn events(cx: &CheckContext) -> Result<(), CheckStop> {
         };
         let href = page.link(way).unwrap_or_default();
         let leads = address::parameter(&href, "after");
-        cx.holds(row::SYN_12, leads == Some(id), || {
+        cx.observe(row::SYN_12, leads == Some(id), || {
             format!("has_more is {more}, `{way}` leads behind {leads:?}, and the event is {id}")
         });
     }
     let wrong = api.events(&start, Some("no-such-cursor")).await?;
-    cx.holds(row::SYN_12, wrong.status == 400, || {
+    cx.observe(row::SYN_12, wrong.status == 400, || {
         format!("an event that never was: {wrong}")
     });
     Ok(())

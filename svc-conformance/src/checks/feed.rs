@@ -37,7 +37,7 @@ async fn link(cx: &CheckContext) -> Result<(), CheckStop> {
         cx.declared().behaves("changes"),
         cx.declared().extension_href(&entry, "changes"),
     );
-    cx.holds(row::SYN_01, link.is_some() == declared, || {
+    cx.observe(row::SYN_01, link.is_some() == declared, || {
         format!(
             "changes are {}declared, the link is {}",
             if declared { "" } else { "not " },
@@ -79,7 +79,7 @@ pub(super) async fn page(api: &CheckClient<'_>, url: &str) -> Result<Representat
             && entry
                 .link("self")
                 .is_some_and(|address| own.insert(address));
-        cx.holds(row::SYN_03, dated && what && is_linked, || {
+        cx.observe(row::SYN_03, dated && what && is_linked, || {
             format!(
                 "no `what`, `kind`, `at`, link of the kind and `self` of its own in {}",
                 entry.short()
@@ -97,7 +97,7 @@ pub(super) async fn page(api: &CheckClient<'_>, url: &str) -> Result<Representat
         )
     })?;
     let (size, count) = (page["per_page"].as_u64(), page.embedded().len());
-    cx.holds(
+    cx.observe(
         row::SYN_05,
         size.and_then(|size| usize::try_from(size).ok())
             .is_some_and(|size| count <= size),
@@ -133,7 +133,7 @@ pub(super) async fn behind(
         .all(|kind| cx.declared().offers(kind.one, "read"));
     for number in 0..MOST {
         let page = page(api, &url).await?;
-        cx.holds(
+        cx.observe(
             row::SYN_05,
             number == 0 || !shows_all || !page.embedded().is_empty(),
             || {
@@ -204,7 +204,7 @@ async fn told(cx: &CheckContext) -> Result<(), CheckStop> {
     let mut expected = Vec::new();
     for _ in 0..2 {
         let made = api.reread(&api.make(of.one, &json!({})).await?).await?;
-        own.push(made.own()?);
+        own.push(made.self_url()?);
         at = step(
             &api,
             &at,
@@ -234,7 +234,7 @@ async fn told(cx: &CheckContext) -> Result<(), CheckStop> {
     leads_to_itself(&api, &start, &own).await?;
     // Nothing of it is told again.
     let (again, ..) = behind(&api, &at, &own).await?;
-    cx.holds(row::SYN_04, again.is_empty(), || {
+    cx.observe(row::SYN_04, again.is_empty(), || {
         format!("behind the last cursor it is told again: {again:?}")
     });
     for size in ["1", "2", "100"] {
@@ -261,7 +261,7 @@ async fn told(cx: &CheckContext) -> Result<(), CheckStop> {
         let repeated = whole
             .iter()
             .find(|one| one.what != "changed" && times(one) > 1);
-        cx.holds(
+        cx.observe(
             row::SYN_04,
             last(&whole) == last(&expected) && repeated.is_none(),
             || format!("in pages of {size} it is told as {whole:?}; done was {expected:?}"),
@@ -270,11 +270,11 @@ async fn told(cx: &CheckContext) -> Result<(), CheckStop> {
             .iter()
             .filter_map(|entry| entry["at"].as_str().and_then(instant))
             .collect();
-        cx.holds(row::SYN_04, dates.is_sorted(), || {
+        cx.observe(row::SYN_04, dates.is_sorted(), || {
             format!("later and earlier dates in turn: {dates:?}")
         });
         let told_all = whole.len() >= last(&expected).len();
-        cx.holds(row::SYN_02, told_all, || {
+        cx.observe(row::SYN_02, told_all, || {
             format!("in pages of {size}: {whole:?}; done was {expected:?}")
         });
     }
@@ -304,7 +304,7 @@ async fn leads_to_itself(
                     && found.href(kind) == entry.href(kind)
             });
         api.cx
-            .holds(row::SYN_03, answer.status == 200 && is_there, || {
+            .observe(row::SYN_03, answer.status == 200 && is_there, || {
                 format!("`self` of {} leads to {answer}", entry.short())
             });
     }
@@ -332,14 +332,14 @@ async fn step(
             .iter()
             .skip(1)
             .all(|more| more.record == record && more.what == "changed");
-    cx.holds(row::SYN_02, fits, || {
+    cx.observe(row::SYN_02, fits, || {
         format!(
             "{} was {what}, and told is {told:?}",
             own.get(record).map_or("", String::as_str)
         )
     });
     let moved = next != at;
-    cx.holds(row::SYN_05, moved, || {
+    cx.observe(row::SYN_05, moved, || {
         format!("the end before and after a change is {next}")
     });
     expected.push(one);
@@ -355,8 +355,8 @@ async fn removed(cx: &CheckContext) -> Result<(), CheckStop> {
     let of = subject(cx, &["delete"])?;
     let start = end(&api).await?;
     let made = api.reread(&api.make(of.one, &json!({})).await?).await?;
-    let mut own = vec![made.own()?];
-    let mut gone = vec![made.own()?];
+    let mut own = vec![made.self_url()?];
+    let mut gone = vec![made.self_url()?];
     if let Some((container, member)) = membership(cx, &api).await? {
         own.extend([container.clone(), member]);
         gone.push(container);
@@ -412,7 +412,7 @@ async fn removed(cx: &CheckContext) -> Result<(), CheckStop> {
                 link.as_object()
                     .is_some_and(|link| link.keys().all(|name| name == "href"))
             });
-        cx.holds(row::SYN_10, more.is_empty() && links == 1 && bare, || {
+        cx.observe(row::SYN_10, more.is_empty() && links == 1 && bare, || {
             format!(
                 "more than an address is told of a deleted record: {}",
                 entry.short()
@@ -466,7 +466,7 @@ async fn cursor(cx: &CheckContext) -> Result<(), CheckStop> {
         let named = problems
             .iter()
             .any(|problem| problem.properties.iter().any(|name| name == "after"));
-        cx.holds(row::SYN_07, answer.status == 400 && named, || {
+        cx.observe(row::SYN_07, answer.status == 400 && named, || {
             format!("with the cursor `{wrong}`: {answer}")
         });
     }
@@ -483,7 +483,7 @@ async fn key(cx: &CheckContext) -> Result<(), CheckStop> {
     ] {
         let answer = nobody.get(&url).await?;
         let refused = answer.status == 401 || (answer.status == 403 && who == "without a key");
-        cx.holds(row::SYN_06, refused, || format!("{who}: {answer}"));
+        cx.observe(row::SYN_06, refused, || format!("{who}: {answer}"));
     }
     let Some((key, _)) = cx.run.keys.restricted.clone() else {
         return Ok(());
@@ -502,7 +502,7 @@ async fn key(cx: &CheckContext) -> Result<(), CheckStop> {
             let kind = entry["kind"].as_str().unwrap_or_default().to_owned();
             if let Some(record) = entry.href(&kind).filter(|_| kinds.insert(kind.clone())) {
                 let answer = narrow.get(&record).await?;
-                cx.holds(row::SYN_06, !matches!(answer.status, 401 | 403), || {
+                cx.observe(row::SYN_06, !matches!(answer.status, 401 | 403), || {
                     format!("a key is told of a {kind} that it may not read: {answer}")
                 });
             }
@@ -526,18 +526,18 @@ async fn tenants(cx: &CheckContext) -> Result<(), CheckStop> {
     let made = api
         .reread(&api.make(of.one, &json!({})).await?)
         .await?
-        .own()?;
+        .self_url()?;
     let (told, ..) = behind(&api, &own, std::slice::from_ref(&made)).await?;
-    cx.holds(row::SYN_09, !told.is_empty(), || {
+    cx.observe(row::SYN_09, !told.is_empty(), || {
         format!("its own tenant is not told of {made}")
     });
     let (leaked, ..) = behind(&other, &theirs, std::slice::from_ref(&made)).await?;
-    cx.holds(row::SYN_09, leaked.is_empty(), || {
+    cx.observe(row::SYN_09, leaked.is_empty(), || {
         format!("another tenant is told of {made}")
     });
     for (who, cursor) in [(&other, end(&api).await?), (&api, theirs)] {
         let answer = who.get(&cursor).await?;
-        cx.holds(row::SYN_09, answer.status == 400, || {
+        cx.observe(row::SYN_09, answer.status == 400, || {
             format!("a cursor of another tenant: {answer}")
         });
     }

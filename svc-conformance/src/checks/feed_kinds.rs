@@ -63,7 +63,7 @@ async fn kinds(cx: &CheckContext) -> Result<(), CheckStop> {
     let mut gone = Vec::new();
     for (kind, record) in made.into_iter().rev() {
         if cx.declared().offers(kind.one, "delete")
-            && api.delete(&record.own()?).await?.is_removal()
+            && api.delete(&record.self_url()?).await?.is_removal()
         {
             gone.push((kind, record));
         }
@@ -124,7 +124,7 @@ async fn reported(
     let cx = api.cx;
     let owns: Vec<String> = records
         .iter()
-        .map(|(_, record)| record.own())
+        .map(|(_, record)| record.self_url())
         .collect::<Result<_, _>>()?;
     let (told, shown, next) = behind(api, at, &owns).await?;
     for (place, ((kind, _), own)) in records.iter().zip(&owns).enumerate() {
@@ -154,7 +154,7 @@ async fn reported(
             "changed" => !entries.is_empty() && entries.iter().all(|(done, _)| *done == what),
             _ => last.is_some_and(|(done, _)| done == what),
         };
-        cx.holds(row::SYN_02, is_right, || {
+        cx.observe(row::SYN_02, is_right, || {
             let entries: Vec<&str> = entries.iter().map(|(done, _)| *done).collect();
             format!(
                 "the {} {own} was {what}, its entries are {entries:?}",
@@ -176,7 +176,7 @@ async fn follow(
         return Ok(None);
     };
     let answer = api.get(&own).await?;
-    if !api.cx.holds(row::SYN_03, answer.status == 200, || {
+    if !api.cx.observe(row::SYN_03, answer.status == 200, || {
         format!("{} leads to {answer}", entry.short())
     }) {
         return Ok(None);
@@ -185,7 +185,7 @@ async fn follow(
         [&entry["at"], &answer["modified_date"]].map(|date| date.as_str().and_then(instant));
     if let [Some(at), Some(modified)] = dates {
         let apart = at.signed_duration_since(modified).num_seconds().abs();
-        api.cx.holds(row::SYN_03, apart <= APART, || {
+        api.cx.observe(row::SYN_03, apart <= APART, || {
             format!(
                 "`at` is {at}, the `modified_date` of the record {modified}: {}",
                 entry.short()

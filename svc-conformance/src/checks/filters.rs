@@ -197,7 +197,7 @@ pub(super) async fn fits(
     });
     if right {
         let total = page["total_records"].as_u64();
-        cx.holds(row::FLT_05, total == Some(u64::from(expected)), || {
+        cx.observe(row::FLT_05, total == Some(u64::from(expected)), || {
             format!(
                 "filter={text} shows {} records and counts {}: {}",
                 members.len(),
@@ -339,7 +339,7 @@ async fn words(cx: &CheckContext) -> Result<(), CheckStop> {
         let there =
             [&one, &other].map(|record| members.iter().any(|member| is_one(member, record)));
         let wanted = expected.iter().filter(|wanted| **wanted).count();
-        cx.holds(
+        cx.observe(
             row::FLT_10,
             there == expected && members.len() == wanted,
             || {
@@ -393,7 +393,7 @@ async fn refused(cx: &CheckContext) -> Result<(), CheckStop> {
             .filter(|_| !declared.is_empty() && of_grammar < 4)
         {
             let answer = api.get(&filtered(&url, &text)).await?;
-            cx.holds(
+            cx.observe(
                 row::FLT_03,
                 answer.status == 400 && names_place(&answer, text.chars().count()),
                 || format!("filter={text}: {answer}"),
@@ -407,7 +407,7 @@ async fn refused(cx: &CheckContext) -> Result<(), CheckStop> {
                     &format!("{field} eq '2026-11-01T00:00:00Z'"),
                 ))
                 .await?;
-            cx.holds(row::FLT_04, answer.status == 400, || {
+            cx.observe(row::FLT_04, answer.status == 400, || {
                 format!("filter by {field}, not declared: {answer}")
             });
         }
@@ -418,7 +418,7 @@ async fn refused(cx: &CheckContext) -> Result<(), CheckStop> {
             .filter(|field| !orders.iter().any(|one| one == field))
         {
             let answer = api.get(&with_parameter(&url, "order", field)).await?;
-            cx.holds(row::FLT_04, answer.status == 400, || {
+            cx.observe(row::FLT_04, answer.status == 400, || {
                 format!("order by {field}, not declared: {answer}")
             });
         }
@@ -466,7 +466,7 @@ async fn paged(cx: &CheckContext) -> Result<(), CheckStop> {
             .iter()
             .filter(|member| is_one(member, record))
             .count();
-        cx.holds(row::FLT_08, times == 1, || {
+        cx.observe(row::FLT_08, times == 1, || {
             format!(
                 "{} is {times} times on {} pages",
                 record.short(),
@@ -474,7 +474,7 @@ async fn paged(cx: &CheckContext) -> Result<(), CheckStop> {
             )
         });
     }
-    cx.holds(row::FLT_01, members.len() == all.len(), || {
+    cx.observe(row::FLT_01, members.len() == all.len(), || {
         format!(
             "a filter that fits {} records shows {}",
             all.len(),
@@ -483,7 +483,7 @@ async fn paged(cx: &CheckContext) -> Result<(), CheckStop> {
     });
     for page in &pages {
         let total = page["total_records"].as_u64();
-        cx.holds(row::FLT_05, total == u64::try_from(all.len()).ok(), || {
+        cx.observe(row::FLT_05, total == u64::try_from(all.len()).ok(), || {
             format!(
                 "a filter that fits {} records counts {}: {}",
                 all.len(),
@@ -503,7 +503,7 @@ async fn paged(cx: &CheckContext) -> Result<(), CheckStop> {
                     .embedded()
                     .iter()
                     .all(|member| all.iter().any(|record| is_one(member, record)));
-            cx.holds(row::FLT_08, right, || {
+            cx.observe(row::FLT_08, right, || {
                 format!("`{name}` of a filtered page is {link}, which leads to {answer}")
             });
         }
@@ -534,7 +534,7 @@ async fn ordered(cx: &CheckContext) -> Result<(), CheckStop> {
             let walked = api.walk(&ordered, |page| {
                 for member in page.embedded() {
                     let date = shown(&member, field).pop().and_then(|date| instant(&date));
-                    cx.holds(row::FLT_09, date.is_some() && date >= last, || {
+                    cx.observe(row::FLT_09, date.is_some() && date >= last, || {
                         format!(
                             "in the order of {field}, {} stands behind {last:?}",
                             member.short()
@@ -546,7 +546,7 @@ async fn ordered(cx: &CheckContext) -> Result<(), CheckStop> {
                 pages < PAGES
             });
             let walked = walked.await?;
-            cx.holds(
+            cx.observe(
                 row::FLT_09,
                 matches!(walked, crate::client::PageWalkEnd::Done),
                 || {
@@ -555,7 +555,7 @@ async fn ordered(cx: &CheckContext) -> Result<(), CheckStop> {
                     )
                 },
             );
-            cx.holds(row::FLT_08, pages > 0, || {
+            cx.observe(row::FLT_08, pages > 0, || {
                 format!("order={field} shows no page")
             });
         }
@@ -581,7 +581,7 @@ async fn tenants(cx: &CheckContext) -> Result<(), CheckStop> {
             };
             let text = format!("{field} eq {}", quoted(&value));
             let (page, members) = found(cx, &other, &url, &text, &[row::FLT_11]).await?;
-            cx.holds(row::FLT_11, members.is_empty(), || {
+            cx.observe(row::FLT_11, members.is_empty(), || {
                 format!(
                     "with the key of another tenant, filter={text} shows {}",
                     page.short()

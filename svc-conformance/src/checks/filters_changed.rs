@@ -92,7 +92,7 @@ async fn dated(
                 .iter()
                 .filter(|member| is_one(member, &record))
                 .count();
-            cx.holds(row::FLT_02, times == usize::from(expected), || {
+            cx.observe(row::FLT_02, times == usize::from(expected), || {
                 format!(
                     "filter={text} shows {} {times} times: {}",
                     record.short(),
@@ -110,7 +110,7 @@ async fn dated(
                     }
                 })
             });
-            cx.holds(row::FLT_01, outside.is_none(), || {
+            cx.observe(row::FLT_01, outside.is_none(), || {
                 format!(
                     "filter={text} shows {}, which it does not fit",
                     outside.map(Representation::short).unwrap_or_default()
@@ -221,7 +221,7 @@ async fn ordered(
             .iter()
             .map(|one| shown(one, date).pop().and_then(|date| instant(&date)))
             .collect();
-        cx.holds(row::FLT_09, dates.is_sorted(), || {
+        cx.observe(row::FLT_09, dates.is_sorted(), || {
             format!("in the order of {date} the dates are {dates:?}")
         });
         for record in &all {
@@ -229,7 +229,7 @@ async fn ordered(
                 .iter()
                 .filter(|member| is_one(member, record))
                 .count();
-            cx.holds(row::FLT_08, times == 1, || {
+            cx.observe(row::FLT_08, times == 1, || {
                 format!(
                     "in the order of {date}, {} is {times} times on the pages of {url}",
                     record.short()
@@ -273,7 +273,7 @@ async fn undeclared(
         "created_date ge '2026-11-01T00:00:00Z'",
     ] {
         let answer = api.get(&filtered(&url, text)).await?;
-        cx.holds(row::FLT_04, answer.status == 400, || {
+        cx.observe(row::FLT_04, answer.status == 400, || {
             format!("filter={text}, not declared: {answer}")
         });
     }

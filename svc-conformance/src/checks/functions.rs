@@ -44,7 +44,7 @@ pub(super) async fn fresh_tag(api: &CheckClient<'_>) -> Result<Option<Representa
 /// What a membership function is given to add to one container.
 fn given(function: &str, container: &Representation) -> Result<Value, CheckStop> {
     if function.ends_with("_uri") {
-        return Ok(json!([container.own()?]));
+        return Ok(json!([container.self_url()?]));
     }
     let name = container["name"].as_str();
     name.map(|name| json!([name]))
@@ -68,7 +68,7 @@ pub(super) async fn simple(cx: &CheckContext) -> Result<Vec<(&'static str, Value
         let question = api.make("question", &json!({})).await?;
         functions.push((
             function,
-            json!([{"question": question.own()?, "responses": ["a1"]}]),
+            json!([{"question": question.self_url()?, "responses": ["a1"]}]),
         ));
     }
     Ok(functions)
@@ -128,7 +128,7 @@ pub(super) async fn below(
     record: &Representation,
     many: &str,
 ) -> Result<Vec<Representation>, CheckStop> {
-    api.members(&record.leads(many)?).await
+    api.members(&record.require_link(many)?).await
 }
 
 /// Whether one of the members is about a record, by their link; only told where the link is
@@ -181,7 +181,7 @@ async fn joined(
         for container in containers {
             let found = about(&api, &members, one, under, container).await?;
             if let Some(found) = found {
-                cx.holds(row, found, || {
+                cx.observe(row, found, || {
                     format!("none of the person's {many} leads to {}", container.short())
                 });
             }
@@ -194,7 +194,7 @@ async fn joined(
                 format!("{many} of {}: {}", container.short(), members.len())
             })?;
             if let Some(found) = about(&api, &members, one, "person", person).await? {
-                cx.holds(row, found, || {
+                cx.observe(row, found, || {
                     format!("{many} of {} do not lead to the person", container.short())
                 });
             }
@@ -290,7 +290,7 @@ async fn unknown_tag(cx: &CheckContext) -> Result<(), CheckStop> {
         let created = api
             .has_grown_by(&tags, before, |tag| tag["name"] == *name)
             .await?;
-        cx.holds(row::HAF_03, !created, || {
+        cx.observe(row::HAF_03, !created, || {
             format!("the tag `{name}` was created")
         });
     }
@@ -388,7 +388,7 @@ async fn on_helper(cx: &CheckContext, name: &'static str) -> Result<(), CheckSto
     let function = "add_questions_responses_uri";
     if cx.declared().acts(function) && cx.declared().offers("question", "create") {
         let question = api.make("question", &json!({})).await?;
-        let element = json!([{"question": question.own()?, "responses": ["a1"]}]);
+        let element = json!([{"question": question.self_url()?, "responses": ["a1"]}]);
         let called = call(cx, &ready, &json!({ function: element })).await?;
         cx.must(row::HAF_01, called.person.is_some(), || {
             format!("{function} on {name}: {}", called.answer)
@@ -432,7 +432,7 @@ async fn trigger(cx: &CheckContext, name: &'static str, at: usize) -> Result<(),
                 _ => None,
             };
             for record in [Some(made), called.person, read].into_iter().flatten() {
-                cx.holds(row::HAF_13, !record.carries(&identifier), || {
+                cx.observe(row::HAF_13, !record.carries(&identifier), || {
                     format!("{identifier} is in {}", record.short())
                 });
             }
@@ -454,7 +454,7 @@ async fn trigger(cx: &CheckContext, name: &'static str, at: usize) -> Result<(),
     );
     let answer = api.post(&ready.url, &body).await?;
     note_rest(&api, &ready, &answer, &body, &person).await?;
-    cx.holds(row::HAF_12, answer.status == 400, || {
+    cx.observe(row::HAF_12, answer.status == 400, || {
         format!("enabled is no boolean: {answer}")
     });
     Ok(())

@@ -54,8 +54,8 @@ async fn attend(
 ) -> Result<TestResponse, CheckStop> {
     if !by_helper {
         let person = api.person().await?;
-        let body = api.linked(&cx.marked(fields), "person", &person.own()?);
-        return api.post(&event.leads("attendances")?, &body).await;
+        let body = api.linked(&cx.marked(fields), "person", &person.self_url()?);
+        return api.post(&event.require_link("attendances")?, &body).await;
     }
     let url = helper_address(event, "record_attendance")?;
     api.post(
@@ -103,7 +103,7 @@ async fn capacity(cx: &CheckContext) -> Result<(), CheckStop> {
         api.change(&event, &json!({"capacity": 1})).await?;
         attend(cx, &api, &event, &accepted, way).await?;
         let answer = attend(cx, &api, &event, &accepted, way).await?;
-        cx.holds(row::LIM_04, answer.is_refused(), || {
+        cx.observe(row::LIM_04, answer.is_refused(), || {
             format!("attendance 2 after the places became 1: {answer}")
         });
     }
@@ -145,7 +145,7 @@ async fn last_place(
         } else {
             answer.is_refused()
         };
-        cx.holds(row::LIM_04, right, || {
+        cx.observe(row::LIM_04, right, || {
             format!("attendance {number} of an event with {left} places left: {answer}")
         });
         came.extend(Some(answer.record()).filter(|_| answer.is_created()));
@@ -214,7 +214,7 @@ async fn declared(cx: &CheckContext) -> Result<(), CheckStop> {
             continue;
         }
         let Ok(url) = api.collection(of.many).await else {
-            cx.holds(row::CAP_04, false, || {
+            cx.observe(row::CAP_04, false, || {
                 format!(
                     "{} are declared and linked nowhere: {}",
                     of.many,

@@ -58,7 +58,7 @@ async fn links(cx: &CheckContext) -> Result<(), CheckStop> {
     let record = api.as_read(one, record).await?;
     let made = LinkedRecord { record, ..made };
     let own = fields::links(one)
-        .filter(|(row, link)| row.applies_where_declared() && cx.declared().links(one, &link.name));
+        .filter(|(row, link)| row.applies_if_declared() && cx.declared().links(one, &link.name));
     for (row, stated) in own {
         link(cx, &api, &made, &row.id, stated).await?;
     }
@@ -93,7 +93,7 @@ async fn make(
         .collect::<Vec<_>>();
     let mut fields = json!({});
     if !known.is_empty() && declared.offers("person", "create") {
-        let person = api.person().await?.own()?;
+        let person = api.person().await?.self_url()?;
         for name in known {
             fields = api.linked(&fields, name, &person);
         }
@@ -115,16 +115,16 @@ async fn link(
     let (record, name) = (&made.record, stated.name.as_str());
     if name == "self" {
         let own = record.link("self");
-        if cx.holds(row, own.is_some(), || {
+        if cx.observe(row, own.is_some(), || {
             format!("no link self in {}", record.short())
         }) && cx.declared().offers(cx.check.subject, "read")
         {
             let answer = api.get(&own.unwrap_or_default()).await?;
             let right = answer.status == 200 && is_one(&answer.record(), record);
-            cx.holds(row, right, || {
+            cx.observe(row, right, || {
                 format!("`self` of {} leads elsewhere: {answer}", record.short())
             });
-            cx.holds(row::HAL_16, right, || {
+            cx.observe(row::HAL_16, right, || {
                 format!("`self` of {} leads elsewhere: {answer}", record.short())
             });
         }
@@ -134,7 +134,7 @@ async fn link(
         // Only where that person is known.
         let Some(href) = record.href(name) else {
             let one = cx.check.subject;
-            cx.lacks(
+            cx.note_missing(
                 row,
                 format!("no {one} that was read has the link `{name}`, which is sent where that person is known"),
             );
@@ -145,7 +145,7 @@ async fn link(
         }
         let answer = api.get(&href).await?;
         let right = answer.status == 200 && answer.json.is_object() && !is_page(&answer);
-        cx.holds(row, right, || {
+        cx.observe(row, right, || {
             format!("the link {name} leads to nobody: {answer}")
         });
         return Ok(());
@@ -156,10 +156,10 @@ async fn link(
         _ => None,
     };
     if let Some(to) = to {
-        return api.leads_to(&[row], record, name, to, name).await.map(drop);
+        return api.check_link(&[row], record, name, to, name).await.map(drop);
     }
     let href = record.href(name);
-    if !cx.holds(row, href.is_some(), || {
+    if !cx.observe(row, href.is_some(), || {
         format!("no link {name} in {}", record.short())
     }) {
         return Ok(());
@@ -167,7 +167,7 @@ async fn link(
     let href = href.unwrap_or_default();
     let Some(helper) = &stated.helper else {
         let answer = api.get(&href).await?;
-        cx.holds(row, is_page(&answer), || {
+        cx.observe(row, is_page(&answer), || {
             format!("the link {name} leads to no collection: {answer}")
         });
         return Ok(());
@@ -183,7 +183,7 @@ async fn link(
         &json!({ "person": somebody(cx) }),
     );
     let answer = api.post(&href, &body).await?;
-    cx.holds(row, answer.is_created(), || {
+    cx.observe(row, answer.is_created(), || {
         format!("the helper does not work: {answer}")
     });
     if answer.is_created() && answer.record().href("person").is_some() {

@@ -106,7 +106,7 @@ mod tests {
     use crate::passive;
 
     fn rows() -> &'static [Requirement] {
-        Catalogue::built_in().expect("a catalogue").rows()
+        Catalogue::built_in().expect("a catalogue").requirements()
     }
 
     #[test]
@@ -139,7 +139,7 @@ mod tests {
     }
 
     fn names(pattern: &str, row: &Requirement) -> bool {
-        row.id == pattern || (pattern.contains(':') && row.when.begins(pattern))
+        row.id == pattern || (pattern.contains(':') && row.applies_if.starts_with(pattern))
     }
 
     #[test]

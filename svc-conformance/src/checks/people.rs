@@ -75,7 +75,7 @@ async fn inline_person(
         .get("identifiers")
         .cloned()
         .unwrap_or_else(|| json!([]));
-    kept(
+    compare_stored(
         cx,
         &[row::HLP_03],
         &json!({ "identifiers": identifiers }),
@@ -102,7 +102,7 @@ async fn inline_person(
                 read[name.as_str()]
             )
         };
-        cx.holds_for(row::HLP_03, same, found, || {
+        cx.observe_with_cause(row::HLP_03, same, found, || {
             generate::lost(cx, "person", &json!({ name: value }), &read.json, &[])
         });
     }
@@ -118,7 +118,7 @@ async fn told(cx: &CheckContext) -> Result<(), CheckStop> {
         .as_deref()
         .unwrap_or_default();
     if !text.trim().is_empty() {
-        cx.holds(row::HLP_05, true, String::new);
+        cx.observe(row::HLP_05, true, String::new);
         return Ok(());
     }
     let api = cx.api();
@@ -129,7 +129,7 @@ async fn told(cx: &CheckContext) -> Result<(), CheckStop> {
     let found = docs
         .as_ref()
         .is_some_and(|docs| docs.status == 200 && docs.text().to_lowercase().contains("match"));
-    cx.holds(row::HLP_05, found, || {
+    cx.observe(row::HLP_05, found, || {
         "neither the declaration nor the documentation says how persons are matched".to_owned()
     });
     Ok(())
@@ -168,19 +168,19 @@ async fn signup(cx: &CheckContext) -> Result<(), CheckStop> {
         || answer.to_string(),
     )?;
     let made = answer.record();
-    kept(cx, &[row::HLP_19], &person, &made);
-    cx.holds(
+    compare_stored(cx, &[row::HLP_19], &person, &made);
+    cx.observe(
         row::HLP_20,
         made["id"].as_str().is_some_and(|id| !id.is_empty()),
         || format!("id is {}", made["id"]),
     );
     if cx.declared().offers("person", "read") && made.link("self").is_some() {
-        kept(cx, &[row::HLP_19], &person, &api.reread(&made).await?);
+        compare_stored(cx, &[row::HLP_19], &person, &api.reread(&made).await?);
     }
     if cx.declared().helpers_only() {
         return Ok(());
     }
-    cx.holds(row::HLP_21, made.link("self").is_some(), || {
+    cx.observe(row::HLP_21, made.link("self").is_some(), || {
         format!("no link self in {}", made.short())
     });
     for (many, names) in COLLECTIONS {
@@ -193,13 +193,13 @@ async fn signup(cx: &CheckContext) -> Result<(), CheckStop> {
             continue;
         }
         let href = names.iter().find_map(|name| made.href(name));
-        if !cx.holds(row::HLP_21, href.is_some(), || {
+        if !cx.observe(row::HLP_21, href.is_some(), || {
             format!("no link {names:?} in {}", made.short())
         }) {
             continue;
         }
         let answer: TestResponse = api.get(&href.unwrap_or_default()).await?;
-        cx.holds(row::HLP_21, is_page(&answer), || {
+        cx.observe(row::HLP_21, is_page(&answer), || {
             format!("the link {many} of a person leads to no collection: {answer}")
         });
     }

@@ -2,7 +2,7 @@
 
 pub(super) use serde_json::{Value, json};
 
-pub(super) use super::compare::{SubjectLoop, each, holds, is_one, kept, must, needs, part, put};
+pub(super) use super::compare::{SubjectLoop, each, holds, is_one, compare_stored, must, needs, part, put};
 pub(super) use crate::answer::{Representation, TestResponse};
 pub(super) use crate::check::{Check, CheckContext};
 pub(super) use crate::client::CheckClient;

@@ -80,8 +80,8 @@ impl CreateTarget {
         let person = api.person().await?;
         Ok(Self {
             kind,
-            url: container.leads(kind.many)?,
-            person: Some(person.own()?),
+            url: container.require_link(kind.many)?,
+            person: Some(person.self_url()?),
         })
     }
 
@@ -149,13 +149,13 @@ async fn creates(cx: &CheckContext) -> Result<(), CheckStop> {
 /// Judges the answer to a body with one fault.
 fn refused(cx: &CheckContext, fault: &InvalidBody, answer: &TestResponse, row: &str) {
     let said = answer.status == 400 && !answer.problems().is_empty();
-    cx.holds(row, said, || format!("{}: {answer}", fault.what));
+    cx.observe(row, said, || format!("{}: {answer}", fault.what));
     if answer.status == 400 {
-        cx.holds(row::ERR_26, is_named(answer, &fault.property), || {
+        cx.observe(row::ERR_26, is_named(answer, &fault.property), || {
             format!("{} is not named: {answer}", fault.property)
         });
         let other = is_other(answer, &fault.property);
-        cx.holds(row::ERR_26, other.is_none(), || {
+        cx.observe(row::ERR_26, other.is_none(), || {
             format!(
                 "only {} is wrong, {} is named: {answer}",
                 fault.property,
@@ -168,7 +168,7 @@ fn refused(cx: &CheckContext, fault: &InvalidBody, answer: &TestResponse, row: &
         // is for something else.
         let is_refused = answer.status == 400 && is_other(answer, &fault.property).is_none();
         for row in fault.row.into_iter().chain([row::TYP_08]) {
-            cx.holds(row, is_refused, || format!("{}: {answer}", fault.what));
+            cx.observe(row, is_refused, || format!("{}: {answer}", fault.what));
         }
     }
 }
@@ -247,9 +247,9 @@ async fn updates(cx: &CheckContext) -> Result<(), CheckStop> {
             &json!({"origin_system": cx.unique(), "family_name": cx.unique()}),
         );
         let body = generate::with(&change, &only(fault));
-        let answer = api.put(&before.own()?, &body).await?;
+        let answer = api.put(&before.self_url()?, &body).await?;
         let said = answer.status == 400 && !answer.problems().is_empty();
-        cx.holds(row::ERR_14, said, || format!("{}: {answer}", fault.what));
+        cx.observe(row::ERR_14, said, || format!("{}: {answer}", fault.what));
         let after = api.reread(&before).await?;
         if answer.status >= 400 {
             holds(
@@ -321,7 +321,7 @@ async fn several(cx: &CheckContext) -> Result<(), CheckStop> {
             let named = chosen
                 .iter()
                 .all(|fault| is_named(&answer, &fault.property));
-            cx.holds(
+            cx.observe(
                 row::ERR_39,
                 answer.status == 400 && problems.len() >= chosen.len() && named,
                 || {
@@ -338,7 +338,7 @@ async fn several(cx: &CheckContext) -> Result<(), CheckStop> {
         {
             let record = api.make(kind.one, &json!({})).await?;
             let answer = api
-                .put(&record.own()?, &generate::with(&only(one), &only(other)))
+                .put(&record.self_url()?, &generate::with(&only(one), &only(other)))
                 .await?;
             both(cx, &answer, &one.property, &other.property);
         }
@@ -350,7 +350,7 @@ async fn several(cx: &CheckContext) -> Result<(), CheckStop> {
 /// Two faults are told, each under its own property.
 fn both(cx: &CheckContext, answer: &TestResponse, one: &str, other: &str) {
     let named = answer.problems().len() >= 2 && is_named(answer, one) && is_named(answer, other);
-    cx.holds(row::ERR_39, answer.status == 400 && named, || {
+    cx.observe(row::ERR_39, answer.status == 400 && named, || {
         format!("{one} and {other} are wrong: {answer}")
     });
 }
@@ -378,7 +378,7 @@ async fn elements(cx: &CheckContext, api: &CheckClient<'_>) -> Result<(), CheckS
             // A name without the list around it says nothing of the element.
             names.any(|name| !name.contains('[') || name.ends_with(&place(at)))
         };
-        cx.holds(row::ERR_26, named(0) && named(1), || {
+        cx.observe(row::ERR_26, named(0) && named(1), || {
             format!("{} and {}: {answer}", place(0), place(1))
         });
     }
@@ -405,7 +405,7 @@ async fn choices(cx: &CheckContext, api: &CheckClient<'_>) -> Result<(), CheckSt
     let answer = api.post(&url, &cx.marked(&body)).await?;
     let both = answer.refuses("PARAGRAPH_CANNOT_HAVE_RESPONSES", "question_type")
         && answer.refuses("RESPONSE_NAME_INVALID", "responses[1].name");
-    cx.holds(row::ERR_39, answer.status == 400 && both, || {
+    cx.observe(row::ERR_39, answer.status == 400 && both, || {
         answer.to_string()
     });
     Ok(())
@@ -434,10 +434,10 @@ async fn required(cx: &CheckContext) -> Result<(), CheckStop> {
                 .post(&place.url, &place.body(&api, &cx.marked(&body)))
                 .await?;
             let said = answer.status == 400 && !answer.problems().is_empty();
-            cx.holds(row::CAP_05, said && is_named(&answer, name), || {
+            cx.observe(row::CAP_05, said && is_named(&answer, name), || {
                 format!("without {name}: {answer}")
             });
-            cx.holds(row::ERR_12, said, || format!("without {name}: {answer}"));
+            cx.observe(row::ERR_12, said, || format!("without {name}: {answer}"));
         }
     }
     Ok(())
@@ -469,12 +469,12 @@ async fn malformed(cx: &CheckContext) -> Result<(), CheckStop> {
                 .send(http::Method::POST, &place.url, Some(text.to_owned()))
                 .await?;
             let said = answer.status == 400 && !answer.problems().is_empty();
-            cx.holds(row::ERR_12, said, || answer.to_string());
+            cx.observe(row::ERR_12, said, || answer.to_string());
         }
         let after = place.count(cx, &api).await?;
         // Others may write at the same time; a growth by as much as was sent is no accident.
         let grown = matches!((before, after), (Some(before), Some(after)) if after >= before.saturating_add(5));
-        cx.holds(row::CRU_21, !grown, || {
+        cx.observe(row::CRU_21, !grown, || {
             format!(
                 "{} members before, {} after bodies that are no JSON objects",
                 json!(before),

@@ -142,7 +142,7 @@ async fn alone(cx: &CheckContext, api: &CheckClient<'_>, sent: &Value) -> Result
                 diagnosis::seen(&cx.run, row::ERR_13, cx.span().1)
             }
         };
-        cx.holds_for(field.row, false, found, cause);
+        cx.observe_with_cause(field.row, false, found, cause);
     }
     Err(CheckStop::Failed)
 }
@@ -152,7 +152,7 @@ fn compare(cx: &CheckContext, sent: &Value, read: &Representation) {
     let declared = cx.declared();
     let one = cx.check.subject;
     let prefix = &declared.text.custom_field_prefix;
-    for shown in generate::shown(declared, one, sent) {
+    for shown in generate::described_values(declared, one, sent) {
         let top = shown.place.split(['.', '[']).next().unwrap_or_default();
         if declared
             .field(one, top)
@@ -167,7 +167,7 @@ fn compare(cx: &CheckContext, sent: &Value, read: &Representation) {
         let got = shown.in_another(&read.json);
         let same = generate::same(shown.field, shown.sent, got, prefix);
         for row in rows(&shown) {
-            cx.holds_for(
+            cx.observe_with_cause(
                 row,
                 same,
                 || message(&shown, got, read),
@@ -247,7 +247,7 @@ fn left_out(cx: &CheckContext, one: &str, sent: &Value, shown: &Representation) 
             .default
             .as_deref()
             .is_some_and(|default| is_default(default, got));
-        cx.holds(row::CAP_08, is_unset(got) || default, || {
+        cx.observe(row::CAP_08, is_unset(got) || default, || {
             format!(
                 "{name} was left out and reads {}; the declared default is {}",
                 json!(got),
@@ -292,7 +292,7 @@ async fn dates_in_helpers(cx: &CheckContext) -> Result<(), CheckStop> {
         let record = api.help(&container, helper, &body).await?;
         for name in ["created_date", "modified_date"] {
             let got = record[name].as_str().and_then(instant);
-            cx.holds(row::TYP_17, got.is_none() || got != instant(old), || {
+            cx.observe(row::TYP_17, got.is_none() || got != instant(old), || {
                 format!("{helper} took over {name}: {}", record.short())
             });
         }

@@ -103,7 +103,7 @@ async fn gender(cx: &CheckContext) -> Result<(), CheckStop> {
                     .await?,
             )
             .await?;
-        cx.holds(row, read["gender"] == expected, || {
+        cx.observe(row, read["gender"] == expected, || {
             format!("gender of {identity:?} is {}", read["gender"])
         });
     }
@@ -116,7 +116,7 @@ async fn gender(cx: &CheckContext) -> Result<(), CheckStop> {
         .await?
         {
             let found = || format!("gender {} with the identity {identity:?}", read["gender"]);
-            cx.holds(row::RES_PERSON_08, read["gender"] == identity, found);
+            cx.observe(row::RES_PERSON_08, read["gender"] == identity, found);
         }
     }
     if cx.declared().offers("person", "update") {
@@ -124,11 +124,11 @@ async fn gender(cx: &CheckContext) -> Result<(), CheckStop> {
             .make("person", &json!({"gender_identity": "Female"}))
             .await?;
         let answer = api
-            .put(&made.own()?, &json!({"gender_identity": "Male"}))
+            .put(&made.self_url()?, &json!({"gender_identity": "Male"}))
             .await?;
         if answer.status != 400 {
             let gender = &answer["gender"];
-            cx.holds(row::RES_PERSON_08, gender == "Male", || {
+            cx.observe(row::RES_PERSON_08, gender == "Male", || {
                 format!("gender of \"Male\" is {gender}: {answer}")
             });
         }
@@ -167,7 +167,7 @@ async fn primary(cx: &CheckContext) -> Result<(), CheckStop> {
     }
     let few = |value: &Value| primaries(value) <= 1;
     if let Some(read) = person(cx, &[row], &body).await? {
-        cx.holds(row, few(&read[name]), || {
+        cx.observe(row, few(&read[name]), || {
             format!("{name} has two primaries: {}", read.short())
         });
     }
@@ -178,9 +178,9 @@ async fn primary(cx: &CheckContext) -> Result<(), CheckStop> {
     let list = body.get(name).and_then(Value::as_array);
     let first = json!({ name: list.into_iter().flatten().take(1).collect::<Vec<_>>() });
     let made = api.make("person", &first).await?;
-    let answer = api.put(&made.own()?, &body).await?;
+    let answer = api.put(&made.self_url()?, &body).await?;
     let right = answer.status == 400 || (answer.status == 200 && few(&answer[name]));
-    cx.holds(row, right, || {
+    cx.observe(row, right, || {
         format!("{name} with two primaries: {answer}")
     });
     Ok(())
@@ -196,7 +196,7 @@ async fn mark(cx: &CheckContext) -> Result<(), CheckStop> {
                 .cloned()
                 .unwrap_or_default();
             let right = got.is_string() || got.is_null();
-            cx.holds(row::RES_PHONE_NUMBER_01, right, || {
+            cx.observe(row::RES_PHONE_NUMBER_01, right, || {
                 format!("`primary` was sent as {sent}, it is {got}")
             });
         }
@@ -239,7 +239,7 @@ async fn digits(cx: &CheckContext) -> Result<(), CheckStop> {
     }
     if cx.declared().offers("person", "update") {
         let made = api.make("person", &json!({})).await?;
-        let answer = api.put(&made.own()?, &body(rough)).await?;
+        let answer = api.put(&made.self_url()?, &body(rough)).await?;
         if answer.status != 400 {
             holds(rough, &answer.record());
         }
@@ -280,7 +280,7 @@ async fn unique(cx: &CheckContext) -> Result<(), CheckStop> {
                 .iter()
                 .enumerate()
                 .all(|(at, one)| !got.iter().take(at).any(|other| other == one));
-            cx.holds(row, right, || format!("{name} is {}", read[name]));
+            cx.observe(row, right, || format!("{name} is {}", read[name]));
         }
     }
     Ok(())
@@ -295,7 +295,7 @@ async fn handle(cx: &CheckContext) -> Result<(), CheckStop> {
             .cloned()
             .unwrap_or_default();
         let right = got.as_str().is_none_or(|handle| !handle.starts_with('@'));
-        cx.holds(row::RES_PERSON_35, right, || format!("the handle is {got}"));
+        cx.observe(row::RES_PERSON_35, right, || format!("the handle is {got}"));
     }
     Ok(())
 }
@@ -338,7 +338,7 @@ async fn transparence(cx: &CheckContext) -> Result<(), CheckStop> {
         .as_read("event", api.make("event", &json!({})).await?)
         .await?;
     let got = &read["transparence"];
-    cx.holds(row::RES_EVENT_29, got.is_null() || got == "opaque", || {
+    cx.observe(row::RES_EVENT_29, got.is_null() || got == "opaque", || {
         format!("left out, transparence is {got}")
     });
     Ok(())
@@ -383,7 +383,7 @@ async fn total(cx: &CheckContext) -> Result<(), CheckStop> {
     }
     let before = api.counted(&container, counted).await?.unwrap_or_default();
     if cx.declared().offers(under, "create") {
-        cx.holds(row.first().unwrap_or(&""), before == 0.0, || {
+        cx.observe(row.first().unwrap_or(&""), before == 0.0, || {
             format!("{counted} of a new {under} is {before}")
         });
     }
@@ -409,8 +409,8 @@ async fn total(cx: &CheckContext) -> Result<(), CheckStop> {
         for (record, left) in made.iter().zip([2.0, 1.0, 0.0]) {
             api.remove(record).await?;
             if cx.declared().offers(one, "read") && matches!(one, "signature" | "submission") {
-                let (gone, answer) = api.is_gone(&record.own()?).await?;
-                cx.holds(row::ERR_11, gone, || {
+                let (gone, answer) = api.expect_not_found(&record.self_url()?).await?;
+                cx.observe(row::ERR_11, gone, || {
                     format!("a deleted {one} is still there: {answer}")
                 });
             }
@@ -437,7 +437,7 @@ async fn amounts(cx: &CheckContext) -> Result<(), CheckStop> {
         .await?
         .unwrap_or_default();
     if cx.declared().offers("fundraising_page", "create") {
-        cx.holds(row::RES_FUNDRAISING_PAGE_10, expected == 0.0, || {
+        cx.observe(row::RES_FUNDRAISING_PAGE_10, expected == 0.0, || {
             format!("total_amount of a new page is {expected}")
         });
     }
@@ -463,7 +463,7 @@ async fn amounts(cx: &CheckContext) -> Result<(), CheckStop> {
     );
     if let Some((record, amount)) = first.filter(|_| cx.declared().offers("donation", "update")) {
         let less = amount / 2.0;
-        let answer = api.put(&record.own()?, &json!({ "amount": less })).await?;
+        let answer = api.put(&record.self_url()?, &json!({ "amount": less })).await?;
         // A server may refuse to change the amount of a donation.
         if answer.status == 200 && answer["amount"].as_f64() == Some(less) {
             expected -= less;
@@ -516,7 +516,7 @@ async fn credited(
     let total = api.counted(page, "total_amount").await?.unwrap_or_default();
     let is_near = |expected: f64| (total - expected).abs() <= 1e-9 * expected;
     let (net, gross) = (before + amount, before + amount + credit);
-    cx.holds(
+    cx.observe(
         row::RES_FUNDRAISING_PAGE_10,
         is_near(net) || is_near(gross),
         || {
@@ -597,7 +597,7 @@ async fn sold(cx: &CheckContext) -> Result<(), CheckStop> {
                 let right = level[name]
                     .as_f64()
                     .is_some_and(|got| (got - expected).abs() <= 1e-9 * expected.max(1.0));
-                cx.holds(row, right, || {
+                cx.observe(row, right, || {
                     format!("{name} of {title} is {}, not {expected}", level[name])
                 });
             }

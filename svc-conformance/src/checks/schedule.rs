@@ -128,7 +128,7 @@ async fn schedule(cx: &CheckContext) -> Result<(), CheckStop> {
         answer.is_success(),
         || answer.to_string(),
     )?;
-    cx.holds(row::SCH_02, has_notice(&answer), || answer.to_string());
+    cx.observe(row::SCH_02, has_notice(&answer), || answer.to_string());
     let rows: [&[&str]; 2] = [
         &[row::SCH_01, row::RES_MESSAGE_01],
         &[row::SCH_01, row::SCH_07, row::RES_MESSAGE_02],
@@ -138,7 +138,7 @@ async fn schedule(cx: &CheckContext) -> Result<(), CheckStop> {
     must(cx, &[row::HLP_22, row::SCH_04], answer.is_success(), || {
         answer.to_string()
     })?;
-    cx.holds(row::SCH_05, has_notice(&answer), || answer.to_string());
+    cx.observe(row::SCH_05, has_notice(&answer), || answer.to_string());
     dates(
         cx,
         &api,
@@ -177,7 +177,7 @@ async fn again(cx: &CheckContext) -> Result<(), CheckStop> {
         },
     );
     if answer.is_success() {
-        cx.holds(row::SCH_08, true, String::new);
+        cx.observe(row::SCH_08, true, String::new);
         dates(
             cx,
             &api,
@@ -201,10 +201,10 @@ async fn functions(cx: &CheckContext) -> Result<(), CheckStop> {
     let body = json!({"scheduled_start_date": START, "scheduled_stop_date": STOP, "add_tags": [tag["name"]]});
     let answer = api.post(&url, &body).await?;
     let taggings = api
-        .total(&tag.leads("taggings")?)
+        .total(&tag.require_link("taggings")?)
         .await?
         .unwrap_or_default();
-    cx.holds(row::SCH_09, taggings == 0, || {
+    cx.observe(row::SCH_09, taggings == 0, || {
         format!("the tag has {taggings} taggings after {answer}")
     });
     if answer.is_success() {
@@ -230,7 +230,7 @@ async fn wrong_date(cx: &CheckContext) -> Result<(), CheckStop> {
             &json!({"scheduled_start_date": "not a date", "scheduled_stop_date": STOP}),
         )
         .await?;
-    cx.holds(row::SCH_06, answer.status >= 400, || {
+    cx.observe(row::SCH_06, answer.status >= 400, || {
         format!("a wrong date: {answer}")
     });
     dates(
@@ -252,7 +252,7 @@ async fn missing(cx: &CheckContext) -> Result<(), CheckStop> {
     api.remove(&message).await?;
     let body = json!({"scheduled_start_date": START, "scheduled_stop_date": STOP});
     for answer in [api.post(&url, &body).await?, api.delete(&url).await?] {
-        cx.holds(row::SCH_06, answer.status >= 400, || {
+        cx.observe(row::SCH_06, answer.status >= 400, || {
             format!("the message is gone: {answer}")
         });
     }

@@ -66,7 +66,7 @@ async fn differs(
 ) -> Result<Option<(Vec<ModelStep>, ModelMismatch)>, CheckStop> {
     let executed = model::execute(cx, steps).await?;
     for row in &executed.held {
-        cx.holds(row, true, String::new);
+        cx.observe(row, true, String::new);
     }
     Ok(executed.difference.map(|found| (steps.to_vec(), found)))
 }
@@ -80,7 +80,7 @@ fn told(
     found_in: &str,
 ) -> CheckStop {
     if cx.is_repetition() {
-        cx.holds_for(
+        cx.observe_with_cause(
             &found.row,
             false,
             || found.message.clone(),

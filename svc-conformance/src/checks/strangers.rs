@@ -41,7 +41,7 @@ async fn without_key(cx: &CheckContext, name: &'static str) -> Result<(), CheckS
     cx.must(row::HLP_07, answer.is_created() && empty, || {
         format!("without a key: {answer}")
     })?;
-    cx.holds(row::HLP_08, true, String::new);
+    cx.observe(row::HLP_08, true, String::new);
     let sent = if name == "record_canvass" {
         body.get("canvass").unwrap_or(&Value::Null)
     } else {
@@ -77,7 +77,7 @@ async fn without_key(cx: &CheckContext, name: &'static str) -> Result<(), CheckS
         return Ok(());
     }
     // A ticketed event or a matched person may show `attended` otherwise.
-    kept(
+    compare_stored(
         cx,
         &[row::HLP_07],
         &without(sent, &["add_tags", "attended"]),
@@ -94,7 +94,7 @@ async fn without_key(cx: &CheckContext, name: &'static str) -> Result<(), CheckS
         let right = is_one(&who, &wanted.beside(person.clone()))
             || shown("family_name")
             || shown("email_addresses");
-        if cx.holds(row::HLP_07, right, || {
+        if cx.observe(row::HLP_07, right, || {
             format!("another person: {}", who.short())
         }) {
             own_up(cx, &who);

@@ -130,14 +130,14 @@ impl Spoiled {
         })?;
         let name = cx.declared().extension_of(&answer.json, "warnings");
         let rest = without(&answer.json, &name.into_iter().collect::<Vec<_>>());
-        cx.holds(row::STR_05, !self.is_in(&rest), || {
+        cx.observe(row::STR_05, !self.is_in(&rest), || {
             format!("an unknown member is echoed: {answer}")
         });
         // A caller without a key gets no warnings.
         if cx.run.keys.primary.is_some() {
             let warned = warned(cx, answer);
             for path in &self.paths {
-                cx.holds(row::STR_06, warned.contains(path.as_str()), || {
+                cx.observe(row::STR_06, warned.contains(path.as_str()), || {
                     format!("the warnings do not name {path}: {answer}")
                 });
             }
@@ -157,7 +157,7 @@ impl Spoiled {
             return Ok(record);
         }
         let read = api.reread(&record).await?;
-        api.cx.holds(row::STR_05, !self.is_in(&read.json), || {
+        api.cx.observe(row::STR_05, !self.is_in(&read.json), || {
             format!("an unknown member is stored: {}", read.short())
         });
         Ok(read)
@@ -176,7 +176,7 @@ fn refused(cx: &CheckContext, row: &str, answer: &TestResponse, paths: &[&str]) 
         .iter()
         .filter(|path| !named.contains(**path))
         .collect();
-    cx.holds(row, answer.status == 400 && missing.is_empty(), || {
+    cx.observe(row, answer.status == 400 && missing.is_empty(), || {
         format!("with `{STRICT}`, {paths:?} are not accepted; no error names {missing:?}: {answer}")
     });
     applied(cx, answer);
@@ -198,7 +198,7 @@ fn applied(cx: &CheckContext, answer: &TestResponse) {
             .collect();
         preference.eq_ignore_ascii_case(STRICT)
     });
-    cx.holds(row::STR_04, is_applied, || {
+    cx.observe(row::STR_04, is_applied, || {
         format!("no `Preference-Applied: {STRICT}`: {answer}")
     });
 }
@@ -285,7 +285,7 @@ async fn create(
             && api
                 .has_grown_by(&place.url, before, may_be_of(cx, bodies))
                 .await?;
-        cx.holds(row, !is_done, || {
+        cx.observe(row, !is_done, || {
             format!("a {one} that was refused is in {}", place.url)
         });
     }
@@ -338,7 +338,7 @@ async fn change(
     let valid = || text.map_or_else(|| json!({}), |name| json!({ name: cx.unique() }));
     let before = api.make(one, &json!({})).await?;
     let before = api.reread(&before).await?;
-    let own = before.own()?;
+    let own = before.self_url()?;
     let unknown = Spoiled::new(cx, &valid());
     unknown.refused(
         cx,
@@ -347,7 +347,7 @@ async fn change(
             .await?,
     );
     let after = api.reread(&before).await?;
-    cx.holds(row::STR_02, unchanged(&before, &after), || {
+    cx.observe(row::STR_02, unchanged(&before, &after), || {
         format!(
             "the change was refused, but {} became {}",
             before.short(),
@@ -360,7 +360,7 @@ async fn change(
     unknown.ignored(cx, &lenient)?;
     let read = unknown.not_stored(api, one, before).await?;
     if let Some(name) = text {
-        cx.holds(
+        cx.observe(
             row::STR_05,
             restored(unknown.member(name), read.json.get(name)),
             || {
@@ -396,7 +396,7 @@ async fn put_back(
         .iter()
         .filter(|name| !unknown.paths.contains(name))
         .collect();
-    cx.holds(row::STR_07, other.is_empty(), || {
+    cx.observe(row::STR_07, other.is_empty(), || {
         format!("a {one} was put back as it was read, and the warnings name {other:?}: {answer}")
     });
     unknown.ignored(cx, &answer)
@@ -447,7 +447,7 @@ async fn help(
         let is_done = api
             .has_grown_by(&url, before, may_be_of(cx, &records))
             .await?;
-        cx.holds(row::STR_08, !is_done, || {
+        cx.observe(row::STR_08, !is_done, || {
             format!("a call of {name} was refused, and its record is in {url}")
         });
     }

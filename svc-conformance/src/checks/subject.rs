@@ -80,7 +80,7 @@ pub(super) async fn touch(
         return Ok(None);
     };
     let answer = api
-        .put(&record.own()?, &json!({ text: api.cx.unique() }))
+        .put(&record.self_url()?, &json!({ text: api.cx.unique() }))
         .await?;
     Ok(Some(answer.record()).filter(|_| answer.status == 200))
 }

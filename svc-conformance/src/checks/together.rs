@@ -27,7 +27,7 @@ fn faults(cx: &CheckContext, one: &str) -> Vec<InvalidBody> {
 fn told(cx: &CheckContext, answer: &TestResponse, properties: &[String]) {
     let all = answer.problems().len() >= properties.len()
         && properties.iter().all(|name| is_named(answer, name));
-    cx.holds(row::ERR_39, answer.is_refused() && all, || {
+    cx.observe(row::ERR_39, answer.is_refused() && all, || {
         format!("{properties:?} are wrong: {answer}")
     });
 }
@@ -61,7 +61,7 @@ async fn linked(
         .ok_or_else(|| none(format!("no fault of a {one}")))?;
     let container = api.make(under, &json!({})).await?;
     let body = api.linked(&cx.marked(&fault.body), "person", nobody);
-    let answer = api.post(&container.leads(kind.many)?, &body).await?;
+    let answer = api.post(&container.require_link(kind.many)?, &body).await?;
     // What there is not may be named by the relation alone.
     let person = answer
         .problems()

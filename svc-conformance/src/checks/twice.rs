@@ -96,14 +96,14 @@ async fn posted_twice(cx: &CheckContext, name: &'static str) -> Result<(), Check
         "person_signup" => &[row::HLP_03, row::HLP_06, row::HLP_19],
         _ => &[row::HLP_03],
     };
-    kept(cx, rows, &again, &after);
+    compare_stored(cx, rows, &again, &after);
     if name != "person_signup" && !(is_same && cx.declared().behaves("one_action_per_person")) {
         actions(cx, &api, &ready, [&made, &second]).await?;
     }
     if !is_same {
         return unchanged(&api, &before).await;
     }
-    cx.holds(row::HLP_03, matches, || {
+    cx.observe(row::HLP_03, matches, || {
         format!(
             "people are not matched, but {} was changed by another post",
             before.short()
@@ -111,7 +111,7 @@ async fn posted_twice(cx: &CheckContext, name: &'static str) -> Result<(), Check
     });
     let date = |record: &Representation, name: &str| record[name].as_str().and_then(instant);
     let (old, new) = (date(&before, "created_date"), date(&after, "created_date"));
-    cx.holds(row::TYP_15, old == new, || {
+    cx.observe(row::TYP_15, old == new, || {
         format!(
             "created_date was {}, of the matched person it is {}",
             before["created_date"], after["created_date"]
@@ -124,7 +124,7 @@ async fn posted_twice(cx: &CheckContext, name: &'static str) -> Result<(), Check
     // At least the new identifier is a change, and within a second a clock without fractions shows
     // none.
     if cx.declared().has_identifiers() && !(whole_seconds(&after) && new == old) {
-        cx.holds(row::TYP_16, new > old, || {
+        cx.observe(row::TYP_16, new > old, || {
             format!(
                 "modified_date was {}, of the matched person: {}",
                 before["modified_date"],
@@ -210,7 +210,7 @@ async fn unchanged(api: &CheckClient<'_>, before: &Representation) -> Result<(),
     let cx = api.cx;
     if cx.declared().offers("person", "read") && before.link("self").is_some() {
         let now = api.reread(before).await?;
-        kept(cx, &[row::HLP_03], &part(cx, "person", &before.json), &now);
+        compare_stored(cx, &[row::HLP_03], &part(cx, "person", &before.json), &now);
     }
     Ok(())
 }
@@ -316,7 +316,7 @@ async fn lookalikes(cx: &CheckContext) -> Result<(), CheckStop> {
             continue;
         };
         let right = before.link("self").is_none() || before.link("self") != after.link("self");
-        cx.holds(row::HLP_03, right, || {
+        cx.observe(row::HLP_03, right, || {
             format!(
                 "two people became one: {} and {}",
                 before.short(),

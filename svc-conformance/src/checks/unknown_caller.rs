@@ -65,7 +65,7 @@ async fn hidden(
     put(&mut body, "add_tags", json!([cx.unique()]));
     let answer = caller.post(&ready.url, &body).await?;
     note_rest(&cx.api(), ready, &answer, &body, &person).await?;
-    cx.holds(row, !answer.text().contains(secret), || {
+    cx.observe(row, !answer.text().contains(secret), || {
         format!("what is stored of somebody is shown: {answer}")
     });
     Ok(answer.status)
@@ -115,7 +115,7 @@ async fn known(cx: &CheckContext, name: &'static str) -> Result<(), CheckStop> {
                 .json
                 .as_object()
                 .is_some_and(serde_json::Map::is_empty);
-            cx.holds(row::HLP_07, answer.is_created() && empty, || {
+            cx.observe(row::HLP_07, answer.is_created() && empty, || {
                 format!("without a key: {answer}")
             });
         }
@@ -141,7 +141,7 @@ async fn known(cx: &CheckContext, name: &'static str) -> Result<(), CheckStop> {
         },
     );
     if cx.declared().behaves("strangers_change_nobody") {
-        cx.holds(row::HLP_07, differs.is_empty(), || {
+        cx.observe(row::HLP_07, differs.is_empty(), || {
             format!("{differs:?} differ without a key: {}", after.short())
         });
         lent(cx, &ready, &after).await?;
@@ -168,8 +168,8 @@ async fn lent(
             &with(&body, &json!({ "add_tags": [tag["name"]] })),
         )
         .await?;
-    let taggings = api.total(&tag.leads("taggings")?).await?;
-    cx.holds(row::HLP_07, taggings == Some(0), || {
+    let taggings = api.total(&tag.require_link("taggings")?).await?;
+    cx.observe(row::HLP_07, taggings == Some(0), || {
         format!(
             "{} taggings of an action's person: {answer}",
             json!(taggings)

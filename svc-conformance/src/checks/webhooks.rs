@@ -106,7 +106,7 @@ async fn link(cx: &CheckContext) -> Result<(), CheckStop> {
         cx.declared()
             .extension_href(&api.entry().await?, "webhooks"),
     );
-    cx.holds(row::HOOK_01, link.is_some() == declared, || {
+    cx.observe(row::HOOK_01, link.is_some() == declared, || {
         format!(
             "webhooks are {}declared, the link is {}",
             if declared { "" } else { "not " },
@@ -144,15 +144,15 @@ async fn life(cx: &CheckContext) -> Result<(), CheckStop> {
     })?;
     let first = first.unwrap_or_default();
     let another = make(&api, &url).await?;
-    cx.holds(
+    cx.observe(
         row::HOOK_02,
         secret(&another) != Some(first.as_str()),
         || "two new webhooks have one secret".to_owned(),
     );
     let another = another.record();
     let webhook = made.record();
-    let own = webhook.own()?;
-    cx.holds(row::HOOK_02, made.header("location") == Some(&own), || {
+    let own = webhook.self_url()?;
+    cx.observe(row::HOOK_02, made.header("location") == Some(&own), || {
         format!(
             "a new webhook is {own}, Location says {:?}",
             made.header("location")
@@ -175,14 +175,14 @@ async fn life(cx: &CheckContext) -> Result<(), CheckStop> {
     let is_whole = made["url"].is_string()
         && made["kinds"].is_array()
         && made["events"] == json!(["created", "deleted"]);
-    cx.holds(row::HOOK_01, is_whole && made["status"] == "paused", || {
+    cx.observe(row::HOOK_01, is_whole && made["status"] == "paused", || {
         format!("not what was sent: {}", webhook.short())
     });
     // Nothing but the answer that made it shows the secret.
     let shows = |text: &str, secret: &str| text.contains(secret) || text.contains("whsec_");
     let (read, all) = (api.get(&own).await?, api.get(&url).await?);
     for answer in [&read, &all] {
-        cx.holds(
+        cx.observe(
             row::HOOK_02,
             answer.status == 200 && !shows(&answer.text(), &first),
             || {
@@ -204,7 +204,7 @@ async fn life(cx: &CheckContext) -> Result<(), CheckStop> {
         api.put(&own, &json!({ "status": "paused" })).await?,
         api.delete(&own).await?,
     ] {
-        cx.holds(row::HOOK_06, answer.status == 404, || {
+        cx.observe(row::HOOK_06, answer.status == 404, || {
             format!("after it was deleted: {answer}")
         });
     }
@@ -213,11 +213,11 @@ async fn life(cx: &CheckContext) -> Result<(), CheckStop> {
         .iter()
         .map(|one| one.link("self"))
         .collect();
-    cx.holds(row::HOOK_01, !left.contains(&Some(own.clone())), || {
+    cx.observe(row::HOOK_01, !left.contains(&Some(own.clone())), || {
         format!("{own} was deleted and is listed")
     });
-    let other = another.own()?;
-    cx.holds(row::HOOK_01, left.contains(&Some(other.clone())), || {
+    let other = another.self_url()?;
+    cx.observe(row::HOOK_01, left.contains(&Some(other.clone())), || {
         format!("{own} was deleted, and {other} is not listed any more")
     });
     api.remove(&another).await.map(drop)
@@ -229,7 +229,7 @@ async fn changed(
     api: &CheckClient<'_>,
     read: &TestResponse,
 ) -> Result<(), CheckStop> {
-    let own = read.record().own()?;
+    let own = read.record().self_url()?;
     let mut before = read.record();
     // Last of all it pauses again: nobody is there to be told.
     let steps = [
@@ -245,7 +245,7 @@ async fn changed(
             .into_iter()
             .filter(|other| *other != name);
         let is_kept = others.clone().all(|other| after[other] == before[other]);
-        cx.holds(
+        cx.observe(
             row::HOOK_06,
             answer.status == 200 && after[name] == value && is_kept,
             || {
@@ -255,7 +255,7 @@ async fn changed(
                 )
             },
         );
-        cx.holds(row::HOOK_02, !answer.text().contains("whsec_"), || {
+        cx.observe(row::HOOK_02, !answer.text().contains("whsec_"), || {
             "the answer to a change shows a secret".to_owned()
         });
         before = after;
@@ -273,11 +273,11 @@ async fn rotated(
     let url = cx.declared().extension_leads(webhook, "rotate_secret")?;
     let answer = api.send(Method::POST, &url, None).await?;
     let is_other = secret(&answer).is_some_and(|secret| secret != first);
-    cx.holds(row::HOOK_09, answer.status == 200 && is_other, || {
+    cx.observe(row::HOOK_09, answer.status == 200 && is_other, || {
         format!("no other secret: {} to {}", answer.status, answer.request)
     });
-    let read = api.get(&webhook.own()?).await?;
-    cx.holds(row::HOOK_09, !read.text().contains("whsec_"), || {
+    let read = api.get(&webhook.self_url()?).await?;
+    cx.observe(row::HOOK_09, !read.text().contains("whsec_"), || {
         "a secret that was shown once is shown again".to_owned()
     });
     Ok(())
@@ -288,7 +288,7 @@ async fn key(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let url = hooks(&api).await?;
     let made = make(&api, &url).await?.record();
-    let own = made.own()?;
+    let own = made.self_url()?;
     let body = json!({ "url": receiver(cx), "status": "paused" }).to_string();
     let lacks = |(key, lacks): (String, String)| (lacks == RIGHT).then_some(key);
     let restricted = cx.run.keys.restricted.clone();
@@ -317,7 +317,7 @@ async fn key(cx: &CheckContext) -> Result<(), CheckStop> {
             let answer = nobody.send(method, url, body).await?;
             let is_refused =
                 answer.status == status || (who == "without a key" && answer.status == 403);
-            cx.holds(row::HOOK_03, is_refused, || format!("{who}: {answer}"));
+            cx.observe(row::HOOK_03, is_refused, || format!("{who}: {answer}"));
         }
     }
     api.delete(&own).await?;
@@ -350,9 +350,9 @@ async fn unreadable_kinds(
         format!("a webhook is not made: {made}")
     })?;
     let made = made.record();
-    let own = made.own()?;
+    let own = made.self_url()?;
     let listed = narrow.get(url).await?;
-    cx.holds(row::HOOK_03, !listed.text().contains(&own), || {
+    cx.observe(row::HOOK_03, !listed.text().contains(&own), || {
         format!("{own} is listed for a key that may not read its kind")
     });
     for (method, url, body) in [
@@ -375,7 +375,7 @@ async fn unreadable_kinds(
         (Method::DELETE, own.clone(), None),
     ] {
         let answer = narrow.send(method, &url, body).await?;
-        cx.holds(row::HOOK_03, matches!(answer.status, 403 | 404), || {
+        cx.observe(row::HOOK_03, matches!(answer.status, 403 | 404), || {
             format!("with a key that may not read {kind}: {answer}")
         });
     }
@@ -399,13 +399,13 @@ async fn refused(
         .map(String::as_str)
         .collect();
     let missing: Vec<&&str> = named.iter().filter(|name| !told.contains(name)).collect();
-    cx.holds(
+    cx.observe(
         row::HOOK_04,
         answer.status == 400 && missing.is_empty(),
         || format!("{body}: {answer}, which does not name {missing:?}"),
     );
     let after = list(api, url).await?.len();
-    cx.holds(row::HOOK_04, after == before, || {
+    cx.observe(row::HOOK_04, after == before, || {
         format!("{body} was refused, and there are {after} webhooks for {before}")
     });
     Ok(())
@@ -451,7 +451,7 @@ async fn private(cx: &CheckContext) -> Result<(), CheckStop> {
             .problems()
             .iter()
             .any(|problem| problem.properties.iter().any(|name| name == "url"));
-        cx.holds(row::HOOK_05, answer.status == 400 && names, || {
+        cx.observe(row::HOOK_05, answer.status == 400 && names, || {
             format!("{host}: {answer}")
         });
         if answer.is_created() {
@@ -459,7 +459,7 @@ async fn private(cx: &CheckContext) -> Result<(), CheckStop> {
         }
     }
     let webhook = make(&api, &url).await?.record();
-    let own = webhook.own()?;
+    let own = webhook.self_url()?;
     for host in WITHIN.iter().step_by(cx.cases(9, 1, 1)) {
         let answer = api
             .put(
@@ -471,12 +471,12 @@ async fn private(cx: &CheckContext) -> Result<(), CheckStop> {
             .problems()
             .iter()
             .any(|problem| problem.properties.iter().any(|name| name == "url"));
-        cx.holds(row::HOOK_05, answer.status == 400 && names, || {
+        cx.observe(row::HOOK_05, answer.status == 400 && names, || {
             format!("a change to {host}: {answer}")
         });
     }
     let after = api.get(&own).await?.record();
-    cx.holds(row::HOOK_05, after["url"] == webhook["url"], || {
+    cx.observe(row::HOOK_05, after["url"] == webhook["url"], || {
         format!(
             "changes of {} were refused, and it is {}",
             webhook["url"],
@@ -503,7 +503,7 @@ async fn redeliver(cx: &CheckContext) -> Result<(), CheckStop> {
     let last = address::parameter(&last, "after").unwrap_or_default();
     for body in [json!({}), json!({ "after": last })] {
         let answer = api.post(&again, &body).await?;
-        cx.holds(row::HOOK_10, answer.status == 200, || {
+        cx.observe(row::HOOK_10, answer.status == 200, || {
             format!("{body}: {answer}")
         });
     }
@@ -517,7 +517,7 @@ async fn redeliver(cx: &CheckContext) -> Result<(), CheckStop> {
             .problems()
             .iter()
             .any(|problem| problem.properties.iter().any(|name| name == "after"));
-        cx.holds(row::HOOK_10, answer.status == 400 && names, || {
+        cx.observe(row::HOOK_10, answer.status == 400 && names, || {
             format!("with the cursor `{wrong}`: {answer}")
         });
     }
@@ -532,12 +532,12 @@ async fn tenants(cx: &CheckContext) -> Result<(), CheckStop> {
     let url = hooks(&api).await?;
     let theirs = hooks(&other).await?;
     let made = make(&api, &url).await?.record();
-    let own = made.own()?;
+    let own = made.self_url()?;
     let all = list(&other, &theirs).await?;
     let is_listed = all
         .iter()
         .any(|one| one.link("self").as_ref() == Some(&own));
-    cx.holds(row::HOOK_14, !is_listed, || {
+    cx.observe(row::HOOK_14, !is_listed, || {
         format!("{own} is listed for another tenant")
     });
     let (again, rotate) = (
@@ -556,7 +556,7 @@ async fn tenants(cx: &CheckContext) -> Result<(), CheckStop> {
         (Method::DELETE, &own, None),
     ] {
         let answer = other.send(method, url, body).await?;
-        cx.holds(row::HOOK_14, answer.status == 404, || {
+        cx.observe(row::HOOK_14, answer.status == 404, || {
             format!("with the key of another tenant: {answer}")
         });
     }

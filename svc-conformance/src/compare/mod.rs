@@ -127,7 +127,7 @@ impl ComparedServer {
     }
 
     /// Why records of a kind are not taken here.
-    fn takes(&self, kind: CatalogueKind) -> Result<(), String> {
+    fn create_obstacle(&self, kind: CatalogueKind) -> Result<(), String> {
         let helper = kind.helper.filter(|helper| self.declared.helps(helper));
         if self.declared.offers(kind.one, "create") || helper.is_some() {
             return Ok(());
@@ -194,7 +194,7 @@ impl KindPair {
                 )
             });
             from.gives(kind)
-                .and_then(|()| to.takes(kind))
+                .and_then(|()| to.create_obstacle(kind))
                 .err()
                 .or(needs)
         };

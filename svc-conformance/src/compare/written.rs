@@ -3,15 +3,15 @@
 use std::fmt::{self, Write as _};
 
 use super::{Comparison, FeaturePair, FieldPair, KindPair, TransferResult};
-use crate::values::shown;
+use crate::values::display_text;
 
 impl fmt::Display for TransferResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Nothing => f.write_str("-"),
             Self::Whole => f.write_str("whole"),
-            Self::Part(why) => write!(f, "in part: {}", shown(why, 200)),
-            Self::Lost(why) => write!(f, "lost: {}", shown(why, 200)),
+            Self::Part(why) => write!(f, "in part: {}", display_text(why, 200)),
+            Self::Lost(why) => write!(f, "lost: {}", display_text(why, 200)),
             Self::Blocks(why) => f.write_str(why),
         }
     }
@@ -20,7 +20,7 @@ impl fmt::Display for TransferResult {
 impl Comparison {
     /// Tables; `|` between the cells in Markdown, spaces in plain text.
     pub(crate) fn tables(&self, markdown: bool) -> String {
-        let (a, b) = (shown(&self.a, 60), shown(&self.b, 60));
+        let (a, b) = (display_text(&self.a, 60), display_text(&self.b, 60));
         let head = |name: &str| {
             if markdown {
                 format!("\n## {name}\n\n")
@@ -69,7 +69,7 @@ impl Comparison {
                     b_to_a,
                 } = pair;
                 [
-                    shown(field, 80),
+                    display_text(field, 80),
                     (*a).to_owned(),
                     (*b).to_owned(),
                     a_to_b.to_string(),
@@ -96,7 +96,7 @@ impl Comparison {
             let word = |has: bool| if has { "yes" } else { "missing" }.to_owned();
             let rows = pairs
                 .iter()
-                .map(|FeaturePair { name, a, b }| [shown(name, 60), word(*a), word(*b)]);
+                .map(|FeaturePair { name, a, b }| [display_text(name, 60), word(*a), word(*b)]);
             table(
                 &mut text,
                 markdown,
@@ -143,7 +143,7 @@ fn carried<'f>(
     fates: impl Iterator<Item = &'f TransferResult>,
 ) -> String {
     if let Some(why) = blocked {
-        return format!("no: {}", shown(why, 200));
+        return format!("no: {}", display_text(why, 200));
     }
     let (mut whole, mut part, mut lost) = (0_usize, 0_usize, 0_usize);
     for fate in fates {

@@ -38,7 +38,7 @@ impl DeclaredApi {
     }
 
     /// Whether a client can send anything of a record of a kind.
-    pub(crate) fn takes(&self, one: &str) -> bool {
+    pub(crate) fn accepts_any_field(&self, one: &str) -> bool {
         let own = kind(one)
             .and_then(|kind| kind.helper)
             .is_some_and(|helper| self.helps(helper));
@@ -49,7 +49,7 @@ impl DeclaredApi {
 
     /// Whether a field of a kind is shown, or taken, by anything that is declared.
     pub(super) fn reaches(&self, one: &str, field: &DeclaredField) -> bool {
-        (field.readable && self.shows(one)) || (field.writable && self.takes(one))
+        (field.readable && self.shows(one)) || (field.writable && self.accepts_any_field(one))
     }
 
     /// Whether a helper is declared that takes a person.
@@ -111,7 +111,7 @@ impl DeclaredApi {
         let sends = || makes() && self.has(one, |_, field| field.writable && !field.computed);
         let changes = || sends() && self.offers(one, "update") && self.offers(one, "read");
         match ability {
-            Ability::Make => makes(),
+            Ability::Create => makes(),
             Ability::Send => sends(),
             Ability::Omit => {
                 makes()
@@ -120,17 +120,17 @@ impl DeclaredApi {
                     })
             }
             Ability::Change => changes(),
-            Ability::Empty => changes() && self.has(one, |name, field| empties(one, name, field)),
-            Ability::Arrays => changes() && self.has(one, |name, field| is_list(one, name, field)),
-            Ability::Lack => {
+            Ability::Clear => changes() && self.has(one, |name, field| empties(one, name, field)),
+            Ability::ReplaceArrays => changes() && self.has(one, |name, field| is_list(one, name, field)),
+            Ability::OmitRequired => {
                 self.offers(one, "create")
                     && self.has(one, |_, field| field.required && field.writable)
             }
-            Ability::Break => {
+            Ability::Invalid => {
                 (self.offers(one, "create") || self.offers(one, "update"))
                     && self.breakable(one) > 0
             }
-            Ability::BreakTwo => self.offers(one, "create") && self.breakable(one) > 1,
+            Ability::TwoInvalid => self.offers(one, "create") && self.breakable(one) > 1,
         }
     }
 

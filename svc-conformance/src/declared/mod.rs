@@ -52,7 +52,7 @@ pub enum DeclarationError {
 ///
 /// # Errors
 /// The text is neither, its `declaration_version` is not 1, or names in it are not known.
-pub fn read_file(text: &str) -> Result<Declaration, DeclarationError> {
+pub fn parse_declaration(text: &str) -> Result<Declaration, DeclarationError> {
     let whole: Value = if is_json(text) {
         serde_json::from_str(text).map_err(|error| unreadable(&error))?
     } else {
@@ -460,7 +460,7 @@ impl DeclaredApi {
         let surrounds = |under: &str| self.makes_alone(under) && self.makes_alone("person");
         match kind.under {
             None => self.makes_alone(kind.one),
-            Some(under) => self.can(kind.one, Ability::Make) && surrounds(under),
+            Some(under) => self.can(kind.one, Ability::Create) && surrounds(under),
         }
     }
 }

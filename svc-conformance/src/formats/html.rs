@@ -31,7 +31,7 @@ pub(super) fn written(report: &Report) -> String {
     );
     head(&mut text, report);
     causes(&mut text, &report.causes);
-    let mut failed = report.with(RequirementOutcome::Fail).peekable();
+    let mut failed = report.with_outcome(RequirementOutcome::Fail).peekable();
     if failed.peek().is_some() {
         text.push_str("<h2 id=\"failures\">Failures</h2>\n");
     }
@@ -87,7 +87,7 @@ fn head(text: &mut String, report: &Report) {
         text,
         "<header class=\"{class}\"><h1>Conformance: {}</h1>\n<p class=\"lead\">{passed} of {} rows pass, {failed} fail.</p>\n{}</header>\n<dl>",
         report.verdict(),
-        report.judged(),
+        report.judged_count(),
         picture::badge(report)
     );
     let run = format!(
@@ -102,7 +102,7 @@ fn head(text: &mut String, report: &Report) {
         "svc-conformance {}, catalogue {}; {}",
         report.suite,
         report.catalogue,
-        Score::built_in()
+        Score::built_in_text()
     );
     let cleaned = format!(
         "{} of {} records removed",
@@ -120,7 +120,7 @@ fn head(text: &mut String, report: &Report) {
         let _ = writeln!(text, "<dt>{name}</dt><dd>{}</dd>", escaped(value));
     }
     text.push_str("</dl>\n");
-    for (check, cut) in report.cut() {
+    for (check, cut) in report.timed_out_checks() {
         let _ = writeln!(
             text,
             "<p class=\"inconclusive\">Cut: {}: {}</p>",
@@ -187,7 +187,7 @@ fn failure(text: &mut String, report: &Report, row: &RequirementReport) {
             escaped(&steps.join("\n"))
         );
     }
-    if let Some(replay) = Replay::of(report, id) {
+    if let Some(replay) = Replay::from_report(report, id) {
         let script = escaped(&cut(&replay.to_curl(), BODY));
         let _ = writeln!(
             text,
@@ -290,7 +290,7 @@ fn line(text: &mut String, row: &RequirementReport, page: Option<String>) {
         let _ = write!(
             text,
             "<br><small>{}</small>",
-            escaped(&cut(&row.told(), 1500))
+            escaped(&cut(&row.explanation(), 1500))
         );
     }
     for finding in &row.findings {
@@ -356,7 +356,7 @@ fn shown(exchange: &Exchange) -> String {
 fn statement(row: &RequirementReport) -> &'static str {
     Catalogue::built_in()
         .ok()
-        .and_then(|catalogue| catalogue.row(&row.id))
+        .and_then(|catalogue| catalogue.requirement(&row.id))
         .map_or("", |row| &row.statement)
 }
 

@@ -55,7 +55,7 @@ fn case(text: &mut String, row: &RequirementReport) {
         row.id,
         row.level
     );
-    let reason = escaped(&row.told());
+    let reason = escaped(&row.explanation());
     let inner = if row.outcome == RequirementOutcome::Fail {
         format!(
             "<failure message=\"{reason}\">{}</failure>",

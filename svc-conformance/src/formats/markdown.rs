@@ -21,7 +21,7 @@ pub(super) fn written(report: &Report) -> String {
         cell(&report.interface),
         report.suite,
         report.catalogue,
-        Score::built_in(),
+        Score::built_in_text(),
         report.seconds,
         report.requests,
         source(report.declaration),
@@ -65,7 +65,7 @@ pub(super) fn written(report: &Report) -> String {
     ] {
         section(&mut text, report, outcome);
     }
-    for (check, cut) in report.cut() {
+    for (check, cut) in report.timed_out_checks() {
         let _ = writeln!(
             text,
             "\n- Cut: {}: {}",
@@ -91,7 +91,7 @@ pub(super) fn written(report: &Report) -> String {
 }
 
 fn section(text: &mut String, report: &Report, outcome: RequirementOutcome) {
-    let rows: Vec<&RequirementReport> = report.with(outcome).collect();
+    let rows: Vec<&RequirementReport> = report.with_outcome(outcome).collect();
     if rows.is_empty() {
         return;
     }
@@ -104,7 +104,7 @@ fn section(text: &mut String, report: &Report, outcome: RequirementOutcome) {
     let catalogue = Catalogue::built_in().ok();
     for row in rows.iter().take(MOST) {
         let statement = catalogue
-            .and_then(|catalogue| catalogue.row(&row.id))
+            .and_then(|catalogue| catalogue.requirement(&row.id))
             .map_or("", |row| &row.statement);
         let mut reason: String = row.reason.chars().take(300).collect();
         if !row.advice.is_empty() {

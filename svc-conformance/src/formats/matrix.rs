@@ -10,7 +10,7 @@ pub(super) fn written(report: &Report) -> String {
     let catalogue = Catalogue::built_in().ok();
     for row in &report.rows {
         let condition = catalogue
-            .and_then(|catalogue| catalogue.row(&row.id))
+            .and_then(|catalogue| catalogue.requirement(&row.id))
             .map_or("", |row| &row.condition);
         let cells = [
             row.id.clone(),

@@ -105,7 +105,7 @@ impl FromStr for Format {
 impl Report {
     /// The report in a format.
     #[must_use]
-    pub fn written(&self, format: Format) -> String {
+    pub fn to_format(&self, format: Format) -> String {
         match format {
             Format::Text => format!("{self}\n"),
             Format::Json => {

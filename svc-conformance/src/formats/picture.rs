@@ -23,7 +23,7 @@ pub(super) fn badge(report: &Report) -> String {
         "{} ({}/{})",
         report.verdict(),
         report.count(RequirementOutcome::Pass),
-        report.judged()
+        report.judged_count()
     );
     let wide = |text: &str| {
         text.chars()
@@ -52,7 +52,7 @@ pub(super) fn trend(report: &Report) -> String {
     if report.earlier.is_empty() {
         return String::new();
     }
-    let now = EarlierReport::of(report);
+    let now = EarlierReport::from_report(report);
     let all: Vec<&EarlierReport> = report.earlier.iter().chain([&now]).collect();
     let most = all
         .iter()

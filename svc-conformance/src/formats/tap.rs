@@ -24,7 +24,7 @@ fn point(row: &RequirementReport, number: usize) -> String {
         "ok"
     };
     let name = format!("{ok} {number} - {} {}", row.id, row.level);
-    let reason = escaped(&row.told());
+    let reason = escaped(&row.explanation());
     match row.outcome {
         _ if is_skipped(row) => format!("{name} # SKIP {}: {reason}", row.outcome),
         RequirementOutcome::Pass => name,

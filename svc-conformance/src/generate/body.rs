@@ -382,7 +382,7 @@ fn follow<'v>(way: &[JsonPathStep], json: &'v Value) -> Option<&'v Value> {
 }
 
 /// Every value of a body that the catalogue has a row for, outer ones before inner ones.
-pub(crate) fn shown<'v>(declared: &DeclaredApi, one: &str, body: &'v Value) -> Vec<FieldValue<'v>> {
+pub(crate) fn described_values<'v>(declared: &DeclaredApi, one: &str, body: &'v Value) -> Vec<FieldValue<'v>> {
     let mut out = Vec::new();
     walk(declared, one, "", body, &[], &mut out);
     out

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::body::{FieldValue, JsonPathStep, shown};
+use super::body::{FieldValue, JsonPathStep, described_values};
 use crate::answer::Representation;
 use crate::cause::{Cause, CauseKind};
 use crate::check::CheckContext;
@@ -120,7 +120,7 @@ pub(crate) fn lost(
             && value.has_place_in(read)
             && !same(value.field, value.sent, value.in_another(read), prefix)
     };
-    let all = shown(cx.declared(), one, sent);
+    let all = described_values(cx.declared(), one, sent);
     let inner = all.iter().filter(|value| differs(value));
     let value = inner.reduce(|one, other| {
         if other.way.len() > one.way.len() {

@@ -12,7 +12,7 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
 use crate::seed::Seed;
 
-pub(crate) use body::{BodyVariant, FieldValue, body, part, shown};
+pub(crate) use body::{BodyVariant, FieldValue, body, part, described_values};
 pub(crate) use compare::{lost, lost_in, restored, same};
 pub(crate) use fault::{InvalidBody, faults};
 pub(crate) use least::{complete, least, with, without};

@@ -122,8 +122,8 @@ impl SequenceRun<'_> {
         self.made(id, kind, &body, &answer, (None, None))?;
         let after = self.total(kind, &url).await?;
         self.grown(before, after, (id, 1), &url).await?;
-        self.look(id).await?;
-        self.strangers(id).await
+        self.verify(id).await?;
+        self.verify_isolation(id).await
     }
 
     async fn record(
@@ -151,7 +151,7 @@ impl SequenceRun<'_> {
             api.post(&url, &generate::with(&body, &json!({ "person": person })))
                 .await?
         } else {
-            let url = under.record.leads(kind.many)?;
+            let url = under.record.require_link(kind.many)?;
             api.post(&url, &api.linked(&body, "person", &who.own))
                 .await?
         };
@@ -162,7 +162,7 @@ impl SequenceRun<'_> {
                 known.person = None;
             }
         }
-        self.look(id).await?;
+        self.verify(id).await?;
         self.collections(container, person, kind).await
     }
 
@@ -194,7 +194,7 @@ impl SequenceRun<'_> {
             || answer.to_string(),
         )?;
         let record = answer.record();
-        let own = record.own()?;
+        let own = record.self_url()?;
         let marker = body
             .pointer("/identifiers/0")
             .and_then(Value::as_str)
@@ -305,7 +305,7 @@ impl SequenceRun<'_> {
         )?;
         let record = answer.record();
         // An address may change at any time: the latest one counts (HAL-06).
-        let own = record.own()?;
+        let own = record.self_url()?;
         if let Some(known) = self.state.get_mut(id) {
             known.record = record.clone();
             known.own = own;
@@ -314,7 +314,7 @@ impl SequenceRun<'_> {
     }
 
     /// A record reads as the model has it.
-    async fn look(&mut self, id: usize) -> Result<(), SequenceStop> {
+    async fn verify(&mut self, id: usize) -> Result<(), SequenceStop> {
         let record = self.read(id).await?;
         self.shows(id, &record, &[])
     }
@@ -424,7 +424,7 @@ impl SequenceRun<'_> {
     }
 
     /// A key of another tenant does not reach a record.
-    async fn strangers(&mut self, id: usize) -> Result<(), SequenceStop> {
+    async fn verify_isolation(&mut self, id: usize) -> Result<(), SequenceStop> {
         let (Some(other), Some(known)) = (self.cx.other(), self.state.get(id)) else {
             return Ok(());
         };

@@ -9,7 +9,7 @@ use crate::relations::LinkedResource;
 use crate::row;
 
 /// One page of a collection.
-pub(crate) fn look(cx: &CheckContext, answer: &TestResponse, known: Option<LinkedResource>) {
+pub(crate) fn check_page(cx: &CheckContext, answer: &TestResponse, known: Option<LinkedResource>) {
     let page = &answer.json;
     let number = |name: &str| page[name].as_u64();
     let (pages, size, at, total) = (
@@ -37,22 +37,22 @@ pub(crate) fn look(cx: &CheckContext, answer: &TestResponse, known: Option<Linke
     let fits = pages.is_some_and(|pages| {
         ceiling.is_none_or(|ceiling| pages == ceiling || (total == Some(0) && pages <= 1))
     });
-    cx.holds(row::COL_20, fits, || {
+    cx.observe(row::COL_20, fits, || {
         format!(
             "total_pages is {}, by the other two it is {}: {answer}",
             json!(pages),
             json!(ceiling)
         )
     });
-    cx.holds(
+    cx.observe(
         row::COL_21,
         size.is_some_and(|size| size >= 1 && count <= size),
         || format!("per_page is {} on a page of {count}: {answer}", json!(size)),
     );
-    cx.holds(row::COL_22, at.is_some_and(|at| at >= 1), || {
+    cx.observe(row::COL_22, at.is_some_and(|at| at >= 1), || {
         format!("page is {}: {answer}", json!(at))
     });
-    cx.holds(
+    cx.observe(
         row::COL_23,
         total.is_some_and(|total| total >= count),
         || {
@@ -69,19 +69,19 @@ pub(crate) fn look(cx: &CheckContext, answer: &TestResponse, known: Option<Linke
                 .values()
                 .all(|list| list.as_array().is_some_and(Vec::is_empty))
         });
-        cx.holds(row::COL_30, empty, || {
+        cx.observe(row::COL_30, empty, || {
             format!("there are no records: {answer}")
         });
     }
     if let Some(most) = cx.run.page_limit() {
         let held = count <= most && size.is_none_or(|size| size <= most);
-        cx.holds(row::LIM_01, held, || {
+        cx.observe(row::LIM_01, held, || {
             format!(
                 "max_pagesize is {most}, the page has {count} of {}: {answer}",
                 json!(size)
             )
         });
-        cx.holds(row::COL_21, size.is_none_or(|size| size <= most), || {
+        cx.observe(row::COL_21, size.is_none_or(|size| size <= most), || {
             format!("max_pagesize is {most}: {answer}")
         });
     }
@@ -106,7 +106,7 @@ pub(crate) fn look(cx: &CheckContext, answer: &TestResponse, known: Option<Linke
     // Where only helpers are offered, members need no address of their own.
     let has_no_addresses = cx.declared().helpers_only() && owns.iter().all(Option::is_none);
     let is_empty = (count == 0 && links.is_null()) || (has_no_addresses && hrefs.is_empty());
-    cx.holds(
+    cx.observe(
         row::COL_25,
         is_empty || (links.is_array() && hrefs == owns),
         || {

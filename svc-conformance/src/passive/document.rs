@@ -53,12 +53,12 @@ pub(crate) fn whole(cx: &CheckContext, answer: &TestResponse) {
     let is_page = object.contains_key("total_records") || object.contains_key("total_pages");
     match known {
         Some(LinkedResource::Record(of)) if is_read => {
-            cx.holds(row::HAL_14, !is_page, || {
+            cx.observe(row::HAL_14, !is_page, || {
                 format!("svc:{} leads to a collection: {answer}", of.one)
             });
         }
         Some(LinkedResource::Collection(of)) if is_read => {
-            cx.holds(row::HAL_14, is_page, || {
+            cx.observe(row::HAL_14, is_page, || {
                 format!("svc:{} leads to no collection: {answer}", of.many)
             });
         }
@@ -68,8 +68,8 @@ pub(crate) fn whole(cx: &CheckContext, answer: &TestResponse) {
         if let Some(known @ LinkedResource::Collection(_)) = known {
             neighbours(cx, answer, object, known);
         }
-        collection::look(cx, answer, known);
-        look(cx, answer, &answer.json, None);
+        collection::check_page(cx, answer, known);
+        check_document(cx, answer, &answer.json, None);
     } else {
         let of = match known {
             Some(
@@ -79,7 +79,7 @@ pub(crate) fn whole(cx: &CheckContext, answer: &TestResponse) {
             ) => Some(of),
             None => None,
         };
-        look(cx, answer, &answer.json, of);
+        check_document(cx, answer, &answer.json, of);
     }
     if object.contains_key("_links") {
         curies(cx, answer, object, is_page);
@@ -121,7 +121,7 @@ fn extensions(cx: &CheckContext, answer: &TestResponse, object: &Map<String, Val
         .flat_map(Map::keys);
     for (rel, prefix) in links.filter_map(|rel| Some((rel, extension(rel)?))) {
         let is_named = curies.iter().any(|curie| curie["name"] == prefix);
-        cx.holds(row::HAL_19, is_named, || {
+        cx.observe(row::HAL_19, is_named, || {
             format!("no curie of the prefix of the extension `{rel}` in {answer}")
         });
     }
@@ -129,7 +129,7 @@ fn extensions(cx: &CheckContext, answer: &TestResponse, object: &Map<String, Val
         .keys()
         .filter_map(|name| Some((name, extension(name)?)))
     {
-        cx.holds(row::HAL_19, prefix != answer.prefix, || {
+        cx.observe(row::HAL_19, prefix != answer.prefix, || {
             format!("the extension `{name}` has the prefix of the specification, in {answer}")
         });
     }
@@ -143,7 +143,7 @@ fn extension(name: &str) -> Option<&str> {
 }
 
 /// One document or embedded member, of a kind if it is a record.
-pub(crate) fn look(
+pub(crate) fn check_document(
     cx: &CheckContext,
     answer: &TestResponse,
     document: &Value,
@@ -153,7 +153,7 @@ pub(crate) fn look(
         return;
     };
     let links = object.get("_links").and_then(Value::as_object);
-    cx.holds(row::HAL_07, links.is_some(), || {
+    cx.observe(row::HAL_07, links.is_some(), || {
         format!("no `_links` in {}", short(object, answer))
     });
     if let Some(links) = links {
@@ -171,7 +171,7 @@ pub(crate) fn look(
         .flatten()
     {
         let linked = links.and_then(|links| links.get(rel));
-        cx.holds(row::HAL_08, linked.is_some(), || {
+        cx.observe(row::HAL_08, linked.is_some(), || {
             format!("{rel} is embedded, not linked, in {answer}")
         });
         let name = rel.strip_prefix(&format!("{}:", answer.prefix));
@@ -180,7 +180,7 @@ pub(crate) fn look(
             .as_array()
             .map_or(std::slice::from_ref(list), Vec::as_slice)
         {
-            look(cx, answer, member, of);
+            check_document(cx, answer, member, of);
         }
     }
     if let Some(of) = of {
@@ -198,11 +198,11 @@ fn relations(
     let own = format!("{}:", answer.prefix);
     for (rel, link) in links {
         let name = rel.strip_prefix(&own);
-        cx.holds(row::HAL_09, is_relation(rel, name, links), || {
+        cx.observe(row::HAL_09, is_relation(rel, name, links), || {
             format!("the relation `{rel}` has neither the prefix `{own}` nor a registered name, in {answer}")
         });
         if let Some(name) = name {
-            cx.holds(row::HAL_19, is_standard(name), || {
+            cx.observe(row::HAL_19, is_standard(name), || {
                 format!(
                     "the specification does not have `{rel}`, which has its prefix, in {answer}"
                 )
@@ -228,7 +228,7 @@ fn relations(
             }
             other => rel != "curies" && !members && leads(&answer.url, other),
         };
-        cx.holds(row::HAL_13, formed, || {
+        cx.observe(row::HAL_13, formed, || {
             format!("the link `{rel}` is {link}, in {answer}")
         });
         let Some(known) = name.and_then(|name| meaning(name, of)) else {
@@ -304,7 +304,7 @@ fn curies(cx: &CheckContext, answer: &TestResponse, object: &Map<String, Value>,
     .iter()
     .filter(|one| one.1)
     {
-        cx.holds(row, good, || {
+        cx.observe(row, good, || {
             format!("curies are {} in {answer}", json!(curies))
         });
     }

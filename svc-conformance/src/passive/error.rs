@@ -15,9 +15,9 @@ const CODES: [u64; 18] = [
 ];
 
 /// The body of a failing answer that is neither 401 nor 403.
-pub(crate) fn look(cx: &CheckContext, answer: &TestResponse) {
+pub(crate) fn check_error(cx: &CheckContext, answer: &TestResponse) {
     if !(400..600).contains(&answer.status) {
-        cx.holds(row::ERR_01, false, || {
+        cx.observe(row::ERR_01, false, || {
             format!("neither success nor failure: {answer}")
         });
         return;
@@ -28,7 +28,7 @@ pub(crate) fn look(cx: &CheckContext, answer: &TestResponse) {
     // A missing record needs no body; ERR-11 judges what it has.
     let Some(error) = answer.error() else {
         let bare = !answer.problems().is_empty();
-        cx.holds(row::ERR_01, bare, || {
+        cx.observe(row::ERR_01, bare, || {
             format!("the body has no error object: {answer}")
         });
         cx.prefers(row::ERR_02, !bare, || {
@@ -36,23 +36,23 @@ pub(crate) fn look(cx: &CheckContext, answer: &TestResponse) {
         });
         return;
     };
-    cx.holds(row::ERR_01, true, String::new);
+    cx.observe(row::ERR_01, true, String::new);
     cx.run.met.add(Encounter::ErrorBody);
     let sort = error["request_type"].as_str().unwrap_or_default();
-    cx.holds(row::ERR_18, matches!(sort, "atomic" | "non-atomic"), || {
+    cx.observe(row::ERR_18, matches!(sort, "atomic" | "non-atomic"), || {
         format!("request_type {sort:?}: {answer}")
     });
     let code = error["response_code"].as_u64();
-    cx.holds(row::ERR_19, code == Some(answer.status.into()), || {
+    cx.observe(row::ERR_19, code == Some(answer.status.into()), || {
         format!("response_code {}: {answer}", json!(code))
     });
-    cx.holds(
+    cx.observe(
         row::ERR_03,
         code.is_none_or(|code| code == u64::from(answer.status)),
         || answer.to_string(),
     );
     if sort == "non-atomic" {
-        cx.holds(row::ERR_19, code == Some(400), || {
+        cx.observe(row::ERR_19, code == Some(400), || {
             format!("non-atomic with {}: {answer}", json!(code))
         });
     }
@@ -62,7 +62,7 @@ pub(crate) fn look(cx: &CheckContext, answer: &TestResponse) {
     } else {
         entries.len() == 1
     };
-    cx.holds(row::ERR_20, right, || {
+    cx.observe(row::ERR_20, right, || {
         format!("{} entries in a {sort} error: {answer}", entries.len())
     });
     for one in entries {
@@ -77,7 +77,7 @@ pub(crate) fn look(cx: &CheckContext, answer: &TestResponse) {
             .strip_prefix(&format!("{}:", answer.prefix))
             .filter(|name| *name != "error");
         if let Some(of) = name.and_then(kind) {
-            document::look(cx, answer, value, Some(of));
+            document::check_document(cx, answer, value, Some(of));
         }
     }
 }
@@ -87,11 +87,11 @@ fn entry(cx: &CheckContext, answer: &TestResponse, entry: &Value, non_atomic: bo
     let prefixed = relation
         .strip_prefix(&format!("{}:", answer.prefix))
         .is_some_and(|name| !name.is_empty());
-    cx.holds(row::ERR_21, prefixed, || {
+    cx.observe(row::ERR_21, prefixed, || {
         format!("resource {relation:?}: {answer}")
     });
     let code = entry["response_code"].as_u64().unwrap_or_default();
-    cx.holds(row::ERR_22, CODES.contains(&code), || {
+    cx.observe(row::ERR_22, CODES.contains(&code), || {
         format!("entry code {code}: {answer}")
     });
     let whole = answer
@@ -101,7 +101,7 @@ fn entry(cx: &CheckContext, answer: &TestResponse, entry: &Value, non_atomic: bo
     let unsupported = descriptions(entry)
         .iter()
         .any(|one| one["error_code"] == "NOT_SUPPORTED");
-    cx.holds(
+    cx.observe(
         row::ERR_22,
         non_atomic || unsupported || Some(code) == whole,
         || {
@@ -120,7 +120,7 @@ fn entry(cx: &CheckContext, answer: &TestResponse, entry: &Value, non_atomic: bo
         let filled = own
             .and_then(Value::as_array)
             .is_some_and(|list| !list.is_empty());
-        cx.holds(row::ERR_23, filled, || {
+        cx.observe(row::ERR_23, filled, || {
             format!("an entry with {code} has no descriptions: {answer}")
         });
         if non_atomic {
@@ -145,12 +145,12 @@ fn entry(cx: &CheckContext, answer: &TestResponse, entry: &Value, non_atomic: bo
         };
         let snake =
             code.is_none_or(|code| code.as_str().is_some_and(|code| code.split('_').all(word)));
-        cx.holds(row::ERR_24, snake, || {
+        cx.observe(row::ERR_24, snake, || {
             format!("error_code {}: {answer}", json!(code))
         });
         let text = description.get("description");
         let said = text.is_none_or(|text| text.as_str().is_some_and(|text| !text.is_empty()));
-        cx.holds(row::ERR_25, said, || {
+        cx.observe(row::ERR_25, said, || {
             format!("description {}: {answer}", json!(text))
         });
         let names = description.get("properties");
@@ -159,7 +159,7 @@ fn entry(cx: &CheckContext, answer: &TestResponse, entry: &Value, non_atomic: bo
                 .as_array()
                 .is_some_and(|names| names.iter().all(Value::is_string))
         });
-        cx.holds(row::ERR_26, listed, || {
+        cx.observe(row::ERR_26, listed, || {
             format!("properties {}: {answer}", json!(names))
         });
         for (row, name) in [(row::ERR_27, "hint"), (row::ERR_28, "reference_code")] {
@@ -169,7 +169,7 @@ fn entry(cx: &CheckContext, answer: &TestResponse, entry: &Value, non_atomic: bo
                 } else {
                     Encounter::ReferenceCode
                 });
-                cx.holds(row, value.is_string(), || {
+                cx.observe(row, value.is_string(), || {
                     format!("{name} {value}: {answer}")
                 });
             }
@@ -183,7 +183,7 @@ fn entry(cx: &CheckContext, answer: &TestResponse, entry: &Value, non_atomic: bo
 fn meant(cx: &CheckContext, answer: &TestResponse, description: &Value, part: Option<u64>) {
     let text = |name: &str| description[name].as_str().filter(|text| !text.is_empty());
     let code = text("error_code").or_else(|| text("code"));
-    cx.holds(
+    cx.observe(
         row::ERR_23,
         code.is_some() || text("description").is_some(),
         || format!("a description says neither code nor reason: {answer}"),
@@ -209,11 +209,11 @@ fn meant(cx: &CheckContext, answer: &TestResponse, description: &Value, part: Op
         (Some("NOT_SUPPORTED"), Some(status)) => (row::ERR_38, status >= 500),
         _ => return,
     };
-    cx.holds(row, fits, || {
+    cx.observe(row, fits, || {
         format!("{} stands for something else: {answer}", json!(code))
     });
     for row in [row, row::ERR_25] {
-        cx.holds(row, text("description").is_some(), || {
+        cx.observe(row, text("description").is_some(), || {
             format!("{} comes without a reason: {answer}", json!(code))
         });
     }
@@ -235,7 +235,7 @@ fn unexpected(cx: &CheckContext, answer: &TestResponse) {
     let told = list
         .iter()
         .any(|d| d["error_code"].is_string() && d["description"].is_string());
-    cx.holds(row::ERR_05, told, || {
+    cx.observe(row::ERR_05, told, || {
         format!("an unexpected error without a description of it: {answer}")
     });
     let named = list.iter().all(|d| {

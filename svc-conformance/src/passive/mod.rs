@@ -28,15 +28,15 @@ pub(crate) const ROWS: &[&str] = &[
 ];
 
 /// Looks at one answer.
-pub(crate) fn look(cx: &CheckContext, answer: &TestResponse) {
+pub(crate) fn check_response(cx: &CheckContext, answer: &TestResponse) {
     if answer.is_success() {
         let cache = answer.header("cache-control").unwrap_or_default();
-        cx.holds(row::HAL_04, directives(cache), || {
+        cx.observe(row::HAL_04, directives(cache), || {
             format!("Cache-Control {cache:?} on {answer}")
         });
     }
     if answer.status == 204 {
-        cx.holds(row::ERR_03, answer.body.is_empty(), || {
+        cx.observe(row::ERR_03, answer.body.is_empty(), || {
             format!("a 204 has a body: {answer}")
         });
     }
@@ -45,7 +45,7 @@ pub(crate) fn look(cx: &CheckContext, answer: &TestResponse) {
         return;
     }
     if answer.is_success() {
-        cx.holds(row::HAL_02, answer.json.is_object(), || {
+        cx.observe(row::HAL_02, answer.json.is_object(), || {
             format!("the body is no JSON object: {answer}")
         });
         let media = answer.header("content-type").unwrap_or_default();
@@ -55,18 +55,18 @@ pub(crate) fn look(cx: &CheckContext, answer: &TestResponse) {
             .unwrap_or_default()
             .trim()
             .to_ascii_lowercase();
-        cx.holds(row::HAL_03, kind == "application/hal+json", || {
+        cx.observe(row::HAL_03, kind == "application/hal+json", || {
             format!("Content-Type {media:?} on {answer}")
         });
         document::whole(cx, answer);
         let code = answer.json.get("response_code");
-        cx.holds(
+        cx.observe(
             row::ERR_03,
             code.is_none_or(|code| code == answer.status),
             || answer.to_string(),
         );
     } else {
-        error::look(cx, answer);
+        error::check_error(cx, answer);
     }
 }
 

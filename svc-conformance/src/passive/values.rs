@@ -91,7 +91,7 @@ fn one(cx: &CheckContext, answer: &TestResponse, field: &CheckedField, value: &V
     .into_iter()
     .flatten()
     {
-        cx.holds_for(row, right, found, || {
+        cx.observe_with_cause(row, right, found, || {
             Some(Cause::of_field(CauseKind::Type, field))
         });
     }
@@ -107,18 +107,18 @@ fn one(cx: &CheckContext, answer: &TestResponse, field: &CheckedField, value: &V
         let digits = value
             .as_str()
             .is_some_and(|text| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()));
-        cx.holds(row::RES_PHONE_NUMBER_03, digits, found);
-        cx.holds(row::LIM_03, digits, found);
+        cx.observe(row::RES_PHONE_NUMBER_03, digits, found);
+        cx.observe(row::LIM_03, digits, found);
     }
     if field.row == row::RES_PERSON_35 {
-        cx.holds(
+        cx.observe(
             row::RES_PERSON_35,
             value.as_str().is_some_and(|text| !text.starts_with('@')),
             found,
         );
     }
     if matches!(field.row, row::RES_PERSON_16 | row::RES_PERSON_17) {
-        cx.holds(field.row, is_unique(value), found);
+        cx.observe(field.row, is_unique(value), found);
     }
 }
 
@@ -225,7 +225,7 @@ fn inside(
     for parent in parents.into_iter().filter(|parent| parent.is_object()) {
         let there = parent.get(name).is_some_and(|value| !value.is_null());
         let found = || format!("the declared computed field {path} is missing: {answer}");
-        cx.holds_for(field.row, there, found, || {
+        cx.observe_with_cause(field.row, there, found, || {
             Some(Cause::of_field(CauseKind::Missing, field))
         });
     }
@@ -241,17 +241,17 @@ fn common(cx: &CheckContext, answer: &TestResponse, object: &Map<String, Value>)
                 .and_then(|e| e.split_once(':'))
                 .is_some_and(|(s, i)| !s.is_empty() && !i.is_empty())
         };
-        cx.holds(
+        cx.observe(
             row::TYP_13,
             list.is_some_and(|list| list.iter().all(formed)),
             || format!("{identifiers} in {answer}"),
         );
-        cx.holds(
+        cx.observe(
             row::TYP_12,
             is_shape(identifiers, ValueShape::Texts),
             || format!("{identifiers} in {answer}"),
         );
-        cx.holds(row::TYP_14, is_unique(identifiers), || {
+        cx.observe(row::TYP_14, is_unique(identifiers), || {
             format!("{identifiers} in {answer}")
         });
     }
@@ -261,14 +261,14 @@ fn common(cx: &CheckContext, answer: &TestResponse, object: &Map<String, Value>)
     for (row, value) in [(row::TYP_15, created), (row::TYP_16, modified)] {
         if value.is_some() {
             for row in [row, row::TYP_06] {
-                cx.holds(row, read(value).is_some(), || {
+                cx.observe(row, read(value).is_some(), || {
                     format!("{} is no timestamp, in {answer}", json!(value))
                 });
             }
         }
     }
     if let (Some(created), Some(modified)) = (read(created), read(modified)) {
-        cx.holds(row::TYP_16, modified >= created, || {
+        cx.observe(row::TYP_16, modified >= created, || {
             format!("modified before it was created: {answer}")
         });
     }
@@ -280,7 +280,7 @@ fn links(cx: &CheckContext, answer: &TestResponse, object: &Map<String, Value>, 
     let Some(links) = object.get("_links").and_then(Value::as_object) else {
         return;
     };
-    for (row, link) in fields::links(of.one).filter(|(row, _)| row.applies_where_declared()) {
+    for (row, link) in fields::links(of.one).filter(|(row, _)| row.applies_if_declared()) {
         let name = link.name.as_str();
         let rel = if name == "self" {
             name.to_owned()
@@ -294,7 +294,7 @@ fn links(cx: &CheckContext, answer: &TestResponse, object: &Map<String, Value>, 
         };
         let there = links.contains_key(&rel) || (cx.declared().helpers_only() && is_embedded());
         if there || (!link.is_to_person() && cx.declared().links(of.one, name)) {
-            cx.holds(&row.id, there, || format!("no link `{rel}` in {answer}"));
+            cx.observe(&row.id, there, || format!("no link `{rel}` in {answer}"));
         }
     }
 }
@@ -312,7 +312,7 @@ fn person(cx: &CheckContext, answer: &TestResponse, person: &Value) {
                 .iter()
                 .filter(|one| one["primary"] == true || one["primary"] == "true")
                 .count();
-            cx.holds(row, primary <= 1, || {
+            cx.observe(row, primary <= 1, || {
                 format!("{primary} of {name} are primary: {answer}")
             });
         }

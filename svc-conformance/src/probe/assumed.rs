@@ -158,7 +158,7 @@ fn leaf(field: &CheckedField) -> DeclaredField {
 
 /// The fields that a representation shows. Of those that were sent (`sent`), only these count as
 /// writable; without anything sent it stays as the catalogue has it.
-pub(super) fn shown(
+pub(super) fn visible_fields(
     assumed: &BTreeMap<String, DeclaredField>,
     got: &Value,
     sent: Option<&Value>,
@@ -188,13 +188,13 @@ fn members(
     sent: Option<&Value>,
 ) -> BTreeMap<String, DeclaredField> {
     let Value::Array(list) = got else {
-        return shown(assumed, got, sent);
+        return visible_fields(assumed, got, sent);
     };
     let mut found = BTreeMap::new();
     for (at, one) in list.iter().enumerate() {
         merge(
             &mut found,
-            shown(
+            visible_fields(
                 assumed,
                 one,
                 sent.map(|sent| sent.get(at).unwrap_or(&Value::Null)),
@@ -223,7 +223,7 @@ mod tests {
     use serde_json::json;
     use svc_declaration::DeclaredDialect;
 
-    use super::{fields, shown};
+    use super::{fields, visible_fields};
 
     /// RES-person-26: the catalogue names these members by the rows of a postal address.
     #[test]
@@ -277,7 +277,7 @@ mod tests {
         let got = json!({"given_name": "Ada", "family_name": "B", "other": 1, "gender": null,
             "email_addresses": [{"address": "a@example.org", "status": "subscribed"}]});
         let sent = json!({"given_name": "Ada", "email_addresses": [{"address": "a@example.org"}]});
-        let found = shown(&assumed, &got, Some(&sent));
+        let found = visible_fields(&assumed, &got, Some(&sent));
         assert_eq!(
             found.keys().collect::<Vec<_>>(),
             ["email_addresses", "family_name", "given_name"]

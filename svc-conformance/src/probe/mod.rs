@@ -19,7 +19,7 @@ use crate::relations::meaning;
 use crate::run::RunContext;
 use crate::suite::Suite;
 use crate::target::TargetError;
-use crate::values::shown;
+use crate::values::display_text;
 
 /// What was found out about a server.
 #[derive(Debug, Clone)]
@@ -175,7 +175,7 @@ fn unreadable(cx: &CheckContext, stop: CheckStop) -> SuiteError {
         CheckStop::Failed => SuiteError::Target(TargetError::Broken(found())),
         CheckStop::Inconclusive(reason)
         | CheckStop::Disabled(reason)
-        | CheckStop::Unlike(reason) => SuiteError::NotPublished(reason),
+        | CheckStop::UnexpectedResponse(reason) => SuiteError::NotPublished(reason),
     }
 }
 
@@ -187,7 +187,7 @@ impl ProbeReport {
                         # is declared has to be there. Without the line `source` a report calls it a file.\n"
             .to_owned();
         for note in &self.notes {
-            let _ = writeln!(text, "# - {}", shown(note, usize::MAX));
+            let _ = writeln!(text, "# - {}", display_text(note, usize::MAX));
         }
         text.push_str("\nsource = \"probed\"\n");
         text.push_str(&self.declaration.to_toml().unwrap_or_default());

@@ -152,7 +152,7 @@ pub(super) async fn collection(
     let members = page.embedded();
     for member in members.iter().take(SAMPLES) {
         let assumed = assumed::fields(kind.one, &found.text.dialect);
-        let fields = assumed::shown(&assumed, &member.json, None);
+        let fields = assumed::visible_fields(&assumed, &member.json, None);
         assumed::merge(&mut declared(found, kind).fields, fields);
     }
     allowed(api, kind, url, &[("POST", "create")], found).await?;

@@ -87,7 +87,7 @@ async fn create(
             |person| api.linked(&body, "person", person),
         )
     };
-    let mut body = with(&whole(cx, kind.one), &least(cx, kind.one));
+    let mut body = with(&full_body(cx, kind.one), &least(cx, kind.one));
     for _ in 0..TRIES {
         let answer = api.post(url, &marked(&body)).await?;
         if answer.is_created() && answer.json.is_object() {
@@ -145,7 +145,7 @@ async fn create(
 
 /// A body with every field of a kind. A turn may mean an empty value, so each field has the first
 /// that is none.
-fn whole(cx: &CheckContext, one: &str) -> Value {
+fn full_body(cx: &CheckContext, one: &str) -> Value {
     let mut whole = json!({});
     for turn in 0..TURNS {
         let strategy = generate::body(cx.declared(), one, BodyVariant::All(turn), &cx.unique());
@@ -273,7 +273,7 @@ async fn shown(
         }
     }
     let all = assumed::fields(kind.one, &found.text.dialect);
-    let fields = assumed::shown(&all, &record.json, Some(sent));
+    let fields = assumed::visible_fields(&all, &record.json, Some(sent));
     for (name, field) in &fields {
         let known = fields::find(kind.one, name);
         let differs = known.is_some_and(|known| {

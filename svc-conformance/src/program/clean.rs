@@ -6,7 +6,7 @@ use super::cli::CleanUpArgs;
 use super::{ProgramError, say, settings};
 use crate::clean_up;
 use crate::error::SuiteError;
-use crate::values::shown;
+use crate::values::display_text;
 
 pub(super) async fn clean(options: CleanUpArgs) -> Result<u8, ProgramError> {
     let keys = settings::keys(&options.access)?;
@@ -25,7 +25,7 @@ pub(super) async fn clean(options: CleanUpArgs) -> Result<u8, ProgramError> {
             ))),
             Err(trouble) => Err(SuiteError::Usage(trouble.text)),
         };
-    let cleaned = clean_up::resume(&options.journal, keys, target)
+    let cleaned = clean_up::clean_up_from_journal(&options.journal, keys, target)
         .await
         .map_err(|error| match error {
             // The journal is a file that was named on the command line.
@@ -42,8 +42,8 @@ pub(super) async fn clean(options: CleanUpArgs) -> Result<u8, ProgramError> {
         let _ = writeln!(
             text,
             "  left: {} ({})",
-            shown(address, 200),
-            shown(reason, 300)
+            display_text(address, 200),
+            display_text(reason, 300)
         );
     }
     say(&text);

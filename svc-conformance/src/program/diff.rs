@@ -7,7 +7,7 @@ use std::path::Path;
 use super::{ProgramError, files, say};
 use crate::outcome::RequirementOutcome;
 use crate::report::Report;
-use crate::values::shown;
+use crate::values::display_text;
 
 pub(super) fn diff(old: &Path, new: &Path) -> Result<u8, ProgramError> {
     let (old, new) = (files::report(old)?, files::report(new)?);
@@ -47,7 +47,7 @@ fn compared(old: &Report, new: &Report) -> (String, usize) {
         .collect();
     let (mut worse, mut better) = (0_usize, 0_usize);
     for id in ids {
-        let word = |report: &Report| report.row(id).map(|row| row.outcome);
+        let word = |report: &Report| report.requirement(id).map(|row| row.outcome);
         let (before, after) = (word(old), word(new));
         if before == after {
             continue;
@@ -67,8 +67,8 @@ fn compared(old: &Report, new: &Report) -> (String, usize) {
             _ => "other ",
         };
         let reason = new
-            .row(id)
-            .map(|row| shown(&row.reason, 200))
+            .requirement(id)
+            .map(|row| display_text(&row.reason, 200))
             .unwrap_or_default();
         let _ = writeln!(
             text,
@@ -85,8 +85,8 @@ fn compared(old: &Report, new: &Report) -> (String, usize) {
             let _ = writeln!(
                 text,
                 "choice {what}: {} -> {}",
-                shown(&forms(old), 200),
-                shown(&forms(new), 200)
+                display_text(&forms(old), 200),
+                display_text(&forms(new), 200)
             );
         }
     }

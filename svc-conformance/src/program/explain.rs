@@ -14,7 +14,7 @@ pub(super) fn explain(what: &str) -> Result<u8, ProgramError> {
         Catalogue::built_in().map_err(|error| ProgramError::new(5, error.to_string()))?;
     let all = checks::all();
     if let Some(row) = catalogue
-        .rows()
+        .requirements()
         .iter()
         .find(|row| row.id.eq_ignore_ascii_case(what))
     {
@@ -35,7 +35,7 @@ fn of_row(row: &Requirement, all: &[Check]) -> String {
         "{} {}  ({})\n\n{}\n\n",
         row.id, row.level, row.section, row.statement
     );
-    let _ = writeln!(text, "applies when       {}", row.when.said());
+    let _ = writeln!(text, "applies when       {}", row.applies_if.describe());
     let _ = writeln!(text, "observed by        {}", row.observed);
     let _ = writeln!(text, "reference server   {}", row.reference);
     let checks: Vec<&Check> = all.iter().filter(|check| check.covers(row)).collect();
@@ -68,7 +68,7 @@ fn of_check(check: &Check, catalogue: &Catalogue) -> String {
     if check.side_effects {
         text.push_str("side effects may send messages to people: only with --allow-side-effects\n");
     }
-    for row in catalogue.rows().iter().filter(|row| check.covers(row)) {
+    for row in catalogue.requirements().iter().filter(|row| check.covers(row)) {
         let _ = writeln!(text, "\n{} {}\n  {}", row.id, row.level, row.statement);
     }
     text

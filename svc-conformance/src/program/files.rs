@@ -115,7 +115,7 @@ pub(super) fn report(path: &Path) -> Result<Report, ProgramError> {
 /// How earlier reports went; one that does not say when is called as its file.
 pub(super) fn earlier(paths: &[PathBuf]) -> Result<Vec<EarlierReport>, ProgramError> {
     let past = |path: &PathBuf| {
-        let past = EarlierReport::of(&report(path)?);
+        let past = EarlierReport::from_report(&report(path)?);
         let name = || {
             path.file_stem()
                 .map(|name| name.to_string_lossy().into_owned())
@@ -136,7 +136,7 @@ pub(super) fn earlier(paths: &[PathBuf]) -> Result<Vec<EarlierReport>, ProgramEr
 /// Writes the reports.
 pub(super) fn reports(report: &Report, reports: &[(Format, PathBuf)]) -> Result<(), ProgramError> {
     for (format, path) in reports {
-        let text = report.written(*format);
+        let text = report.to_format(*format);
         if path.as_os_str() == "-" {
             super::write(&text);
         } else {
@@ -167,11 +167,11 @@ pub(super) fn result(report: &Report, path: &Path, name: Option<&str>) -> Result
 /// the report.
 pub(super) fn replays(report: &mut Report, folder: &Path) -> Result<(), ProgramError> {
     let failed: Vec<String> = report
-        .with(RequirementOutcome::Fail)
+        .with_outcome(RequirementOutcome::Fail)
         .map(|row| row.id.clone())
         .collect();
     for id in failed {
-        let Some(replay) = Replay::of(report, &id) else {
+        let Some(replay) = Replay::from_report(report, &id) else {
             continue;
         };
         let path = folder.join(format!("{id}.replay.json"));

@@ -10,7 +10,7 @@ use super::{ProgramError, config, say, settings};
 use crate::declared::DeclaredApi;
 use crate::error::SuiteError;
 use crate::suite::Suite;
-use crate::values::shown;
+use crate::values::display_text;
 
 /// The members that a new file has as comments, in their order, each with a value to begin with.
 const EXAMPLES: [(&str, &str); 14] = [
@@ -100,7 +100,7 @@ impl Found {
                               svc-conformance probe --allow-writes --write declaration.toml\n"
                     .to_owned()
             }
-            Self::Silent(why) => format!("The server does not answer yet: {}\n", shown(why, 300)),
+            Self::Silent(why) => format!("The server does not answer yet: {}\n", display_text(why, 300)),
         }
     }
 }
@@ -108,7 +108,7 @@ impl Found {
 /// Asks the server for its capability document.
 async fn found(options: &InitOptions) -> Result<Found, ProgramError> {
     let keys = settings::keys(&options.access)?;
-    let suite = Suite::over(settings::target(&options.url, &options.access)?).keys(keys);
+    let suite = Suite::from_shared(settings::target(&options.url, &options.access)?).keys(keys);
     match suite.prepare().await {
         Ok(run) => Ok(Found::Declared(Box::new(run.declared.clone()))),
         Err(SuiteError::NotPublished(_)) => Ok(Found::Nothing),
@@ -197,7 +197,7 @@ fn declares(declared: &DeclaredApi) -> String {
         "#\n# The server declares version {version}.\n# Its collections: {kinds}.\n# Its helpers: {helpers}.\n"
     );
     // A name of a server cannot end its comment.
-    let lines: Vec<String> = lines.lines().map(|line| shown(line, 1000)).collect();
+    let lines: Vec<String> = lines.lines().map(|line| display_text(line, 1000)).collect();
     lines.join("\n") + "\n"
 }
 

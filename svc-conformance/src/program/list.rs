@@ -21,7 +21,7 @@ pub(super) fn list(options: &ListArgs) -> Result<u8, ProgramError> {
     if options.checks {
         for check in &all {
             let rows: Vec<_> = catalogue
-                .rows()
+                .requirements()
                 .iter()
                 .filter(|row| check.covers(row))
                 .collect();
@@ -32,7 +32,7 @@ pub(super) fn list(options: &ListArgs) -> Result<u8, ProgramError> {
         }
     } else {
         for row in catalogue
-            .rows()
+            .requirements()
             .iter()
             .filter(|row| selection.has_row(row, &all))
         {

@@ -8,7 +8,7 @@ use crate::error::SuiteError;
 use crate::suite::Suite;
 
 pub(super) async fn probe(options: ProbeArgs) -> Result<u8, ProgramError> {
-    let mut suite = Suite::over(settings::target(&options.url, &options.access)?)
+    let mut suite = Suite::from_shared(settings::target(&options.url, &options.access)?)
         .keys(settings::keys(&options.access)?)
         .timeout(options.timeout)
         .allow_writes(options.allow_writes)
@@ -61,14 +61,14 @@ pub(super) async fn probe(options: ProbeArgs) -> Result<u8, ProgramError> {
         probed.requests, cleaned.removed, cleaned.created
     );
     for one in &probed.notes {
-        let _ = writeln!(text, "note: {}", crate::values::shown(one, 400));
+        let _ = writeln!(text, "note: {}", crate::values::display_text(one, 400));
     }
     for (address, reason) in &cleaned.left {
         let _ = writeln!(
             text,
             "left: {} ({})",
-            crate::values::shown(address, 200),
-            crate::values::shown(reason, 300)
+            crate::values::display_text(address, 200),
+            crate::values::display_text(reason, 300)
         );
     }
     note(&text);

@@ -8,7 +8,7 @@ use crate::outcome::RequirementOutcome;
 use crate::replay::Replay;
 
 pub(super) async fn replay(options: ReplayArgs) -> Result<u8, ProgramError> {
-    let replay = Replay::read(&settings::text(&options.file)?)
+    let replay = Replay::from_json(&settings::text(&options.file)?)
         .map_err(|error| ProgramError::usage(format!("{}: {error}", options.file.display())))?;
     let target = settings::target_of(&replay.base, options.url.as_deref(), &options.access)?;
     let keys = settings::keys(&options.access)?;
@@ -16,7 +16,7 @@ pub(super) async fn replay(options: ReplayArgs) -> Result<u8, ProgramError> {
     if options.allow_writes {
         suite = suite.allow_writes(true);
     }
-    if replay.writes() && !suite.prepare().await?.settings.writes {
+    if replay.has_writes() && !suite.prepare().await?.settings.writes {
         let text = "the steps write, and the target, or what it links, is not on this machine: --allow-writes allows it";
         return Err(ProgramError::usage(text));
     }
@@ -24,7 +24,7 @@ pub(super) async fn replay(options: ReplayArgs) -> Result<u8, ProgramError> {
         "{} {}: {}\n\n",
         replay.row,
         replay.check,
-        crate::values::shown(&replay.message, 1500)
+        crate::values::display_text(&replay.message, 1500)
     ));
     let steps = replay
         .send(target.as_ref(), &keys)
@@ -33,9 +33,9 @@ pub(super) async fn replay(options: ReplayArgs) -> Result<u8, ProgramError> {
     say(&format!("{steps}\n"));
     let report = suite.run().await?;
     let row = report
-        .row(&replay.row)
+        .requirement(&replay.row)
         .ok_or_else(|| ProgramError::usage(format!("there is no row {}", replay.row)))?;
-    let reason = crate::values::shown(&row.reason, 1500);
+    let reason = crate::values::display_text(&row.reason, 1500);
     say(&format!(
         "\nthe check {} again: {} {} {reason}\n",
         replay.check, row.id, row.outcome

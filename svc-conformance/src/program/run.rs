@@ -11,8 +11,8 @@ use crate::report::Report;
 const DRIFT: u8 = 7;
 
 pub(super) async fn run(options: RunArgs) -> Result<u8, ProgramError> {
-    let report = once(&options).await?;
-    told(&report, &options)?;
+    let report = run_once(&options).await?;
+    write_reports(&report, &options)?;
     Ok(exit_code(&report))
 }
 
@@ -25,7 +25,7 @@ pub(super) fn exit_code(report: &Report) -> u8 {
 }
 
 /// One run with its journal and what replays its failures.
-pub(super) async fn once(options: &RunArgs) -> Result<Report, ProgramError> {
+pub(super) async fn run_once(options: &RunArgs) -> Result<Report, ProgramError> {
     let mut suite = settings::suite(options)?;
     let earlier = files::earlier(&options.earlier)?;
     let _tried = files::writable(options)?;
@@ -68,13 +68,13 @@ pub(super) async fn once(options: &RunArgs) -> Result<Report, ProgramError> {
 }
 
 /// Prints the report, and writes those that are asked for.
-pub(super) fn told(report: &Report, options: &RunArgs) -> Result<(), ProgramError> {
+pub(super) fn write_reports(report: &Report, options: &RunArgs) -> Result<(), ProgramError> {
     let on_stdout = options
         .report
         .iter()
         .any(|(_, path)| path.as_os_str() == "-");
     if !on_stdout {
-        say(&report.written(Format::Text));
+        say(&report.to_format(Format::Text));
     }
     files::reports(report, &options.report)?;
     if let Some(path) = &options.result {
@@ -84,7 +84,7 @@ pub(super) fn told(report: &Report, options: &RunArgs) -> Result<(), ProgramErro
         let text = snapshots::compared(&report.snapshots, folder, options.update_snapshots)?;
         if on_stdout { note(&text) } else { say(&text) }
     }
-    let drift = pins::told(&report.drift);
+    let drift = pins::explain(&report.drift);
     if on_stdout {
         note(&drift);
     } else {

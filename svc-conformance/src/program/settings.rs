@@ -113,13 +113,13 @@ pub(super) fn keys(options: &AccessOptions) -> Result<Keys, ProgramError> {
 
 /// The suite that the command line describes.
 pub(super) fn suite(options: &RunArgs) -> Result<Suite, ProgramError> {
-    let mut suite = Suite::over(target(&options.url, &options.access)?)
+    let mut suite = Suite::from_shared(target(&options.url, &options.access)?)
         .keys(keys(&options.access)?)
         .profile(options.profile)
         .intensity(options.intensity)
         .seed(options.seed)
         .only(&options.only)
-        .except(&options.except)
+        .exclude(&options.except)
         .allow_side_effects(options.allow_side_effects)
         .timeout(options.timeout)
         .check_timeout(options.check_timeout)
@@ -142,12 +142,12 @@ pub(super) fn suite(options: &RunArgs) -> Result<Suite, ProgramError> {
     }
     if let Some(path) = &options.declaration {
         let text = text(path)?;
-        let declaration = declared::read_file(&text)
+        let declaration = declared::parse_declaration(&text)
             .map_err(|error| ProgramError::usage(format!("{}: {error}", path.display())))?;
         suite = suite.declaration_from(declaration, declared::source(&text));
     }
     if let Some(path) = &options.waivers {
-        suite = suite.waivers(Waiver::read(&text(path)?)?);
+        suite = suite.waivers(Waiver::parse_all(&text(path)?)?);
     }
     if let Some(path) = &options.pins {
         suite = suite.pins(path);

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::{ProgramError, settings};
 use crate::snapshot::differences;
-use crate::values::shown;
+use crate::values::display_text;
 
 /// What the name of a kept document ends with.
 const SUFFIX: &str = ".snapshot.json";
@@ -22,7 +22,7 @@ pub(super) fn compared(
     folder: &Path,
     update: bool,
 ) -> Result<String, ProgramError> {
-    let kept = kept(folder)?;
+    let kept = load(folder)?;
     if update {
         return updated(taken, &kept, folder);
     }
@@ -33,7 +33,7 @@ pub(super) fn compared(
         found.len()
     );
     for line in &found {
-        let _ = writeln!(text, "  {}", shown(line, 300));
+        let _ = writeln!(text, "  {}", display_text(line, 300));
     }
     if !found.is_empty() {
         text.push_str("  to keep what this run saw: --update-snapshots\n");
@@ -67,7 +67,7 @@ fn updated(
 }
 
 /// The documents that a folder keeps, by name; none where there is no folder.
-fn kept(folder: &Path) -> Result<BTreeMap<String, Value>, ProgramError> {
+fn load(folder: &Path) -> Result<BTreeMap<String, Value>, ProgramError> {
     let mut kept = BTreeMap::new();
     if !folder.exists() {
         return Ok(kept);

@@ -13,7 +13,7 @@ use super::cli::{RunArgs, WatchArgs};
 use super::{ProgramError, run, say};
 use crate::outcome::RequirementOutcome;
 use crate::report::{Report, RequirementReport};
-use crate::values::shown;
+use crate::values::display_text;
 
 /// Time between two looks at the server or the file.
 const LOOK: Duration = Duration::from_millis(200);
@@ -41,8 +41,8 @@ pub(super) async fn watch(options: WatchArgs) -> Result<u8, ProgramError> {
         ));
     }
     let mut before = options.on_change.as_deref().and_then(stamp);
-    let first = run::once(&options.run).await?;
-    run::told(&first, &options.run)?;
+    let first = run::run_once(&options.run).await?;
+    run::write_reports(&first, &options.run)?;
     let (mut known, mut code) = (KnownOutcomes::new(), run::exit_code(&first));
     learn(&mut known, &first);
     let mut trouble: Option<ProgramError> = None;
@@ -56,7 +56,7 @@ pub(super) async fn watch(options: WatchArgs) -> Result<u8, ProgramError> {
             restarted = restart(&options, before), if trouble.as_ref().is_none_or(|trouble| trouble.code != 4) => restarted?,
         }
         before = options.on_change.as_deref().and_then(stamp);
-        trouble = match again(&options.run, &mut known).await {
+        trouble = match rerun_failed(&options.run, &mut known).await {
             Ok(report) => {
                 code = report.map_or(1, |report| run::exit_code(&report));
                 None
@@ -75,7 +75,7 @@ pub(super) async fn watch(options: WatchArgs) -> Result<u8, ProgramError> {
 
 /// Runs what failed; once none of it fails, everything. The report of a whole run, if there was
 /// one.
-async fn again(
+async fn rerun_failed(
     options: &RunArgs,
     known: &mut KnownOutcomes,
 ) -> Result<Option<Report>, ProgramError> {
@@ -94,7 +94,7 @@ async fn again(
             .map(|row| row.id.clone())
             .chain(checks)
             .collect();
-        let report = run::once(&RunArgs {
+        let report = run::run_once(&RunArgs {
             only,
             ..options.clone()
         })
@@ -116,9 +116,9 @@ async fn again(
         }
         say("every row that failed is green; everything is run once more\n");
     }
-    let report = run::once(options).await?;
+    let report = run::run_once(options).await?;
     let changes = learn(known, &report);
-    run::told(&report, options)?;
+    run::write_reports(&report, options)?;
     say(&changes);
     Ok(Some(report))
 }
@@ -148,7 +148,7 @@ fn learn(known: &mut KnownOutcomes, report: &Report) -> String {
             .map(|before| is_red(before.outcome));
         let _ = match (before, is_red(row.outcome)) {
             (Some(true), false) => writeln!(text, "green {} ({})", row.id, row.outcome),
-            (Some(false), true) => writeln!(text, "red   {} {}", row.id, shown(&row.reason, 300)),
+            (Some(false), true) => writeln!(text, "red   {} {}", row.id, display_text(&row.reason, 300)),
             _ => Ok(()),
         };
     }
@@ -170,7 +170,7 @@ async fn restart(options: &WatchArgs, before: Option<FileStamp>) -> Result<(), P
     } else {
         let connection = connected(&address).await;
         say("waiting for the server to go away (Ctrl-C ends)\n");
-        gone(&address, connection).await;
+        wait_until_stopped(&address, connection).await;
     }
     say("waiting for the server to come back\n");
     while connected(&address).await.is_none() {
@@ -182,7 +182,7 @@ async fn restart(options: &WatchArgs, before: Option<FileStamp>) -> Result<(), P
 /// Waits until the server went away, also where another took its place at once: both of two
 /// connections are closed then. A server that closes what is idle closes them as far apart as they
 /// were opened.
-async fn gone(address: &HostPort, mut connection: Option<TcpStream>) {
+async fn wait_until_stopped(address: &HostPort, mut connection: Option<TcpStream>) {
     while let Some(mut first) = connection {
         if tokio::time::timeout(APART, closed(&mut first))
             .await

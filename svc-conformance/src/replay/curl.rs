@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::{Replay, ReplayStep, StepTextPart, parts};
-use crate::values::shown;
+use crate::values::display_text;
 
 /// The function that takes a link from an answer: the `href` under a relation, made absolute where
 /// it is only a path.
@@ -20,7 +20,7 @@ pub(super) fn script(replay: &Replay) -> String {
         "#!/bin/sh\n# {} by {}, seed {}\n",
         replay.row, replay.check, replay.seed
     );
-    for line in wrapped(&shown(&replay.message, 1000)) {
+    for line in wrapped(&display_text(&replay.message, 1000)) {
         let _ = writeln!(text, "# {line}");
     }
     for (number, step) in replay.smallest.iter().enumerate() {
@@ -28,7 +28,7 @@ pub(super) fn script(replay: &Replay) -> String {
             text,
             "#   {} {}",
             number.saturating_add(1),
-            shown(step, 300)
+            display_text(step, 300)
         );
     }
     let _ = writeln!(

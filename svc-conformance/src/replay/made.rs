@@ -22,8 +22,8 @@ impl Replay {
     /// The steps of the first finding of a row that failed; `None` for another row, or where
     /// nothing was kept.
     #[must_use]
-    pub fn of(report: &Report, row: &str) -> Option<Self> {
-        let row = report.row(row).filter(|row| {
+    pub fn from_report(report: &Report, row: &str) -> Option<Self> {
+        let row = report.requirement(row).filter(|row| {
             matches!(
                 row.outcome,
                 RequirementOutcome::Fail | RequirementOutcome::Waived

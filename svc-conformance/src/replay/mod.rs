@@ -95,7 +95,7 @@ impl Replay {
     ///
     /// # Errors
     /// The text is not of this form or version.
-    pub fn read(text: &str) -> Result<Self, String> {
+    pub fn from_json(text: &str) -> Result<Self, String> {
         let replay: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
         if replay.replay_version != 1 {
             return Err(format!(
@@ -120,13 +120,13 @@ impl Replay {
 
     /// Whether a step does more than read.
     #[must_use]
-    pub fn writes(&self) -> bool {
+    pub fn has_writes(&self) -> bool {
         self.steps.iter().any(ReplayStep::writes)
     }
 
     /// A run of the check alone, with the seed and the declaration of the failure.
     pub fn suite(&self, target: Arc<dyn Target>, keys: Keys) -> Suite {
-        Suite::over(target)
+        Suite::from_shared(target)
             .declaration_from(self.declaration.clone(), DeclarationSource::File)
             .keys(keys)
             .profile(Profile::All)

@@ -13,7 +13,7 @@ use crate::error::SuiteError;
 use crate::journal::SYSTEM;
 use crate::keys::Keys;
 use crate::target::Target;
-use crate::values::shown;
+use crate::values::display_text;
 
 const TIMEOUT: Duration = Duration::from_secs(10);
 const LIMIT: usize = 8 * 1024 * 1024;
@@ -47,7 +47,7 @@ impl Replay {
             };
             let body = resolved(&step.body, target.base(), &token, &answers).unwrap_or_default();
             let request = request(step, &url, &body, keys)?;
-            let line = format!("{number:>3} {} {url} {}", step.method, shown(&body, 400));
+            let line = format!("{number:>3} {} {url} {}", step.method, display_text(&body, 400));
             let (status, text) = match target.send(request, LIMIT, TIMEOUT).await {
                 Ok(answer) => (
                     Some(answer.status().as_u16()),
@@ -69,7 +69,7 @@ impl Replay {
             lines.push(format!(
                 "      {}  {}",
                 compared(status, step.status),
-                shown(&text, 600)
+                display_text(&text, 600)
             ));
             answers.push(ReplayResponse { url, json });
         }

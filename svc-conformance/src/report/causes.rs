@@ -81,7 +81,7 @@ impl CauseReport {
             }
         }
         let catalogue = Catalogue::built_in().ok()?;
-        let stated = |row: &RequirementReport| catalogue.row(&row.id);
+        let stated = |row: &RequirementReport| catalogue.requirement(&row.id);
         let shows = |failure: &&&Failure<'_>| failure.cause == causes.first().copied();
         let is_of_one = |failure: &&&Failure<'_>| {
             stated(failure.row).is_some_and(|row| row.field().is_some() || row.link().is_some())
@@ -140,11 +140,11 @@ fn named(first: &Cause, causes: &[&Cause]) -> String {
         .filter(|subject| *subject != first.subject)
         .collect();
     match &*others {
-        [] => first.what(),
-        [other] => format!("{}; `{other}` is affected, too", first.what()),
+        [] => first.description(),
+        [other] => format!("{}; `{other}` is affected, too", first.description()),
         [.., other] => format!(
             "{}; {} others are affected, too, such as `{other}`",
-            first.what(),
+            first.description(),
             others.len()
         ),
     }
@@ -177,7 +177,7 @@ fn failures_of<'r>(row: &'r RequirementReport, known: &[Explained<'r>]) -> Vec<F
     }
     let stated = Catalogue::built_in()
         .ok()
-        .and_then(|catalogue| catalogue.row(&row.id));
+        .and_then(|catalogue| catalogue.requirement(&row.id));
     let known = known
         .iter()
         .enumerate()

@@ -170,7 +170,7 @@ mod tests {
     fn every_row_of_a_known_fault_exists_and_no_name_comes_twice() {
         let catalogue = Catalogue::built_in().expect("the catalogue");
         for row in ALL.iter().flat_map(|known| &known.rows) {
-            assert!(catalogue.row(row).is_some(), "{row}");
+            assert!(catalogue.requirement(row).is_some(), "{row}");
         }
         let names: Vec<&str> = names().collect();
         assert!(names.len() > 1000, "{}", names.len());
@@ -189,7 +189,7 @@ mod tests {
     #[test]
     fn each_known_fault_explains_its_own_rows_with_one_cause() {
         let catalogue = Catalogue::built_in().expect("the catalogue");
-        let judged: BTreeSet<&str> = catalogue.rows().iter().map(|row| row.id.as_str()).collect();
+        let judged: BTreeSet<&str> = catalogue.requirements().iter().map(|row| row.id.as_str()).collect();
         for known in ALL.iter() {
             let failed: BTreeSet<&str> = known.rows.iter().map(String::as_str).collect();
             let all = explained(&failed, &judged, &BTreeSet::new());

@@ -119,7 +119,7 @@ pub struct EarlierReport {
 impl EarlierReport {
     /// What the page shows of a report.
     #[must_use]
-    pub fn of(report: &Report) -> Self {
+    pub fn from_report(report: &Report) -> Self {
         Self {
             began: report.began.clone(),
             passed: report.count(RequirementOutcome::Pass),
@@ -188,7 +188,7 @@ pub struct CheckReport {
 
 impl RequirementReport {
     /// Why, and what to do about it.
-    pub(crate) fn told(&self) -> String {
+    pub(crate) fn explanation(&self) -> String {
         if self.advice.is_empty() {
             self.reason.clone()
         } else {
@@ -258,7 +258,7 @@ impl Report {
             seconds: took.as_secs_f64(),
             clean_up,
             broken_waivers,
-            profile_lacks: selection.profile.lacks(&run.declared),
+            profile_lacks: selection.profile.missing(&run.declared),
             earlier: Vec::new(),
             snapshots: BTreeMap::new(),
             drift: Vec::new(),
@@ -288,7 +288,7 @@ impl Report {
 
     /// The row with this id.
     #[must_use]
-    pub fn row(&self, id: &str) -> Option<&RequirementReport> {
+    pub fn requirement(&self, id: &str) -> Option<&RequirementReport> {
         self.rows.iter().find(|row| row.id == id)
     }
 
@@ -303,7 +303,7 @@ impl Report {
 
     /// How many rows apply and were to be looked at.
     #[must_use]
-    pub fn judged(&self) -> usize {
+    pub fn judged_count(&self) -> usize {
         let apart = self
             .count(RequirementOutcome::NotApplicable)
             .saturating_add(self.count(RequirementOutcome::Disabled));
@@ -311,12 +311,12 @@ impl Report {
     }
 
     /// The rows with this outcome.
-    pub fn with(&self, outcome: RequirementOutcome) -> impl Iterator<Item = &RequirementReport> {
+    pub fn with_outcome(&self, outcome: RequirementOutcome) -> impl Iterator<Item = &RequirementReport> {
         self.rows.iter().filter(move |row| row.outcome == outcome)
     }
 
     /// The checks whose time was over before they came to their end.
-    pub fn cut(&self) -> impl Iterator<Item = (&CheckReport, &CheckTimeout)> {
+    pub fn timed_out_checks(&self) -> impl Iterator<Item = (&CheckReport, &CheckTimeout)> {
         self.checks
             .iter()
             .filter_map(|check| check.cut.as_ref().map(|cut| (check, cut)))
@@ -324,7 +324,7 @@ impl Report {
 
     /// The MUST rows that apply and were not observed, or not twice alike.
     pub fn inconclusive(&self) -> impl Iterator<Item = &RequirementReport> {
-        self.with(RequirementOutcome::Inconclusive)
+        self.with_outcome(RequirementOutcome::Inconclusive)
             .filter(|row| row.level == Level::Must.as_str())
     }
 
@@ -365,15 +365,15 @@ impl Report {
     }
 
     /// Fails a test if a check did not come to its end, such as one of
-    /// [`Suite::own`](crate::Suite::own), or saw a row that does not hold.
+    /// [`Suite::run_custom`](crate::Suite::own), or saw a row that does not hold.
     ///
     /// # Panics
     /// With what was found.
-    pub fn assert_held(&self) {
+    pub fn assert_complete(&self) {
         let unfinished = self.checks.iter().filter(|check| check.end != "done");
         let broken = [RequirementOutcome::Fail, RequirementOutcome::Error]
             .into_iter()
-            .flat_map(|outcome| self.with(outcome));
+            .flat_map(|outcome| self.with_outcome(outcome));
         let found = unfinished.map(|check| format!("{}: {}", check.id, check.end));
         let found: Vec<String> = found
             .chain(broken.map(|row| format!("{}: {}", row.id, row.reason)))
@@ -385,25 +385,25 @@ impl Report {
     ///
     /// # Panics
     /// With each difference, where there is one.
-    pub fn assert_pinned(&self) {
-        assert!(self.drift.is_empty(), "{}", pins::told(&self.drift));
+    pub fn assert_pins(&self) {
+        assert!(self.drift.is_empty(), "{}", pins::explain(&self.drift));
     }
 }
 
 impl CheckReport {
     fn new(ran: &CheckResult, catalogue: &Catalogue, rows: &[RequirementReport]) -> Self {
         let cut = match &ran.end {
-            CheckEnd::Cut { after, .. } => Some(CheckTimeout::new(ran, *after, catalogue, rows)),
+            CheckEnd::TimedOut { after, .. } => Some(CheckTimeout::new(ran, *after, catalogue, rows)),
             _ => None,
         };
         let end = match &ran.end {
             CheckEnd::Done => "done".to_owned(),
             CheckEnd::NotApplicable(reason) => format!("not applicable: {reason}"),
             CheckEnd::Disabled(reason) => format!("disabled: {reason}"),
-            CheckEnd::Inconclusive(reason) | CheckEnd::Cut { why: reason, .. } => {
+            CheckEnd::Inconclusive(reason) | CheckEnd::TimedOut { why: reason, .. } => {
                 format!("inconclusive: {reason}")
             }
-            CheckEnd::Unlike(reason) => format!("failed: {reason}"),
+            CheckEnd::UnexpectedResponse(reason) => format!("failed: {reason}"),
             CheckEnd::Error(reason) => format!("error: {reason}"),
         };
         let trace = ran
@@ -436,7 +436,7 @@ impl CheckTimeout {
         catalogue: &Catalogue,
         rows: &[RequirementReport],
     ) -> Self {
-        let its = catalogue.rows().iter().filter(|row| ran.check.covers(row));
+        let its = catalogue.requirements().iter().filter(|row| ran.check.covers(row));
         let passed = its.filter(|row| {
             rows.iter()
                 .any(|said| said.id == row.id && said.outcome == RequirementOutcome::Pass)

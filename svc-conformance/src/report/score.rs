@@ -34,7 +34,7 @@ impl Score {
     /// What the report header says of the suite: the score with its date and catalogue, or
     /// `not measured`.
     #[must_use]
-    pub fn built_in() -> String {
+    pub fn built_in_text() -> String {
         Self::read(RESULTS)
     }
 

@@ -8,7 +8,7 @@ use super::{Report, RequirementReport, Score};
 use crate::catalogue::Catalogue;
 use crate::declared::DeclarationSource;
 use crate::outcome::RequirementOutcome;
-use crate::values::shown;
+use crate::values::display_text;
 
 /// Causes that the text shows with all that they say.
 const WHOLE: usize = 3;
@@ -108,7 +108,7 @@ impl Report {
             self.suite,
             self.rows.len(),
             self.target,
-            shown(&self.interface, 40)
+            display_text(&self.interface, 40)
         )?;
         writeln!(
             f,
@@ -123,7 +123,7 @@ impl Report {
         )?;
         areas(f, self)?;
         causes(f, self)?;
-        for row in self.with(RequirementOutcome::Fail) {
+        for row in self.with_outcome(RequirementOutcome::Fail) {
             if self
                 .causes
                 .iter()
@@ -137,17 +137,17 @@ impl Report {
                     "\nFAIL {} {}: {}",
                     row.id,
                     row.level,
-                    shown(&row.reason, 200)
+                    display_text(&row.reason, 200)
                 )?;
             }
         }
         for outcome in [RequirementOutcome::Error, RequirementOutcome::Waived] {
-            for row in self.with(outcome) {
+            for row in self.with_outcome(outcome) {
                 whole(f, row)?;
             }
         }
         for outcome in [RequirementOutcome::Inconclusive, RequirementOutcome::Warn] {
-            for (at, row) in self.with(outcome).enumerate() {
+            for (at, row) in self.with_outcome(outcome).enumerate() {
                 let space = if at == 0 { "\n" } else { "" };
                 let name = outcome.as_str().to_uppercase();
                 writeln!(
@@ -155,14 +155,14 @@ impl Report {
                     "{space}{name} {} {}: {}",
                     row.id,
                     row.level,
-                    shown(&row.reason, 400)
+                    display_text(&row.reason, 400)
                 )?;
                 if !row.advice.is_empty() {
                     writeln!(f, "  {}", row.advice)?;
                 }
             }
         }
-        for (check, cut) in self.cut() {
+        for (check, cut) in self.timed_out_checks() {
             writeln!(f, "\nCUT {}: {}", check.id, cut.said(20))?;
         }
         let ended = self
@@ -187,7 +187,7 @@ impl Report {
             .iter()
             .filter(|outcome| self.count(**outcome) > 0)
             .map(
-                |outcome| match self.with(*outcome).filter(|row| row.is_in_part()).count() {
+                |outcome| match self.with_outcome(*outcome).filter(|row| row.is_in_part()).count() {
                     0 => format!("{} {}", self.count(*outcome), outcome.as_str()),
                     part => format!(
                         "{} {} ({part} beside a check that was cut)",
@@ -208,15 +208,15 @@ impl Report {
             "clean-up: {} of {} records removed      {}      exit {}",
             self.clean_up.removed,
             self.clean_up.created,
-            Score::built_in(),
+            Score::built_in_text(),
             self.exit_code()
         )?;
         for (address, reason) in self.clean_up.left.iter().take(10) {
             write!(
                 f,
                 "\n  left: {} ({})",
-                shown(address, 200),
-                shown(reason, 300)
+                display_text(address, 200),
+                display_text(reason, 300)
             )?;
         }
         match self.clean_up.left.len().saturating_sub(10) {
@@ -277,8 +277,8 @@ fn causes(f: &mut String, report: &Report) -> fmt::Result {
             cause.remedy,
             some(&cause.rows)
         )?;
-        writeln!(f, "  expected: {}", shown(&cause.expected, 400))?;
-        writeln!(f, "  received: {}", shown(&cause.received, 400))?;
+        writeln!(f, "  expected: {}", display_text(&cause.expected, 400))?;
+        writeln!(f, "  received: {}", display_text(&cause.received, 400))?;
         if !cause.like.is_empty() {
             writeln!(
                 f,
@@ -289,7 +289,7 @@ fn causes(f: &mut String, report: &Report) -> fmt::Result {
     }
     for (at, cause) in report.causes.iter().skip(WHOLE).enumerate() {
         let space = if at == 0 { "\n" } else { "" };
-        writeln!(f, "{space}CAUSE {}", shown(&cause.sentence(), 200))?;
+        writeln!(f, "{space}CAUSE {}", display_text(&cause.sentence(), 200))?;
     }
     match report.causes.len() {
         0..=WHOLE => Ok(()),
@@ -304,7 +304,7 @@ fn causes(f: &mut String, report: &Report) -> fmt::Result {
 fn whole(f: &mut String, row: &RequirementReport) -> fmt::Result {
     let statement = Catalogue::built_in()
         .ok()
-        .and_then(|catalogue| catalogue.row(&row.id))
+        .and_then(|catalogue| catalogue.requirement(&row.id))
         .map(|row| &row.statement);
     let check = row
         .findings
@@ -321,7 +321,7 @@ fn whole(f: &mut String, row: &RequirementReport) -> fmt::Result {
     if let Some(statement) = statement {
         writeln!(f, "  {statement}")?;
     }
-    writeln!(f, "  {}", shown(&row.reason, 1500))?;
+    writeln!(f, "  {}", display_text(&row.reason, 1500))?;
     for finding in row
         .findings
         .iter()
@@ -330,7 +330,7 @@ fn whole(f: &mut String, row: &RequirementReport) -> fmt::Result {
     {
         writeln!(f, "  smallest case ({} steps):", finding.smallest.len())?;
         for (number, step) in finding.smallest.iter().enumerate() {
-            writeln!(f, "  {:>3} {}", number.saturating_add(1), shown(step, 400))?;
+            writeln!(f, "  {:>3} {}", number.saturating_add(1), display_text(step, 400))?;
         }
     }
     if let Some(replay) = &row.replay {

@@ -27,15 +27,15 @@ pub(super) fn rows(
 ) -> (Vec<RequirementReport>, Vec<String>) {
     let checks: Vec<Check> = ran.iter().map(|ran| ran.check).collect();
     let mut rows: Vec<RequirementReport> = catalogue
-        .rows()
+        .requirements()
         .iter()
-        .map(|row| judge(run, row, ran, selection, &checks))
+        .map(|row| derive_outcome(run, row, ran, selection, &checks))
         .collect();
     // A row that no check of the suite could see is not one that this run did not see.
     let every = checks::all();
     let facts = run.facts();
     for row in rows.iter_mut().filter(|row| is_open(row)) {
-        if let Some(stated) = catalogue.row(&row.id)
+        if let Some(stated) = catalogue.requirement(&row.id)
             && let Err(because) = reach::can_show(&facts, catalogue, &every, stated)
         {
             (row.outcome, row.reason) = (RequirementOutcome::NotApplicable, because.0);
@@ -45,7 +45,7 @@ pub(super) fn rows(
         .iter_mut()
         .filter(|row| row.outcome == RequirementOutcome::Inconclusive)
     {
-        if let Some(stated) = catalogue.row(&row.id) {
+        if let Some(stated) = catalogue.requirement(&row.id) {
             row.advice = advice(&run.declared, stated, &row.reason);
         }
     }
@@ -110,7 +110,7 @@ fn was_ended(ran: &[CheckResult]) -> bool {
         .any(|one| matches!(&one.end, CheckEnd::Disabled(why) if why == ENDED))
 }
 
-fn judge(
+fn derive_outcome(
     run: &RunContext,
     row: &Requirement,
     ran: &[CheckResult],
@@ -120,9 +120,9 @@ fn judge(
     let mut all = AllObservations::default();
     for one in ran {
         if let Some(Observations {
-            held,
-            broke,
-            deviated,
+            passed: held,
+            violations: broke,
+            deviations: deviated,
         }) = one.seen.get(&row.id)
         {
             all.held = all.held.saturating_add(*held);
@@ -133,7 +133,7 @@ fn judge(
         all.unstable
             .extend(one.unstable.get(&row.id).into_iter().flatten().cloned());
     }
-    let applies = run.facts().applies(&row.when);
+    let applies = run.facts().applies(&row.applies_if);
     let (outcome, reason) = match applies {
         Err(because) => (RequirementOutcome::NotApplicable, because.0),
         Ok(()) if !selection.profile.has_row(row) && selection.alone.is_none() => (
@@ -247,7 +247,7 @@ fn held(
     covering: &[&CheckResult],
     ran: &[CheckResult],
 ) -> (RequirementOutcome, String) {
-    let is_cut = |ran: &CheckResult| matches!(ran.end, CheckEnd::Cut { .. });
+    let is_cut = |ran: &CheckResult| matches!(ran.end, CheckEnd::TimedOut { .. });
     let cut = covering
         .iter()
         .filter(|ran| is_cut(ran))
@@ -257,7 +257,7 @@ fn held(
         return (RequirementOutcome::Pass, String::new());
     }
     let cut = cut.join("; ");
-    let saw = |ran: &CheckResult| ran.seen.get(&row.id).is_some_and(|seen| seen.held > 0);
+    let saw = |ran: &CheckResult| ran.seen.get(&row.id).is_some_and(|seen| seen.passed > 0);
     if ran.iter().any(|ran| saw(ran) && !is_cut(ran)) {
         (
             RequirementOutcome::Pass,
@@ -340,10 +340,10 @@ fn unmet(row: &Requirement) -> String {
         }
     };
     match (row.field(), row.link()) {
-        (Some(field), _) if row.applies_where_declared() => {
+        (Some(field), _) if row.applies_if_declared() => {
             format!("no {} that was read has `{}`", of(&field.owner), field.path)
         }
-        (_, Some(link)) if row.applies_where_declared() => {
+        (_, Some(link)) if row.applies_if_declared() => {
             format!(
                 "no {} that was read has the link `{}`",
                 of(&link.owner),
@@ -368,14 +368,14 @@ mod tests {
     use crate::runner::{CheckEnd, CheckResult};
 
     fn ran(check: Check, is_cut: bool, row: &str, held: usize) -> CheckResult {
-        let cut = CheckEnd::Cut {
+        let cut = CheckEnd::TimedOut {
             after: Duration::from_secs(2 * 60),
             why: "the check did not end".to_owned(),
         };
         let seen = BTreeMap::from([(
             row.to_owned(),
             Observations {
-                held,
+                passed: held,
                 ..Observations::default()
             },
         )]);
@@ -423,7 +423,7 @@ mod tests {
     fn what_a_check_saw_that_was_cut_is_no_unqualified_pass() {
         let row = Catalogue::built_in()
             .expect("the catalogue")
-            .row("CRU-04")
+            .requirement("CRU-04")
             .expect("a row");
         let (its, others): (Vec<Check>, Vec<Check>) = checks::all()
             .into_iter()

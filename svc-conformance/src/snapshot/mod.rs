@@ -99,7 +99,7 @@ async fn record(
         sent = json!({});
         api.make(one, &sent).await?
     };
-    let own = made.own()?;
+    let own = made.self_url()?;
     let mut canonical = Canonical::new(cx.run.target.base())
         .sent(&sent)
         .record(&own);

@@ -14,7 +14,7 @@ const ASKED: usize = 3;
 impl Suite {
     /// Ends a run whose server refuses a key wherever it is asked. A key that is taken anywhere is
     /// left to the checks.
-    pub(super) async fn keys_are_taken(&self, run: &RunContext) -> Result<(), SuiteError> {
+    pub(super) async fn verify_keys(&self, run: &RunContext) -> Result<(), SuiteError> {
         let lacking = run.keys.restricted.as_ref().map(|(key, _)| key);
         let keys = [
             (

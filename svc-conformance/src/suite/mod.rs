@@ -67,11 +67,11 @@ pub struct Suite {
 impl Suite {
     /// A suite against a target, with the declaration that the server publishes.
     pub fn new(target: impl Target + 'static) -> Self {
-        Self::over(Arc::new(target))
+        Self::from_shared(Arc::new(target))
     }
 
     /// As [`Suite::new`], for a target that is shared.
-    pub fn over(target: Arc<dyn Target>) -> Self {
+    pub fn from_shared(target: Arc<dyn Target>) -> Self {
         Self {
             target,
             stated: DeclarationInput::Published,
@@ -168,7 +168,7 @@ impl Suite {
 
     /// Without rows, areas or checks that match.
     #[must_use]
-    pub fn except(mut self, patterns: impl IntoIterator<Item = impl Into<String>>) -> Self {
+    pub fn exclude(mut self, patterns: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.selection
             .except
             .extend(patterns.into_iter().map(Into::into));
@@ -178,7 +178,7 @@ impl Suite {
     /// Ends the run at the first confirmed failure of a MUST row, or, if rows are named, of one of
     /// them; checks that can observe those rows come first.
     #[must_use]
-    pub fn stop_at_failure(mut self, rows: impl IntoIterator<Item = impl Into<String>>) -> Self {
+    pub fn stop_at_failure_of(mut self, rows: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.settings.stop_at = Some(rows.into_iter().map(Into::into).collect());
         self
     }
@@ -391,7 +391,7 @@ impl Suite {
             .transpose()?;
         let run = Arc::new(self.prepare().await?);
         if !self.trust_keys {
-            self.keys_are_taken(&run).await?;
+            self.verify_keys(&run).await?;
         }
         let ran = runner::run(
             &run,
@@ -409,7 +409,7 @@ impl Suite {
         let cleaned = if self.clean_up {
             clean_up::clean(&run).await
         } else {
-            clean_up::kept(&run)
+            clean_up::skipped(&run)
         };
         let drift = self
             .pins
@@ -442,7 +442,7 @@ impl Suite {
                 .any(|waiver| waiver.row == row.id && !waiver.is_expired())
         };
         let rows = catalogue
-            .rows()
+            .requirements()
             .iter()
             .filter(|row| self.selection.has_row(row, all))
             .filter(accepted);
@@ -465,14 +465,14 @@ impl Suite {
         let run = bare.prepare().await?;
         let facts = run.facts();
         let applies = |row: &&Requirement| {
-            facts.applies(&row.when).is_ok()
+            facts.applies(&row.applies_if).is_ok()
                 && reach::can_show(&facts, catalogue, &all, row).is_ok()
         };
-        let rows: Vec<&Requirement> = catalogue.rows().iter().filter(applies).collect();
+        let rows: Vec<&Requirement> = catalogue.requirements().iter().filter(applies).collect();
         let fixtures = planned_fixtures(&run, &rows);
         let planned = |check| {
             let rows: Vec<&Requirement> = catalogue
-                .rows()
+                .requirements()
                 .iter()
                 .filter(|row| Check::covers(check, row))
                 .collect();

@@ -8,13 +8,13 @@ use crate::select::Selection;
 impl Suite {
     /// Runs a check of your own ([`own`](crate::own)) alone, as [`Suite::run`] runs those of the
     /// suite: what every answer has to be is looked at, and records that it created, a 201 each,
-    /// are removed. [`Report::assert_held`] fails a test with what was found.
+    /// are removed. [`Report::assert_complete`] fails a test with what was found.
     ///
     /// ```no_run
     /// use svc_conformance::own::{Check, CheckContext, CheckStop};
     /// use svc_conformance::{Keys, Remote, Suite, SuiteError};
     ///
-    /// const TAGS_ARE_LISTED: Check = Check::own("own/tags", |cx| Box::pin(tags_are_listed(cx)));
+    /// const TAGS_ARE_LISTED: Check = Check::custom("own/tags", |cx| Box::pin(tags_are_listed(cx)));
     ///
     /// async fn tags_are_listed(cx: &CheckContext) -> Result<(), CheckStop> {
     ///     let entry = cx.step(0, "GET", cx.base()).expect(200, &[]).await?;
@@ -24,14 +24,14 @@ impl Suite {
     ///
     /// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
     /// let target = Remote::new("http://127.0.0.1:8080/api/v1/")?;
-    /// Suite::new(target).keys(Keys::primary("k1")).own(TAGS_ARE_LISTED).await?.assert_held();
+    /// Suite::new(target).keys(Keys::primary("k1")).own(TAGS_ARE_LISTED).await?.assert_complete();
     /// # Ok(())
     /// # }
     /// ```
     ///
     /// # Errors
     /// As for [`Suite::run`].
-    pub async fn own(mut self, check: Check) -> Result<Report, SuiteError> {
+    pub async fn run_custom(mut self, check: Check) -> Result<Report, SuiteError> {
         self.selection = Selection {
             alone: Some(check.id.to_owned()),
             ..Selection::default()

@@ -19,7 +19,7 @@ use crate::receiver::Receiver;
 use crate::recorder::Recorder;
 use crate::run::RunContext;
 use crate::seed::Seed;
-use crate::values::shown;
+use crate::values::display_text;
 
 impl Suite {
     /// Reaches the target and finds out what it declares.
@@ -38,7 +38,7 @@ impl Suite {
                 (entry, text, DeclarationSource::Published)
             }
         };
-        let is_local = || self.target.is_local() && self.keeps_local(&entry);
+        let is_local = || self.target.is_local() && self.links_are_local(&entry);
         settings.writes = self.selection.profile.writes() && self.writes.unwrap_or_else(is_local);
         if let Some(prefix) = &self.prefix {
             text.dialect.prefix.clone_from(prefix);
@@ -55,7 +55,7 @@ impl Suite {
                 let needed = "it needs 8 to 32 lower-case letters and digits";
                 return Err(SuiteError::Usage(format!(
                     "the nonce `{}`: {needed}",
-                    shown(nonce, 40)
+                    display_text(nonce, 40)
                 )));
             }
         }
@@ -86,7 +86,7 @@ impl Suite {
             run.receiver = Some(Receiver::start(address).await.map_err(broken)?);
         }
         run.fixtures = self.fixtures(&run).await?;
-        run.fixtures.values().for_each(|record| run.keep(record));
+        run.fixtures.values().for_each(|record| run.protect(record));
         Ok(run)
     }
 
@@ -113,7 +113,7 @@ impl Suite {
 
     /// Whether the relations of the interface lead to this machine: what a tunnel or a forwarded
     /// port leads to often does not.
-    fn keeps_local(&self, entry: &Value) -> bool {
+    fn links_are_local(&self, entry: &Value) -> bool {
         let links = entry
             .get("_links")
             .and_then(Value::as_object)
@@ -123,7 +123,7 @@ impl Suite {
         let mut hrefs = of_interface.filter_map(|(_, link)| {
             address::resolve(self.target.base(), link.get("href")?.as_str()?)
         });
-        hrefs.all(|url| self.target.keeps_local(&url))
+        hrefs.all(|url| self.target.is_local_url(&url))
     }
 
     /// The entry point, and the declaration that it links (UND-40).
@@ -228,7 +228,7 @@ fn elsewhere(base: &str, answer: &Response<Bytes>) -> Option<String> {
         let to = header(LOCATION).and_then(|to| address::resolve(base, to));
         let to = to.map_or_else(
             || "elsewhere".to_owned(),
-            |to| format!("to {}", shown(&to, 200)),
+            |to| format!("to {}", display_text(&to, 200)),
         );
         return Some(format!(
             "the entry point {base} redirects {to}: give the address that it leads to"

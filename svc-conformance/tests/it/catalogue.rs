@@ -11,7 +11,7 @@ fn catalogue() -> &'static Catalogue {
 #[test]
 fn ids_are_frozen() {
     let ids: BTreeSet<&str> = catalogue()
-        .rows()
+        .requirements()
         .iter()
         .map(|row| row.id.as_str())
         .collect();
@@ -32,7 +32,7 @@ fn ids_are_frozen() {
 fn numbers_are_contiguous_in_each_area() {
     let mut expected = 0;
     let mut area = "";
-    for row in catalogue().rows() {
+    for row in catalogue().requirements() {
         expected = if row.area() == area { expected + 1 } else { 1 };
         area = row.area();
         assert_eq!(row.number(), expected, "{}", row.id);
@@ -41,7 +41,7 @@ fn numbers_are_contiguous_in_each_area() {
 
 #[test]
 fn every_row_says_something() {
-    for row in catalogue().rows() {
+    for row in catalogue().requirements() {
         for text in [
             &row.section,
             &row.statement,
@@ -67,7 +67,7 @@ fn every_condition_is_machine_readable() {
         matches!(kind, "field" | "link" | "type")
             && bytes.all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b"._*[]".contains(&b))
     };
-    for row in catalogue().rows() {
+    for row in catalogue().requirements() {
         let mut wants_name = true;
         for word in row.condition.split(' ') {
             match word {
@@ -88,12 +88,12 @@ fn every_condition_is_machine_readable() {
 
 #[test]
 fn a_row_is_found_by_its_id() {
-    let row = catalogue().row("RES-person-01").expect("a row");
+    let row = catalogue().requirement("RES-person-01").expect("a row");
     assert_eq!(
         (row.area(), row.number(), row.level.as_str()),
         ("RES-person", 1, "MUST")
     );
-    assert_eq!(catalogue().row("COL-99"), None);
+    assert_eq!(catalogue().requirement("COL-99"), None);
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn a_broken_catalogue_is_refused() {
         )
     };
     let area = "[[area]]\nname = \"COL\"\nsection = \"s\"\n".to_owned();
-    let read = |text: &str| Catalogue::read(&(area.clone() + text));
+    let read = |text: &str| Catalogue::parse(&(area.clone() + text));
     assert!(read(&row("COL-01")).is_ok());
     assert_eq!(
         read(&(row("COL-01") + &row("COL-01"))),

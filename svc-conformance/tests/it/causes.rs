@@ -144,7 +144,7 @@ async fn planted_faults_have_the_cause_that_was_planted() {
         );
         // Every row of a cause failed, and no cause is there that no row fails for.
         let failed: BTreeSet<&str> = report
-            .with(RequirementOutcome::Fail)
+            .with_outcome(RequirementOutcome::Fail)
             .map(|row| row.id.as_str())
             .collect();
         for cause in &report.causes {
@@ -174,14 +174,14 @@ async fn reports_say_the_cause_first() {
             .is_some_and(|at| at < text.find("\nFAIL ").expect("a failure")),
         "{text}"
     );
-    let markdown = report.written(Format::Markdown);
+    let markdown = report.to_format(Format::Markdown);
     assert!(
         markdown.contains("| `email_addresses[].status` is declared as writable and not stored |"),
         "{markdown}"
     );
     // A report that was written before there were causes is read, too.
     let mut json: serde_json::Value =
-        serde_json::from_str(&report.written(Format::Json)).expect("JSON");
+        serde_json::from_str(&report.to_format(Format::Json)).expect("JSON");
     assert_eq!(json["causes"][0]["flaw"], "not_stored");
     json.as_object_mut().expect("an object").remove("causes");
     assert_eq!(

@@ -47,7 +47,7 @@ fn a_run_takes_its_options_from_the_file_and_the_command_line_wins() {
     let report = || {
         let text = fs::read_to_string(folder.path().join("report.json")).expect("a report");
         let report: svc_conformance::Report = serde_json::from_str(&text).expect("a report");
-        (report.seed, report.judged())
+        (report.seed, report.judged_count())
     };
     let (code, said) = called(folder.path(), &["run"]);
     assert_eq!(code, 0, "{said}");

@@ -43,13 +43,13 @@ async fn report() -> Report {
 async fn a_check_that_is_cut_is_told_and_decides_nothing() {
     let report = report().await;
     assert_eq!(
-        report.row("COL-20").map(|row| row.outcome),
+        report.requirement("COL-20").map(|row| row.outcome),
         Some(RequirementOutcome::Inconclusive),
         "{report}"
     );
     assert_eq!(report.exit_code(), 3, "{report}");
     let (check, cut) = report
-        .cut()
+        .timed_out_checks()
         .find(|(check, _)| check.id == "col/pages")
         .expect("a check that was cut");
     assert!(
@@ -61,7 +61,7 @@ async fn a_check_that_is_cut_is_told_and_decides_nothing() {
         check.id
     );
     assert!(report.to_string().contains(&line), "{report}");
-    let json: Value = serde_json::from_str(&report.written(Format::Json)).expect("JSON");
+    let json: Value = serde_json::from_str(&report.to_format(Format::Json)).expect("JSON");
     let schema: Value = serde_json::from_str(Format::SCHEMA).expect("a schema");
     let validator = jsonschema::validator_for(&schema).expect("a schema");
     let problems: Vec<String> = validator
@@ -75,7 +75,7 @@ async fn a_check_that_is_cut_is_told_and_decides_nothing() {
 #[tokio::test]
 async fn a_row_that_passes_beside_a_check_that_was_cut_is_marked() {
     let mut json: Value =
-        serde_json::from_str(&report().await.written(Format::Json)).expect("JSON");
+        serde_json::from_str(&report().await.to_format(Format::Json)).expect("JSON");
     let reason = "on what other checks saw, for a/check: the check did not end within 120s";
     for row in json["rows"].as_array_mut().expect("rows") {
         if row["id"] == "ENT-01" {
@@ -90,7 +90,7 @@ async fn a_row_that_passes_beside_a_check_that_was_cut_is_marked() {
         .expect("a check that was cut");
     check["cut"]["passed"] = json!(["ENT-01"]);
     let report: Report = serde_json::from_value(json).expect("a report");
-    let text = report.written(Format::Text);
+    let text = report.to_format(Format::Text);
     assert!(
         text.contains(
             "before its end; on what other checks saw pass ENT-01; more time: --check-timeout"
@@ -107,14 +107,14 @@ async fn a_row_that_passes_beside_a_check_that_was_cut_is_marked() {
         .unwrap_or_default();
     assert!(area.ends_with("1 beside a check that was cut"), "{text}");
     for format in [Format::Markdown, Format::Html] {
-        let text = report.written(format);
+        let text = report.to_format(format);
         assert!(
             text.contains("on what other checks saw pass ENT-01"),
             "{text}"
         );
     }
     for format in [Format::Junit, Format::Html, Format::Matrix] {
-        let text = report.written(format);
+        let text = report.to_format(format);
         assert!(text.contains(reason), "{text}");
     }
 }

@@ -10,7 +10,7 @@ use svc_self_test::subject::TestSubject;
 const RECEIVED: [&str; 4] = ["HOOK-07", "HOOK-08", "HOOK-11", "HOOK-12"];
 
 async fn run(subject: &TestSubject, set_up: impl FnOnce(Suite) -> Suite) -> Report {
-    let target = InProcess::new(subject.wire.clone()).base(subject.base.clone());
+    let target = InProcess::new(subject.wire.clone()).base_url(subject.base.clone());
     let (narrow, lacks) = subject.restricted_key.clone().expect("a restricted key");
     let suite = Suite::new(target)
         .keys(Keys::primary(&subject.key).restricted(narrow, lacks))
@@ -19,7 +19,7 @@ async fn run(subject: &TestSubject, set_up: impl FnOnce(Suite) -> Suite) -> Repo
 }
 
 fn outcome<'r>(report: &'r Report, row: &str) -> (RequirementOutcome, &'r str) {
-    let row = report.row(row).expect("a requirement");
+    let row = report.requirement(row).expect("a requirement");
     (row.outcome, row.reason.as_str())
 }
 
@@ -34,7 +34,7 @@ async fn deliveries_of_a_conformant_server_pass() {
             "{row}"
         );
     }
-    let seen = &report.row("HOOK-03").expect("a requirement").checks;
+    let seen = &report.requirement("HOOK-03").expect("a requirement").checks;
     assert!(
         seen.iter().any(|check| check == "hook/readable"),
         "{seen:?}"

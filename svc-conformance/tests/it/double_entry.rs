@@ -108,7 +108,7 @@ fn entry(field: &FieldSpec) -> Entry {
 fn rows() -> BTreeMap<String, Entry> {
     let catalogue = Catalogue::built_in().expect("a catalogue");
     let resources = catalogue
-        .rows()
+        .requirements()
         .iter()
         .filter(|row| row.id.starts_with("RES-"));
     let fields = resources.filter_map(|row| row.field());

@@ -33,7 +33,7 @@ fn a_run_that_fails_fast_ends_at_the_first_confirmed_failure() {
     let text = fs::read_to_string(folder.path().join("report.json")).expect("a report");
     let report: Report = serde_json::from_str(&text).expect("a report");
     let failed: Vec<&str> = report
-        .with(RequirementOutcome::Fail)
+        .with_outcome(RequirementOutcome::Fail)
         .map(|row| row.id.as_str())
         .collect();
     assert!(failed.contains(&"HAL-03"), "{failed:?}");
@@ -52,7 +52,7 @@ fn a_run_that_fails_fast_ends_at_the_first_confirmed_failure() {
         "{said}"
     );
     assert_eq!(
-        report.row("CRU-15").map(|row| row.outcome),
+        report.requirement("CRU-15").map(|row| row.outcome),
         Some(RequirementOutcome::Disabled)
     );
     assert_eq!(server.records(), before);

@@ -63,7 +63,7 @@ fn every_row_that_binds_is_broken_by_a_fault() {
     for fault in &faults {
         for row in &fault.rows {
             let known = catalogue
-                .rows()
+                .requirements()
                 .iter()
                 .any(|known| fault.breaks(&known.id) && known.level == Level::Must);
             assert!(
@@ -72,7 +72,7 @@ fn every_row_that_binds_is_broken_by_a_fault() {
                 fault.name
             );
             assert!(
-                row.ends_with('*') || catalogue.row(row).is_some(),
+                row.ends_with('*') || catalogue.requirement(row).is_some(),
                 "{}: {row}",
                 fault.name
             );
@@ -85,7 +85,7 @@ fn every_row_that_binds_is_broken_by_a_fault() {
             .any(|fault| fault.rows.iter().any(|one| one == row))
     };
     let left: Vec<&str> = catalogue
-        .rows()
+        .requirements()
         .iter()
         .filter(|row| row.level == Level::Must && !named(&row.id))
         .map(|row| row.id.as_str())
@@ -146,7 +146,7 @@ fn odd_servers_are_many_and_start() {
                 .await
                 .unwrap_or_else(|error| panic!("{}: {error}", odd.name));
             let target =
-                svc_conformance::InProcess::new(subject.wire.clone()).base(subject.base.clone());
+                svc_conformance::InProcess::new(subject.wire.clone()).base_url(subject.base.clone());
             let suite = svc_conformance::Suite::new(target)
                 .keys(svc_conformance::Keys::primary(&subject.key));
             // Its declaration is read, and its entry point is what it should be.
@@ -156,7 +156,7 @@ fn odd_servers_are_many_and_start() {
                 .await
                 .unwrap_or_else(|error| panic!("{}: {error}", odd.name));
             assert_eq!(
-                report.row("ENT-01").map(|row| row.outcome),
+                report.requirement("ENT-01").map(|row| row.outcome),
                 Some(svc_conformance::RequirementOutcome::Pass),
                 "{}",
                 odd.name
@@ -186,7 +186,7 @@ async fn a_skipped_page_is_found_without_collections_of_a_person() -> Result<(),
             .declaration_from(declaration, DeclarationSource::File);
         let report = suite.only(["COL-24"]).run().await?;
         assert_eq!(
-            report.row("COL-24").map(|row| row.outcome),
+            report.requirement("COL-24").map(|row| row.outcome),
             Some(RequirementOutcome::Fail),
             "{name}: {report}"
         );

@@ -26,8 +26,8 @@ async fn subject() -> Result<TestSubject, Box<dyn Error>> {
 fn open(report: &Report) -> Vec<String> {
     let rows = report
         .inconclusive()
-        .chain(report.with(RequirementOutcome::Fail))
-        .chain(report.with(RequirementOutcome::Error));
+        .chain(report.with_outcome(RequirementOutcome::Fail))
+        .chain(report.with_outcome(RequirementOutcome::Error));
     rows.map(|row| format!("{} {}: {} {}", row.id, row.outcome, row.reason, row.advice))
         .collect()
 }
@@ -54,7 +54,7 @@ async fn servers_with_helpers_alone_pass() -> Result<(), Box<dyn Error>> {
                 .chain(field)
             {
                 assert_eq!(
-                    report.row(id).map(|row| row.outcome),
+                    report.requirement(id).map(|row| row.outcome),
                     Some(RequirementOutcome::Pass),
                     "{name}: {id}"
                 );
@@ -77,7 +77,7 @@ async fn a_fault_of_a_server_with_helpers_alone_is_found() -> Result<(), Box<dyn
             .run()
             .await?;
         let failed: Vec<&str> = report
-            .with(RequirementOutcome::Fail)
+            .with_outcome(RequirementOutcome::Fail)
             .map(|row| row.id.as_str())
             .collect();
         assert!(
@@ -116,7 +116,7 @@ async fn the_advice_names_the_fixture_of_the_helper() -> Result<(), Box<dyn Erro
     let report = with_advice.run().await?;
     assert_eq!(open(&report), Vec::<String>::new());
     assert_eq!(
-        report.row("HLP-11").map(|row| row.outcome),
+        report.requirement("HLP-11").map(|row| row.outcome),
         Some(RequirementOutcome::Pass)
     );
     Ok(())
@@ -135,7 +135,7 @@ async fn a_wrong_address_of_a_helper_fails_no_requirement() -> Result<(), Box<dy
         .run()
         .await?;
     assert_eq!(report.count(RequirementOutcome::Fail), 0, "{report}");
-    let row = report.row("HLP-11").ok_or("a row")?;
+    let row = report.requirement("HLP-11").ok_or("a row")?;
     assert_eq!(row.outcome, RequirementOutcome::Inconclusive, "{row:?}");
     assert!(
         row.reason

@@ -43,7 +43,7 @@ where
         .declaration(declaration())
         .keys(Keys::primary("k-one"))
         .timeout(Duration::from_millis(200))
-        .stop_at_failure(Vec::<String>::new())
+        .stop_at_failure_of(Vec::<String>::new())
         .run()
         .await
 }
@@ -104,7 +104,7 @@ async fn invisible_characters_of_a_server_are_named_in_every_report() {
     let report = run(service).await.expect("a report");
     assert!(report.count(RequirementOutcome::Fail) > 0, "{report}");
     for format in [Format::Text, Format::Html, Format::Junit, Format::Markdown] {
-        let text = report.written(format);
+        let text = report.to_format(format);
         let found = text.find(|c: char| {
             (c.is_control() && c != '\n' && c != '\t')
                 || matches!(c, '\u{200b}' | '\u{202e}' | '\u{2066}' | '\u{2067}')
@@ -114,7 +114,7 @@ async fn invisible_characters_of_a_server_are_named_in_every_report() {
     }
     assert!(
         report.to_string().contains("[U+202E]")
-            && report.written(Format::Html).contains("[U+001B]"),
+            && report.to_format(Format::Html).contains("[U+001B]"),
         "{report}"
     );
 }
@@ -226,7 +226,7 @@ async fn a_target_that_asks_to_wait_is_waited_for() {
     let report = suite.run().await.expect("a report");
     // Each request was put off once, and nobody holds it against the server.
     assert_eq!(
-        report.row("ENT-01").map(|row| row.outcome),
+        report.requirement("ENT-01").map(|row| row.outcome),
         Some(RequirementOutcome::Pass),
         "{report}"
     );

@@ -33,7 +33,7 @@ fn every_must_row_has_a_check_a_setting_and_a_faulty_server() {
     let _file = FILE.lock().unwrap_or_else(PoisonError::into_inner);
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("matrix.csv");
     let text = fs::read_to_string(&path).unwrap_or_default();
-    let rows = Catalogue::built_in().expect("a catalogue").rows();
+    let rows = Catalogue::built_in().expect("a catalogue").requirements();
     let mut written = "row,level,checks,seen in,faulty server\n".to_owned();
     let mut bare = Vec::new();
     for row in rows {

@@ -42,12 +42,12 @@ fn report() -> Report {
 #[test]
 fn the_page_has_the_verdict_first_and_everything_else_after_it() {
     let mut report = report();
-    report.earlier = vec![EarlierReport::of(&report)];
+    report.earlier = vec![EarlierReport::from_report(&report)];
     report.earlier[0].began = "2026-01-04T09:00:00Z".to_owned();
     report.earlier[0].failed = 2;
     let page = report
-        .written(Format::Html)
-        .replace(&Score::built_in(), "SCORE");
+        .to_format(Format::Html)
+        .replace(&Score::built_in_text(), "SCORE");
     insta::assert_snapshot!(page);
 }
 
@@ -55,7 +55,7 @@ fn the_page_has_the_verdict_first_and_everything_else_after_it() {
 /// tables say what they are.
 #[test]
 fn the_page_is_one_file_and_its_tables_have_captions_and_scopes() {
-    let page = report().written(Format::Html);
+    let page = report().to_format(Format::Html);
     for foreign in [
         "<script",
         "src=",
@@ -101,7 +101,7 @@ fn luminance(color: &str) -> f64 {
 /// Every colour of text has a contrast of 4.5 to 1 to each ground (WCAG AA), light and dark.
 #[test]
 fn colours_can_be_told_apart() {
-    let page = report().written(Format::Html);
+    let page = report().to_format(Format::Html);
     let sets: Vec<BTreeMap<&str, &str>> = page
         .split("--page:")
         .skip(1)

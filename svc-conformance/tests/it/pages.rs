@@ -27,7 +27,7 @@ fn every_link_leads_to_a_page_and_nothing_comes_from_elsewhere() {
             .into_owned();
         pages.insert(name, fs::read_to_string(path).expect("a page"));
     }
-    let rows = Catalogue::built_in().expect("a catalogue").rows();
+    let rows = Catalogue::built_in().expect("a catalogue").requirements();
     assert_eq!(pages.len(), rows.len() + 2);
     for row in rows {
         assert!(

@@ -81,7 +81,7 @@ fn a_run_judges_the_rows_of_its_profile() {
     assert_eq!(crm.profile, Profile::Crm);
     let catalogue = Catalogue::built_in().expect("a catalogue");
     for row in &crm.rows {
-        let is_part = Profile::Crm.has_row(catalogue.row(&row.id).expect("a row"));
+        let is_part = Profile::Crm.has_row(catalogue.requirement(&row.id).expect("a row"));
         assert!(
             is_part
                 || matches!(
@@ -93,7 +93,7 @@ fn a_run_judges_the_rows_of_its_profile() {
             row.outcome
         );
     }
-    let event = crm.row("RES-event-02").expect("a row");
+    let event = crm.requirement("RES-event-02").expect("a row");
     assert_eq!(
         (event.outcome, event.reason.as_str()),
         (RequirementOutcome::Disabled, "not part of the profile crm")
@@ -102,7 +102,7 @@ fn a_run_judges_the_rows_of_its_profile() {
     let all = report(&["--profile", "full"]);
     assert_eq!(all.profile, Profile::All);
     assert_eq!(
-        all.row("RES-event-02").map(|row| row.outcome),
+        all.requirement("RES-event-02").map(|row| row.outcome),
         Some(RequirementOutcome::Pass)
     );
     let read = report(&["--profile", "read-only"]);

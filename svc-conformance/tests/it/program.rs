@@ -506,7 +506,7 @@ fn rows_and_checks_are_listed_and_explained() {
     let rows = |prefix: &str| {
         svc_conformance::catalogue::Catalogue::built_in()
             .unwrap()
-            .rows()
+            .requirements()
             .iter()
             .filter(|row| row.id.starts_with(prefix))
             .count()

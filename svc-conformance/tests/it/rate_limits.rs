@@ -49,7 +49,7 @@ async fn run(
     });
     let passes = time.clone();
     let target = InProcess::new(server.wire)
-        .base(server.base)
+        .base_url(server.base)
         .on_wait(move |wait| passes.pass(wait));
     let notices = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&notices);

@@ -105,7 +105,7 @@ fn a_run_writes_a_result_file_that_results_accepts() {
         Some(
             svc_conformance::catalogue::Catalogue::built_in()
                 .expect("one")
-                .rows()
+                .requirements()
                 .len()
         )
     );

@@ -31,7 +31,7 @@ fn no_id_of_a_row_stands_as_text() {
                 .split('"')
                 .skip(1)
                 .step_by(2)
-                .filter(|part| catalogue.row(part).is_some())
+                .filter(|part| catalogue.requirement(part).is_some())
             {
                 let constant = part.replace('-', "_").to_uppercase();
                 found.push(format!(

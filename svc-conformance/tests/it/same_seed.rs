@@ -24,7 +24,7 @@ fn suite(subject: &TestSubject, seed: u64, only: &[&str]) -> Suite {
         yield_now().await;
         Ok::<_, Infallible>(response)
     });
-    Suite::new(InProcess::new(in_turn).base(subject.base.clone()))
+    Suite::new(InProcess::new(in_turn).base_url(subject.base.clone()))
         .keys(Keys::primary(subject.key.clone()))
         .intensity(Intensity::Quick)
         .only(only.iter().copied())

@@ -31,7 +31,7 @@ async fn run(
         subject.time.clone().unwrap_or_default(),
     );
     let server = InProcess::new(subject.wire)
-        .base(subject.base)
+        .base_url(subject.base)
         .on_wait(move |wait| time.pass(wait));
     let target = Between::new(server, move |request, timeout| {
         fate(request.method()).map_or(ControlFlow::Continue(timeout), ControlFlow::Break)
@@ -112,7 +112,7 @@ async fn a_server_that_is_started_again_is_not_accused() -> Result<(), Box<dyn E
     });
     let report = report.await?;
     assert_eq!(report.count(RequirementOutcome::Fail), 0, "{report}");
-    let row = report.row("ERR-01").ok_or("no row")?;
+    let row = report.requirement("ERR-01").ok_or("no row")?;
     assert!(
         row.outcome == RequirementOutcome::Inconclusive
             && row.reason.contains("failed once, not again"),
@@ -133,7 +133,7 @@ async fn a_request_that_ends_the_server_each_time_is_a_finding() -> Result<(), B
         if down > 0 { Some(refused()) } else { None }
     });
     let report = report.await?;
-    let row = report.row("ERR-01").ok_or("no row")?;
+    let row = report.requirement("ERR-01").ok_or("no row")?;
     assert_eq!(row.outcome, RequirementOutcome::Fail, "{row:?}");
     assert!(
         row.reason.contains("POST") && row.reason.contains("connection reset"),

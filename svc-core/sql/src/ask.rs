@@ -17,7 +17,7 @@ use super::{
 impl ResolvedMapping {
     /// What a question asks of the tables; `None` where they have nothing of the kind, and nothing
     /// is asked.
-    pub(super) fn asks(&self, tenant: &str, question: &Lookup) -> Option<Statement> {
+    pub(super) fn lookup_statement(&self, tenant: &str, question: &Lookup) -> Option<Statement> {
         let mut sql = SqlBuilder::new(self.dialect, tenant);
         match question {
             Lookup::Find(key) => self.one(&mut sql, key, false, true)?,
@@ -30,7 +30,7 @@ impl ResolvedMapping {
                 let table = self.of(*kind)?;
                 self.tied(&mut sql, table, groups, people)?;
             }
-            Lookup::Answered { people, questions } => {
+            Lookup::Answers { people, questions } => {
                 let table = self.of(Kind::Answer)?;
                 self.tied(&mut sql, table, questions, people)?;
             }
@@ -39,12 +39,12 @@ impl ResolvedMapping {
                 sql.push("SELECT ").push(&self.dialect.as_text("count(*)"));
                 self.under(&mut sql, table, of)?;
             }
-            Lookup::Sum(of) => {
+            Lookup::Totals(of) => {
                 let table = self.of(summed(of)?)?;
                 self.accepted(&mut sql, table);
                 self.under(&mut sql, table, of)?;
             }
-            Lookup::Parts(_) | Lookup::Holdings(_) | Lookup::Kept(_) => return None,
+            Lookup::PartTotals(_) | Lookup::HeldTickets(_) | Lookup::StoredResponse(_) => return None,
         }
         Some(sql.finish())
     }
@@ -59,7 +59,7 @@ impl ResolvedMapping {
         Ok(match question {
             Lookup::Find(key) => {
                 let found = rows.first().zip(key.kind().and_then(|kind| self.of(kind)));
-                LookupResult::Found(
+                LookupResult::Location(
                     found
                         .map(|(row, table)| self.found(table, row))
                         .transpose()?,
@@ -74,14 +74,14 @@ impl ResolvedMapping {
                 )
             }
             Lookup::Members { kind, .. } => self.all(*kind, rows)?,
-            Lookup::Answered { .. } => self.all(Kind::Answer, rows)?,
+            Lookup::Answers { .. } => self.all(Kind::Answer, rows)?,
             Lookup::Count { .. } => {
-                LookupResult::Number(u64::try_from(number()).unwrap_or_default())
+                LookupResult::Count(u64::try_from(number()).unwrap_or_default())
             }
-            Lookup::Sum(_) => LookupResult::Sum(Totals::new(number(), 0, Amount::ZERO)),
-            Lookup::Parts(_) => LookupResult::Parts(Vec::new()),
-            Lookup::Holdings(_) => LookupResult::Holdings(Vec::new()),
-            Lookup::Kept(_) => LookupResult::Kept(None),
+            Lookup::Totals(_) => LookupResult::Totals(Totals::new(number(), 0, Amount::ZERO)),
+            Lookup::PartTotals(_) => LookupResult::PartTotals(Vec::new()),
+            Lookup::HeldTickets(_) => LookupResult::HeldTickets(Vec::new()),
+            Lookup::StoredResponse(_) => LookupResult::StoredResponse(None),
         })
     }
 
@@ -130,8 +130,8 @@ impl ResolvedMapping {
     ) -> Option<()> {
         let (group, person) = (table.container()?, table.link(Person::SCHEMA.singular)?);
         self.records(sql, table);
-        self.leads_to(sql, group, groups);
-        self.leads_to(sql, person, people);
+        self.push_link_condition(sql, group, groups);
+        self.push_link_condition(sql, person, people);
         sql.push(" ORDER BY t.").push(&table.order.name);
         Some(())
     }
@@ -168,8 +168,8 @@ impl ResolvedMapping {
     fn under(&self, sql: &mut SqlBuilder, table: &ResolvedTable, of: &LookupKey) -> Option<()> {
         let link = table.scope(of.kind()?)?;
         sql.push(" FROM ").push(&table.name).push(" t WHERE ");
-        self.owned(sql, table, "t");
-        self.leads_to(sql, link, std::slice::from_ref(of));
+        self.push_tenant_condition(sql, table, "t");
+        self.push_link_condition(sql, link, std::slice::from_ref(of));
         Some(())
     }
 }

@@ -23,11 +23,11 @@ pub enum DatabaseError {
     /// Another row is in the way: it has a value that there is once, or needs what is to go. The
     /// call is run again, for the row may be new, or be gone by then; after that the client is
     /// answered 400.
-    Taken(Box<dyn StdError + Send + Sync>),
+    ConstraintViolation(Box<dyn StdError + Send + Sync>),
     /// A value that the tables do not take: a CHECK, a length, a range. The client is answered 400.
-    Refused(Box<dyn StdError + Send + Sync>),
+    InvalidValue(Box<dyn StdError + Send + Sync>),
     /// It cannot be reached, or is too busy: the client is answered 503 and tries again (UND-36).
-    Away(Box<dyn StdError + Send + Sync>),
+    Unavailable(Box<dyn StdError + Send + Sync>),
     /// Whatever else: the client is answered 500, the cause is for the log.
     Other(Box<dyn StdError + Send + Sync>),
 }
@@ -37,7 +37,7 @@ impl DatabaseError {
     /// server's own matter.
     pub(super) fn of_a_read(self) -> Self {
         match self {
-            Self::Taken(cause) | Self::Refused(cause) => Self::Other(cause),
+            Self::ConstraintViolation(cause) | Self::InvalidValue(cause) => Self::Other(cause),
             other => other,
         }
     }
@@ -47,9 +47,9 @@ impl fmt::Display for DatabaseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Conflict(cause) => write!(f, "another transaction was faster: {cause}"),
-            Self::Taken(cause) => write!(f, "another row is in the way: {cause}"),
-            Self::Refused(cause) => write!(f, "a value that the tables do not take: {cause}"),
-            Self::Away(cause) => write!(f, "the database cannot be used now: {cause}"),
+            Self::ConstraintViolation(cause) => write!(f, "another row is in the way: {cause}"),
+            Self::InvalidValue(cause) => write!(f, "a value that the tables do not take: {cause}"),
+            Self::Unavailable(cause) => write!(f, "the database cannot be used now: {cause}"),
             Self::Other(cause) => cause.fmt(f),
         }
     }
@@ -58,19 +58,19 @@ impl fmt::Display for DatabaseError {
 impl From<DatabaseError> for Error {
     fn from(trouble: DatabaseError) -> Self {
         match trouble {
-            DatabaseError::Conflict(cause) | DatabaseError::Away(cause) => Self::unavailable(SOON).caused_by(cause),
-            DatabaseError::Taken(cause) => {
+            DatabaseError::Conflict(cause) | DatabaseError::Unavailable(cause) => Self::unavailable(SOON).with_source(cause),
+            DatabaseError::ConstraintViolation(cause) => {
                 refused("Another record is in the way: it needs this one, or has a value that only one may have.")
-                    .caused_by(cause)
+                    .with_source(cause)
             }
-            DatabaseError::Refused(cause) => refused("A value is not taken by the tables of this server.").caused_by(cause),
+            DatabaseError::InvalidValue(cause) => refused("A value is not taken by the tables of this server.").with_source(cause),
             DatabaseError::Other(cause) => Self::unexpected(cause),
         }
     }
 }
 
 fn refused(what: &'static str) -> Error {
-    Error::refused(vec![Problem::general(ErrorCode::FieldInvalid, what)])
+    Error::invalid_all(vec![Problem::for_request(ErrorCode::FieldInvalid, what)])
 }
 
 /// A database, seen by a mapped store: some pool of connections and how it is spoken to. See
@@ -109,7 +109,7 @@ pub trait Transaction: Send {
     /// # Errors
     ///
     /// The first that failed.
-    async fn run(&mut self, statements: Vec<Statement>)
+    async fn execute(&mut self, statements: Vec<Statement>)
     -> Result<Vec<Vec<TextRow>>, DatabaseError>;
 
     /// Runs statements and commits, in one round trip where the client can.
@@ -124,7 +124,7 @@ pub trait Transaction: Send {
     ) -> Result<Vec<Vec<TextRow>>, DatabaseError>;
 
     /// Undoes everything; the connection serves others again.
-    async fn roll_back(self: Box<Self>);
+    async fn rollback(self: Box<Self>);
 }
 
 #[async_trait]

@@ -67,7 +67,7 @@ use svc_core::error::Error;
 pub enum MappingError {
     /// The tables are others than the mapping says: a sentence each, with the SQL that mends it.
     #[error("the mapping does not fit the tables:\n  - {}", .0.join("\n  - "))]
-    Tables(Vec<String>),
+    InvalidMapping(Vec<String>),
     /// The database cannot be read.
     #[error("the tables cannot be read: {0}")]
     Database(DatabaseError),

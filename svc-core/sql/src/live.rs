@@ -280,7 +280,7 @@ fn class(sql_type: &str) -> ColumnType {
 
 impl DatabaseColumn {
     /// The largest number that it holds.
-    pub(super) fn most(&self, dialect: &'static dyn Dialect) -> i64 {
+    pub(super) fn max_value(&self, dialect: &'static dyn Dialect) -> i64 {
         match self.class {
             ColumnType::Integer(most) if !dialect.has_loose_types() => most,
             _ => i64::MAX,

@@ -8,7 +8,7 @@ use svc_core::model::Kind;
 /// use svc_sql::{Mapping, ListMapping, TableMapping, TenantMapping};
 /// use svc_core::model::Kind;
 ///
-/// let mapping = Mapping::new(TenantMapping::numbered("orgs"))
+/// let mapping = Mapping::new(TenantMapping::by_number("orgs"))
 ///     .table(
 ///         TableMapping::new(Kind::Person, "contacts")
 ///             .tenant("org_id")
@@ -69,19 +69,19 @@ pub(super) enum TenantSource {
 
 impl TenantMapping {
     /// Everything in the tables belongs to this tenant; others see nothing.
-    pub fn one(name: impl Into<String>) -> Self {
+    pub fn single(name: impl Into<String>) -> Self {
         Self(TenantSource::One(name.into()))
     }
 
     /// Each tenant is a row of a table, and called by its number in the column `id`, as
     /// `Tenant::from(7)` is.
-    pub fn numbered(table: impl Into<String>) -> Self {
-        Self::named(table, "id", "id")
+    pub fn by_number(table: impl Into<String>) -> Self {
+        Self::by_name(table, "id", "id")
     }
 
     /// Each tenant is a row of a table: other tables refer to its column `key`, and it is called by
     /// its column `name`, such as a slug.
-    pub fn named(
+    pub fn by_name(
         table: impl Into<String>,
         key: impl Into<String>,
         name: impl Into<String>,
@@ -181,7 +181,7 @@ impl TableMapping {
     /// A column of whole numbers that rise from record to record (UND-20); by default the primary
     /// key.
     #[must_use]
-    pub fn order(mut self, column: impl Into<String>) -> Self {
+    pub fn order_column(mut self, column: impl Into<String>) -> Self {
         self.order = Some(column.into());
         self
     }
@@ -189,7 +189,7 @@ impl TableMapping {
     /// The columns that say when a record was created and changed (TYP-15, TYP-16); one column for
     /// both is possible.
     #[must_use]
-    pub fn dates(mut self, created: impl Into<String>, modified: impl Into<String>) -> Self {
+    pub fn date_columns(mut self, created: impl Into<String>, modified: impl Into<String>) -> Self {
         (self.created, self.modified) = (created.into(), modified.into());
         self
     }
@@ -204,7 +204,7 @@ impl TableMapping {
 
     /// A field with listed values: each with what the column has for it. Others are not taken.
     #[must_use]
-    pub fn values<const N: usize>(
+    pub fn field_with_values<const N: usize>(
         mut self,
         field: impl Into<String>,
         column: impl Into<String>,
@@ -236,7 +236,7 @@ impl TableMapping {
 
     /// What a column of a new record is set to besides, as text.
     #[must_use]
-    pub fn new_rows_have(mut self, column: impl Into<String>, value: impl Into<String>) -> Self {
+    pub fn insert_constant(mut self, column: impl Into<String>, value: impl Into<String>) -> Self {
         self.constants.push((column.into(), value.into()));
         self
     }
@@ -244,7 +244,7 @@ impl TableMapping {
     /// What a field is where a create leaves it out, and where a change empties it (CAP-08), if the
     /// column has no default of its own: a value of the interface.
     #[must_use]
-    pub fn otherwise(mut self, field: impl Into<String>, value: impl Into<String>) -> Self {
+    pub fn default_value(mut self, field: impl Into<String>, value: impl Into<String>) -> Self {
         self.defaults.push((field.into(), value.into()));
         self
     }
@@ -252,7 +252,7 @@ impl TableMapping {
     /// The table has one record for each person in a container: a second call changes the one that
     /// is there.
     #[must_use]
-    pub fn once_per_person(mut self) -> Self {
+    pub fn one_per_person(mut self) -> Self {
         self.once_per_person = true;
         self
     }
@@ -281,7 +281,7 @@ impl ListMapping {
 
     /// The column that orders and names the rows; by default the primary key.
     #[must_use]
-    pub fn order(mut self, column: impl Into<String>) -> Self {
+    pub fn order_column(mut self, column: impl Into<String>) -> Self {
         self.order = Some(column.into());
         self
     }
@@ -295,7 +295,7 @@ impl ListMapping {
 
     /// A member with listed values: each with what the column has for it. Others are not taken.
     #[must_use]
-    pub fn values<const N: usize>(
+    pub fn field_with_values<const N: usize>(
         mut self,
         member: impl Into<String>,
         column: impl Into<String>,

@@ -21,7 +21,7 @@ impl ResolvedTable {
             &mut narrowing,
         );
         for (path, value) in &self.defaults {
-            let narrow = narrowing.at(path);
+            let narrow = narrowing.entry(path);
             (narrow.default, narrow.required) = (Some(value.clone()), false);
         }
         narrowing
@@ -41,17 +41,17 @@ fn of_members(
         let leads = |member: &&ResolvedField| names(member).starts_with(path);
         let below: Vec<&ResolvedField> = members.iter().filter(leads).collect();
         match below.as_slice() {
-            [] if depth > 0 => narrowing.at(path).leave_out(),
+            [] if depth > 0 => narrowing.entry(path).omit(),
             [] => {}
             [member] if member.path.len() == path.len() => match &member.stored {
                 FieldStorage::Column { column, values } => {
-                    narrow(member, column, values, narrowing.at(path));
+                    narrow(member, column, values, narrowing.entry(path));
                 }
                 FieldStorage::Rows { members, .. } => {
                     if let Some(inner) = field.ty.object() {
                         let mut entries = Constraints::default();
                         of_entries(members, inner, &mut entries);
-                        narrowing.at(path).members.merge(entries);
+                        narrowing.entry(path).members.merge(entries);
                     }
                 }
             },
@@ -79,7 +79,7 @@ fn of_entries(
                 .first()
                 .is_some_and(|first| first.name == field.name)
         }) {
-            narrowing.at(&[field.name]).leave_out();
+            narrowing.entry(&[field.name]).omit();
         }
     }
 }
@@ -119,16 +119,16 @@ fn narrow(
         narrow.values = Some(values.iter().map(|(value, _)| value.clone()).collect());
     }
     if column.class == ColumnType::Text && matches!(field.ty, ValueType::String) {
-        narrow.longest = column.longest;
+        narrow.max_length = column.longest;
     }
     let is_bounded =
         |rule: &FieldRule| matches!(rule, FieldRule::NotNegative | FieldRule::Between(..));
     if let (ValueType::Integer, ColumnType::Integer(_)) = (field.ty, column.class)
         && column.most < i64::MAX
     {
-        narrow.most = Some(Amount::from(column.most));
+        narrow.max = Some(Amount::from(column.most));
         if !field.rules.iter().any(is_bounded) {
-            narrow.least = Some(Amount::from(column.most.saturating_neg().saturating_sub(1)));
+            narrow.min = Some(Amount::from(column.most.saturating_neg().saturating_sub(1)));
         }
     }
 }

@@ -27,7 +27,7 @@ pub(super) fn put(mut sql: SqlBuilder, dispatch: &OutboxEntry) -> Statement {
         None => _ = sql.push("NULL"),
     }
     sql.push(", ")
-        .number(dispatch.due_at().micros())
+        .number(dispatch.due_at().as_micros())
         .push(", 0, ")
         .text(dispatch.serialize())
         .push(")");
@@ -58,13 +58,13 @@ impl MappedStore {
 
 #[async_trait]
 impl Outbox for MappedStore {
-    async fn due(&self, now: Timestamp, until: Timestamp, most: u32) -> Result<ClaimedEntries> {
+    async fn claim_due(&self, now: Timestamp, until: Timestamp, most: u32) -> Result<ClaimedEntries> {
         let dialect = self.mapping().dialect;
         let mut sql = self.sql();
         sql.push("SELECT ")
             .push(&dialect.as_text("id"))
             .push(" FROM svc_dispatches WHERE due <= ");
-        sql.number(now.micros())
+        sql.number(now.as_micros())
             .push(" ORDER BY due, id LIMIT ")
             .number(most.into());
         let found = self
@@ -87,11 +87,11 @@ impl Outbox for MappedStore {
         let claim = |id: &i64| {
             let mut sql = self.sql();
             sql.push("UPDATE svc_dispatches SET attempts = attempts + 1, due = ")
-                .number(until.micros());
+                .number(until.as_micros());
             sql.push(" WHERE id = ")
                 .number(*id)
                 .push(" AND due <= ")
-                .number(now.micros());
+                .number(now.as_micros());
             sql.push(" RETURNING tenant, body, ")
                 .push(&dialect.as_text("id"))
                 .push(", ");
@@ -105,7 +105,7 @@ impl Outbox for MappedStore {
         let mut claims = Vec::with_capacity(ids.len());
         for row in given.iter().flatten() {
             let tenant = Tenant::new(text(row, 0)?);
-            claims.extend(OutboxClaim::stored(
+            claims.extend(OutboxClaim::from_stored(
                 tenant,
                 number(row, 2)?,
                 number(row, 3)?,
@@ -115,24 +115,24 @@ impl Outbox for MappedStore {
         Ok(ClaimedEntries::new(claims, moment(next.as_ref())))
     }
 
-    async fn done(&self, claim: &OutboxClaim) -> Result<()> {
+    async fn complete(&self, claim: &OutboxClaim) -> Result<()> {
         let mut sql = self.sql();
         sql.push("DELETE FROM svc_dispatches WHERE id = ")
             .number(claim.row);
         self.change(sql).await
     }
 
-    async fn again(&self, claim: &OutboxClaim, at: Timestamp) -> Result<()> {
+    async fn reschedule(&self, claim: &OutboxClaim, at: Timestamp) -> Result<()> {
         let mut sql = self.sql();
         sql.push("UPDATE svc_dispatches SET due = ")
-            .number(at.micros())
+            .number(at.as_micros())
             .push(" WHERE id = ")
             .number(claim.row);
         sql.push(" AND attempts = ").number(claim.attempts.into());
         self.change(sql).await
     }
 
-    fn listen(&self) -> Subscription {
+    fn subscribe(&self) -> Subscription {
         self.shared.outgoing.subscribe(())
     }
 }

@@ -22,7 +22,7 @@ const NUMBER: i64 = 0;
 
 impl ResolvedMapping {
     /// The page, how many records there are, and the container where there is one: asked together.
-    pub(super) fn asks_page(
+    pub(super) fn page_statements(
         &self,
         cursors: &CursorCodec,
         tenant: &str,
@@ -35,7 +35,7 @@ impl ResolvedMapping {
         self.within(&mut page, table, &request.scope)?;
         let start = start(cursors, tenant, kind, request);
         // The first page begins with the first row, whatever its number.
-        if let PageStart::After(row) = start
+        if let PageStart::AfterRow(row) = start
             && (row != 0 || request.page.cursor.is_some() && request.page.number > 1)
         {
             page.push(" AND t.")
@@ -48,7 +48,7 @@ impl ResolvedMapping {
             .push(&table.order.name)
             .push(" LIMIT ")
             .number(size);
-        if let PageStart::At(skipped) = start {
+        if let PageStart::Offset(skipped) = start {
             page.push(" OFFSET ")
                 .number(i64::try_from(skipped).unwrap_or(i64::MAX));
         }
@@ -59,7 +59,7 @@ impl ResolvedMapping {
             .push(" FROM ")
             .push(&table.name)
             .push(" t WHERE ");
-        self.owned(&mut total, table, "t");
+        self.push_tenant_condition(&mut total, table, "t");
         self.within(&mut total, table, &request.scope)?;
         let mut statements = vec![page.finish(), total.finish()];
         if let Scope::Under(address) = &request.scope {
@@ -78,7 +78,7 @@ impl ResolvedMapping {
             return Ok(());
         };
         let link = table.scope(address.kind).ok_or_else(Error::not_found)?;
-        self.leads_to(sql, link, &[LookupKey::from(address)]);
+        self.push_link_condition(sql, link, &[LookupKey::from(address)]);
         Ok(())
     }
 
@@ -102,7 +102,7 @@ impl ResolvedMapping {
                 .and_then(|rows| rows.first())
                 .ok_or_else(Error::not_found)?;
             let found = self.found(parent, found)?;
-            if !address.admits_parent(found.parent.as_ref()) {
+            if !address.matches_parent(found.parent.as_ref()) {
                 return Err(Error::not_found());
             }
         }
@@ -120,7 +120,7 @@ impl ResolvedMapping {
             .last()
             .filter(|_| rows.len() > size)
             .map(|placed| placed.row);
-        let next = cursors.next(
+        let next = cursors.encode_next(
             NUMBER,
             &collection(tenant, kind, &request.scope),
             &request.page,
@@ -141,7 +141,7 @@ pub(super) fn start(
     kind: Kind,
     request: &ListRequest,
 ) -> PageStart {
-    cursors.start(
+    cursors.decode(
         NUMBER,
         &collection(tenant, kind, &request.scope),
         &request.page,

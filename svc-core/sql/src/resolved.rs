@@ -58,7 +58,7 @@ pub(crate) struct ResolvedTable {
 #[derive(Debug)]
 pub(crate) enum RowTenant {
     /// The only tenant's.
-    Only,
+    Fixed,
     /// Theirs that a column names.
     Column {
         column: ResolvedColumn,
@@ -142,12 +142,12 @@ impl ResolvedMapping {
                 let name = via.as_ref().map_or(column, |via| &via.name);
                 matches!(name.class, ColumnType::Integer(_))
             }
-            RowTenant::Only | RowTenant::Container(_) => false,
+            RowTenant::Fixed | RowTenant::Container(_) => false,
         })
     }
 
     /// The kinds of which a container has one record for each person.
-    pub(crate) fn once(&self) -> Vec<Kind> {
+    pub(crate) fn one_per_person(&self) -> Vec<Kind> {
         self.tables
             .iter()
             .filter(|table| table.once_per_person)

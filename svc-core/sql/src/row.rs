@@ -41,7 +41,7 @@ impl ResolvedMapping {
                 let to = next()?;
                 Some((
                     link.name,
-                    LinkValue::Local(RecordAddress::top(link.kind, Id::new(to)?)),
+                    LinkValue::Local(RecordAddress::without_parent(link.kind, Id::new(to)?)),
                 ))
             })
             .collect();

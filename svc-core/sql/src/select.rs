@@ -62,13 +62,13 @@ impl ResolvedMapping {
             }
         }
         sql.push(" WHERE ");
-        self.owned(sql, table, "t");
+        self.push_tenant_condition(sql, table, "t");
     }
 
     /// The condition that a row is the tenant's.
-    pub(super) fn owned(&self, sql: &mut SqlBuilder, table: &ResolvedTable, alias: &str) {
+    pub(super) fn push_tenant_condition(&self, sql: &mut SqlBuilder, table: &ResolvedTable, alias: &str) {
         match &table.whose {
-            RowTenant::Only => _ = sql.push("1 = 1"),
+            RowTenant::Fixed => _ = sql.push("1 = 1"),
             RowTenant::Column { column, via: None } => {
                 sql.push(alias)
                     .push(".")
@@ -102,7 +102,7 @@ impl ResolvedMapping {
                     container.name, container.key.name, link.column.name
                 );
                 sql.push(&within);
-                self.owned(sql, container, &inner);
+                self.push_tenant_condition(sql, container, &inner);
                 sql.push(")");
             }
         }
@@ -120,7 +120,7 @@ impl ResolvedMapping {
         let (mut alias, first) = ("t".to_owned(), table);
         loop {
             match &table.whose {
-                RowTenant::Only => return false,
+                RowTenant::Fixed => return false,
                 RowTenant::Column { column, via } => {
                     let name = match via {
                         None => read(self.dialect, &alias, column),
@@ -270,7 +270,7 @@ impl ResolvedMapping {
                         table.key.name, link.column.name, from.name
                     );
                     sql.push(&of);
-                    self.owned(sql, from, "f");
+                    self.push_tenant_condition(sql, from, "f");
                     self.named(sql, from, "f", &LookupKey::Id(*kind, id.clone()));
                     sql.push(")");
                 }
@@ -280,7 +280,7 @@ impl ResolvedMapping {
     }
 
     /// ` AND` the condition that a link leads to one of the records that keys name.
-    pub(super) fn leads_to(&self, sql: &mut SqlBuilder, link: &ResolvedLink, keys: &[LookupKey]) {
+    pub(super) fn push_link_condition(&self, sql: &mut SqlBuilder, link: &ResolvedLink, keys: &[LookupKey]) {
         let Some(target) = self.of(link.kind) else {
             sql.push(" AND 1 = 0");
             return;
@@ -302,7 +302,7 @@ impl ResolvedMapping {
             .push(" FROM ")
             .push(&table.name)
             .push(" k WHERE ");
-        self.owned(sql, table, "k");
+        self.push_tenant_condition(sql, table, "k");
         self.named(sql, table, "k", key);
         sql.push(" ORDER BY k.")
             .push(&table.order.name)
@@ -313,7 +313,7 @@ impl ResolvedMapping {
 /// What an id is in its column; nothing for one that no row can have.
 pub(super) fn id_value(column: &ResolvedColumn, id: &Id) -> Option<String> {
     match column.class {
-        super::dialect::ColumnType::Uuid => id.uuid().map(|uuid| uuid.to_string()),
+        super::dialect::ColumnType::Uuid => id.as_uuid().map(|uuid| uuid.to_string()),
         _ => Some(id.as_str().to_owned()),
     }
 }

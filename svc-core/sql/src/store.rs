@@ -14,7 +14,7 @@ use svc_core::{
     ops::Notifier,
     page::{ListRequest, RawPage},
     record::RawRecord,
-    rules::{Decision, decide, first_questions_once},
+    rules::{Decision, decide, initial_lookups_one_per_person},
     store::{
         Change, ChangeTarget, IdSequence, Lookup, LookupCache, LookupKey, LookupResult, Outbox,
         PendingChanges, RuleError, Store, TransactionContext, WriteOutcome, WriteRequest,
@@ -103,7 +103,7 @@ impl MappedStore {
     /// # Errors
     ///
     /// Trouble of the database.
-    pub async fn create_own_tables(database: &impl Database) -> Result<(), MappingError> {
+    pub async fn create_library_tables(database: &impl Database) -> Result<(), MappingError> {
         let statements = database.dialect().own_tables();
         let statements = statements
             .iter()
@@ -151,17 +151,17 @@ impl MappedStore {
     }
 
     /// Runs a call once, in one transaction.
-    async fn turn(
+    async fn run_transaction(
         &self,
         cx: &Context,
         call: &WriteRequest,
     ) -> Result<WriteOutcome, TransactionError> {
         let (mapping, tenant) = (&self.shared.mapping, cx.tenant.as_str());
-        let wanted = first_questions_once(call, &*self.matching, &mapping.once());
+        let wanted = initial_lookups_one_per_person(call, &*self.matching, &mapping.one_per_person());
         let mut begin = begin(mapping.dialect, cx.deadline);
         let turn_at = begin.len();
-        begin.push(next_turn(mapping.dialect, tenant, Timestamp::now()));
-        let (asked, statements) = self.asks(tenant, &wanted);
+        begin.push(lock_tenant(mapping.dialect, tenant, Timestamp::now()));
+        let (asked, statements) = self.lookup_statements(tenant, &wanted);
         begin.extend(statements);
         let (mut transaction, mut answers) = self.shared.database.begin(begin).await?;
         let given = answers.split_off(turn_at.saturating_add(1).min(answers.len()));
@@ -184,12 +184,12 @@ impl MappedStore {
             changes, outcome, ..
         } = match decided {
             Ok(decision) if decision.changes.is_empty() => {
-                transaction.roll_back().await;
+                transaction.rollback().await;
                 return Ok(decision.outcome);
             }
             Ok(decision) => decision,
             Err(failed) => {
-                transaction.roll_back().await;
+                transaction.rollback().await;
                 return Err(failed);
             }
         };
@@ -198,18 +198,18 @@ impl MappedStore {
             writes.add(change, |at| fetched.fields(at))?;
         }
         let mut statements = writes.statements;
-        let shown = shown(&outcome).filter(|record| mapping.of(record.kind()).is_some());
+        let shown = outcome_record(&outcome).filter(|record| mapping.of(record.kind()).is_some());
         let again = shown
             .map(|record| Lookup::Record(LookupKey::Id(record.kind(), record.meta().id.clone())));
         statements.extend(
             again
                 .as_ref()
-                .and_then(|question| mapping.asks(tenant, question)),
+                .and_then(|question| mapping.lookup_statement(tenant, question)),
         );
         let given = transaction.commit(statements).await?;
         if changes
             .iter()
-            .any(|change| matches!(change, Change::Outbox(_)))
+            .any(|change| matches!(change, Change::Enqueue(_)))
         {
             self.shared.outgoing.notify(&());
         }
@@ -247,34 +247,34 @@ impl MappedStore {
             ShareNames::default(),
             PendingChanges::default(),
         );
-        let once = self.mapping().once();
+        let once = self.mapping().one_per_person();
         loop {
             self.take(fetched, &wanted, &asked, &given)?;
             let turn =
-                TransactionContext::new(time, &ids, &names, &*self.matching).once_per_person(&once);
+                TransactionContext::new(time, &ids, &names, &*self.matching).one_per_person(&once);
             match decide(call, &turn, &mut fetched.answers, &overlay) {
                 Ok(decision) => return Ok(decision),
-                Err(RuleError::Missing(more)) => wanted = more,
+                Err(RuleError::MissingLookups(more)) => wanted = more,
                 Err(RuleError::Failed(error)) => return Err(error.into()),
-                Err(pause @ RuleError::Unsettled) => {
+                Err(pause @ RuleError::UnflushedChanges) => {
                     return Err(Error::unexpected(pause.to_string()).into());
                 }
             }
-            let (places, statements) = self.asks(cx.tenant.as_str(), &wanted);
+            let (places, statements) = self.lookup_statements(cx.tenant.as_str(), &wanted);
             asked = places;
             given = if statements.is_empty() {
                 Vec::new()
             } else {
-                transaction.run(statements).await?
+                transaction.execute(statements).await?
             };
         }
     }
 
     /// Which of these questions are asked of the tables, and how.
-    fn asks(&self, tenant: &str, questions: &[Lookup]) -> (Vec<bool>, Vec<Statement>) {
+    fn lookup_statements(&self, tenant: &str, questions: &[Lookup]) -> (Vec<bool>, Vec<Statement>) {
         let asked: Vec<Option<Statement>> = questions
             .iter()
-            .map(|question| self.shared.mapping.asks(tenant, question))
+            .map(|question| self.shared.mapping.lookup_statement(tenant, question))
             .collect();
         (
             asked.iter().map(Option::is_some).collect(),
@@ -333,31 +333,31 @@ impl FetchedRecords {
 }
 
 /// The record that an outcome shows whole.
-fn shown(outcome: &WriteOutcome) -> Option<&RawRecord> {
+fn outcome_record(outcome: &WriteOutcome) -> Option<&RawRecord> {
     match outcome {
         WriteOutcome::Created { record, .. } | WriteOutcome::Updated(Some(record)) => Some(record),
         WriteOutcome::Updated(None)
         | WriteOutcome::Deleted(_)
-        | WriteOutcome::Helped(_)
-        | WriteOutcome::Kept(_) => None,
+        | WriteOutcome::HelperDone(_)
+        | WriteOutcome::Replayed(_) => None,
     }
 }
 
 /// Why a turn came to nothing.
 enum TransactionError {
-    Refused(Error),
-    Trouble(DatabaseError),
+    Rejected(Error),
+    Database(DatabaseError),
 }
 
 impl From<Error> for TransactionError {
     fn from(error: Error) -> Self {
-        Self::Refused(error)
+        Self::Rejected(error)
     }
 }
 
 impl From<DatabaseError> for TransactionError {
     fn from(trouble: DatabaseError) -> Self {
-        Self::Trouble(trouble)
+        Self::Database(trouble)
     }
 }
 
@@ -370,13 +370,13 @@ fn begin(dialect: &'static dyn Dialect, deadline: Option<Instant>) -> Vec<Statem
 }
 
 /// Waits for the tenant's turn, and gives its moment: later than that of every turn before.
-fn next_turn(dialect: &'static dyn Dialect, tenant: &str, now: Timestamp) -> Statement {
+fn lock_tenant(dialect: &'static dyn Dialect, tenant: &str, now: Timestamp) -> Statement {
     let mut sql = SqlBuilder::new(dialect, tenant);
     let clock = dialect.as_text("svc_turns.clock");
     sql.push("INSERT INTO svc_turns (tenant, clock) VALUES (")
         .tenant(None)
         .push(", ")
-        .number(now.micros());
+        .number(now.as_micros());
     sql.push(") ON CONFLICT (tenant) DO UPDATE SET clock = ")
         .push(dialect.larger());
     sql.push("(svc_turns.clock + 1, excluded.clock) RETURNING ")
@@ -420,7 +420,7 @@ impl Store for MappedStore {
         let start = start(cursors, tenant, kind, request);
         let mut rereads = REREADS;
         loop {
-            let asked = mapping.asks_page(cursors, tenant, kind, request)?;
+            let asked = mapping.page_statements(cursors, tenant, kind, request)?;
             let answers = database
                 .read(asked)
                 .await
@@ -436,7 +436,7 @@ impl Store for MappedStore {
 
     async fn get(&self, cx: &Context, at: &RecordAddress) -> Result<Option<RawRecord>> {
         let record = self.find(cx, &LookupKey::from(at)).await?;
-        Ok(record.filter(|record| at.admits_parent(record.parent())))
+        Ok(record.filter(|record| at.matches_parent(record.parent())))
     }
 
     async fn find(&self, cx: &Context, key: &LookupKey) -> Result<Option<RawRecord>> {
@@ -471,25 +471,25 @@ impl Store for MappedStore {
         let _turn = self.shared.turns.wait(cx.tenant.as_str()).await;
         let mut tries = 1;
         loop {
-            match self.turn(cx, &call).await {
+            match self.run_transaction(cx, &call).await {
                 Ok(outcome) => return Ok(outcome),
-                Err(TransactionError::Refused(error)) => return Err(error),
-                Err(TransactionError::Trouble(
-                    DatabaseError::Conflict(cause) | DatabaseError::Taken(cause),
+                Err(TransactionError::Rejected(error)) => return Err(error),
+                Err(TransactionError::Database(
+                    DatabaseError::Conflict(cause) | DatabaseError::ConstraintViolation(cause),
                 )) if tries < TRIES => {
                     tracing::debug!(%cause, "a call is run again");
                     tries = tries.saturating_add(1);
                 }
-                Err(TransactionError::Trouble(trouble)) => return Err(trouble.into()),
+                Err(TransactionError::Database(trouble)) => return Err(trouble.into()),
             }
         }
     }
 
-    fn matching(&self) -> Arc<dyn PersonMatching> {
+    fn person_matching(&self) -> Arc<dyn PersonMatching> {
         Arc::clone(&self.matching)
     }
 
-    fn outgoing(self: Arc<Self>) -> Option<Arc<dyn Outbox>> {
+    fn outbox(self: Arc<Self>) -> Option<Arc<dyn Outbox>> {
         Some(self)
     }
 }
@@ -550,7 +550,7 @@ fn kept(table: &ResolvedTable) -> KeptKind {
         .collect();
     kept.links = table.links.iter().map(|link| link.name).collect();
     kept.under = schema
-        .scopes()
+        .scope_kinds()
         .filter(|kind| table.scope(*kind).is_some())
         .collect();
     kept.narrowing = table.narrowing();

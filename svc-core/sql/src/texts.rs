@@ -36,7 +36,7 @@ pub(super) fn check_texts(
     if wrong.is_empty() {
         Ok(())
     } else {
-        Err(Error::refused(wrong))
+        Err(Error::invalid_all(wrong))
     }
 }
 

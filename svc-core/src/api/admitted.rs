@@ -28,7 +28,7 @@ pub(super) struct AuthorizedParts<'a> {
 impl AuthorizedParts<'_> {
     /// The body, where the operation takes one.
     pub(super) fn body(&self) -> &[u8] {
-        if self.operation.takes_body() {
+        if self.operation.accepts_body() {
             self.request.body.as_ref()
         } else {
             &[]
@@ -77,7 +77,7 @@ impl<'a> AuthorizedRequest<'a> {
         &self.0.context
     }
 
-    /// With this body, where [the operation takes one](OperationSpec::takes_body).
+    /// With this body, where [the operation takes one](OperationSpec::accepts_body).
     #[must_use]
     pub fn with_body(mut self, body: impl Into<Bytes>) -> Self {
         self.0.request.body = body.into();

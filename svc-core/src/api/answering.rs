@@ -2,7 +2,7 @@
 
 use http::StatusCode;
 
-use super::{Api, Response, ResponseStyle, shown::shown, transaction::unfitting};
+use super::{Api, Response, ResponseStyle, shown::shown, transaction::outcome_mismatch};
 use crate::{
     context::Context,
     error::{Error, Problem, Result},
@@ -71,10 +71,10 @@ impl Api {
             (ResponseForm::Updated, WriteOutcome::Updated(record)) => {
                 Ok(self.written_reply(cx, StatusCode::OK, &record.ok_or_else(Error::not_found)?))
             }
-            (form, WriteOutcome::Helped(outcome)) => {
-                self.answer_help(cx, form, &self.whole(cx, answering, body, outcome))
+            (form, WriteOutcome::HelperDone(outcome)) => {
+                self.answer_help(cx, form, &self.render_report(cx, answering, body, outcome))
             }
-            _ => Err(unfitting()),
+            _ => Err(outcome_mismatch()),
         }
     }
 
@@ -102,7 +102,7 @@ impl Api {
     }
 
     /// What a helper did and did not do, named as the client wrote it (ERR-26, ERR-38).
-    fn whole(
+    fn render_report(
         &self,
         cx: &Context,
         answering: &WriteRenderer,

@@ -87,7 +87,7 @@ impl Api {
         self.identity(
             headers,
             &cx.extensions,
-            cx.received_at.plus(cx.started_at.elapsed()),
+            cx.received_at.saturating_add(cx.started_at.elapsed()),
         )
         .await
     }
@@ -228,7 +228,7 @@ impl<'a> ResolvedRequest<'a> {
             });
         };
         match (operation.right(), known) {
-            (None, known) if operation.key_requirement() == KeyRequirement::NotNeeded => {
+            (None, known) if operation.key_requirement() == KeyRequirement::None => {
                 let (tenant, caller) =
                     known.unwrap_or_else(|| (Tenant::new(""), Caller::anonymous()));
                 Ok(call.admitted(operation, tenant, caller))

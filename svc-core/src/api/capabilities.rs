@@ -199,8 +199,8 @@ fn described(
     }
     let inner = |member: &FieldSpec| {
         let narrow = narrow.and_then(|narrow| narrow.members.member(member.name));
-        let readable = readable && !narrow.is_some_and(|narrow| narrow.unreadable);
-        let writable = writable && !narrow.is_some_and(|narrow| narrow.unwritable);
+        let readable = readable && !narrow.is_some_and(|narrow| narrow.hidden);
+        let writable = writable && !narrow.is_some_and(|narrow| narrow.read_only);
         let described = self::described(member, narrow, readable, writable);
         (described.readable || described.writable).then(|| (member.name.to_owned(), described))
     };
@@ -222,9 +222,9 @@ fn narrowed(described: &mut DeclaredField, narrow: &Constraint) {
     if let Some(default) = &narrow.default {
         described.default = Some(default.clone());
     }
-    described.minimum = narrow.least.map(|least| least.to_string());
-    described.maximum = narrow.most.map(|most| most.to_string());
-    described.max_length = narrow.longest;
+    described.minimum = narrow.min.map(|least| least.to_string());
+    described.maximum = narrow.max.map(|most| most.to_string());
+    described.max_length = narrow.max_length;
 }
 
 /// The name of a type in the interface's vocabulary (TYP-01 to TYP-12).

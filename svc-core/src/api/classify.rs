@@ -14,13 +14,13 @@ pub(crate) struct ErrorMapper(pub(super) Option<Arc<ErrorMapFn>>);
 
 impl ErrorMapper {
     /// What an unexpected error is after all; any other is what it was.
-    pub(crate) fn told(&self, error: Error) -> Error {
+    pub(crate) fn map(&self, error: Error) -> Error {
         let known = match (&self.0, error.source()) {
             (Some(meaning), Some(source)) if error.is_unexpected() => meaning(source),
             _ => None,
         };
         match known {
-            Some(known) => known.in_place_of(error),
+            Some(known) => known.with_context_of(error),
             None => error,
         }
     }
@@ -35,6 +35,6 @@ impl fmt::Debug for ErrorMapper {
 impl Api {
     /// What an error of a backend is, by the vendor's own meaning.
     pub(super) fn classified(&self, error: Error) -> Error {
-        self.inner.settings.classify.told(error)
+        self.inner.settings.classify.map(error)
     }
 }

@@ -19,13 +19,13 @@ impl Api {
     #[must_use]
     pub fn offers_collection_under(&self, kind: Kind, parent: Kind) -> bool {
         let registered = self.registered(kind);
-        registered.list.is_some() && registered.under.contains(&parent)
+        registered.list.is_some() && registered.scopes.contains(&parent)
     }
 
     /// Whether records of a kind are listed at all.
     #[must_use]
     pub fn has_any_collection(&self, kind: Kind) -> bool {
-        self.offers(kind, Operation::List) || !self.registered(kind).under.is_empty()
+        self.offers(kind, Operation::List) || !self.registered(kind).scopes.is_empty()
     }
 
     /// Whether records of a kind leave this server in any answer.
@@ -58,13 +58,13 @@ impl Api {
     /// What the server has of a kind that is narrower than the interface; `None` where nothing is.
     #[must_use]
     pub fn constraints(&self, kind: Kind) -> Option<&Constraints> {
-        self.registered(kind).narrowing.as_ref()
+        self.registered(kind).constraints.as_ref()
     }
 
     /// Whether a link of a kind is one that the server does not keep.
     #[must_use]
     pub fn is_link_omitted(&self, kind: Kind, link: &str) -> bool {
-        self.registered(kind).unlinked.contains(&link)
+        self.registered(kind).omitted_links.contains(&link)
     }
 
     /// The links that records of a kind send, `self` apart, without prefix.
@@ -92,20 +92,20 @@ impl Api {
     pub fn behaviours(&self) -> Vec<&'static str> {
         let inner = &self.inner;
         let composed = |helper: &HelperName| {
-            helper.takes_person()
+            helper.accepts_person()
                 && matches!(inner.helpers.get(helper), Some(HelperRunner::Composed))
         };
         let matches = self.registered(Kind::Person).find.is_some()
             && self.helpers().any(|helper| composed(&helper));
         // A vendor's own runner is told how strangers are matched, and may do otherwise.
         let own_runner = |helper: &HelperName| {
-            helper.takes_person() && helper.may_be_anonymous() && !composed(helper)
+            helper.accepts_person() && helper.may_be_anonymous() && !composed(helper)
         };
         let is_ours =
             inner.settings.store.is_some() || !self.helpers().any(|helper| own_runner(&helper));
         let changes_nobody = inner.settings.anonymous.is_some()
             && inner.settings.strangers.merge() != MergePolicy::FillEmpty;
-        let in_parts = !inner.settings.atomic && self.helpers().any(HelperName::takes_functions);
+        let in_parts = !inner.settings.atomic && self.helpers().any(HelperName::accepts_action_functions);
         let named = [
             // What validation does is the same for every backend; the layout may be another.
             (true, "validates_enums"),

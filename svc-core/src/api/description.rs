@@ -82,7 +82,7 @@ impl<'a> DocumentRenderer<'a> {
         properties: &[&str],
         reference: Option<&str>,
     ) -> Vec<u8> {
-        let problem = Problem::between(code, properties, code.meaning());
+        let problem = Problem::for_properties(code, properties, code.meaning());
         let problems = std::slice::from_ref(&problem);
         let view = FailureView {
             kind,

@@ -107,7 +107,7 @@ impl Api {
             let read = match is_filter {
                 _ if is_there => Err(problem(&name, "{property} is there more than once.")),
                 _ if fields.is_empty() => Err(self.no_filter(kind, scope, &name)),
-                true => Filter::read(&value, fields, namespace)
+                true => Filter::parse(&value, fields, namespace)
                     .map_err(Problem::from)
                     .map(|filter| {
                         asked.request.filter = Some(filter);
@@ -128,7 +128,7 @@ impl Api {
                     .as_ref()
                     .is_some_and(|filter| filter.plan().is_ok());
                 if of_order {
-                    problem(ORDER, wrong.text)
+                    problem(ORDER, wrong.message)
                 } else {
                     Problem::from(wrong)
                 }

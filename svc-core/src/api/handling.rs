@@ -26,7 +26,7 @@ pub(super) enum HandlingPreference {
     /// What is not taken is passed over; the client asked for it.
     Lenient,
     /// The client says nothing of it.
-    Unsaid,
+    Unspecified,
 }
 
 impl HandlingPreference {
@@ -36,7 +36,7 @@ impl HandlingPreference {
         match preference(headers, "handling") {
             Some(value) if value.eq_ignore_ascii_case("strict") => Self::Strict,
             Some(value) if value.eq_ignore_ascii_case("lenient") => Self::Lenient,
-            _ => Self::Unsaid,
+            _ => Self::Unspecified,
         }
     }
 
@@ -44,16 +44,16 @@ impl HandlingPreference {
     pub(super) fn mark(self, reply: &mut Response) {
         reply.insert(
             PREFERENCE_APPLIED,
-            self.applied().map(HeaderValue::from_static),
+            self.as_applied().map(HeaderValue::from_static),
         );
     }
 
     /// The preference that counted, where there is one.
-    pub(super) const fn applied(self) -> Option<&'static str> {
+    pub(super) const fn as_applied(self) -> Option<&'static str> {
         match self {
             Self::Strict => Some("handling=strict"),
             Self::Lenient => Some("handling=lenient"),
-            Self::Unsaid => None,
+            Self::Unspecified => None,
         }
     }
 }
@@ -149,7 +149,7 @@ impl Api {
         if handling != HandlingPreference::Strict && cx.is_anonymous() {
             return IgnoredMembers::default();
         }
-        let mut surplus = self.bodies(cx).surplus(of, &|kind| self.taken(kind), body);
+        let mut surplus = self.bodies(cx).ignored_members(of, &|kind| self.accepted_members(kind), body);
         if handling == HandlingPreference::Strict {
             return IgnoredMembers {
                 refused: surplus,
@@ -220,7 +220,7 @@ mod tests {
 
     #[test]
     fn und_22_a_client_says_how_its_mistakes_are_handled() {
-        assert_eq!(handling(&[]), HandlingPreference::Unsaid);
+        assert_eq!(handling(&[]), HandlingPreference::Unspecified);
         assert_eq!(handling(&["handling=strict"]), HandlingPreference::Strict);
         assert_eq!(
             handling(&["respond-async, Handling = \"strict\"; foo=1"]),
@@ -232,16 +232,16 @@ mod tests {
         );
         assert_eq!(
             handling(&["foo=\"a, handling=strict\""]),
-            HandlingPreference::Unsaid
+            HandlingPreference::Unspecified
         );
         assert_eq!(
             handling(&["foo=\"a, b\", handling=strict"]),
             HandlingPreference::Strict
         );
-        assert_eq!(handling(&["handling"]), HandlingPreference::Unsaid);
+        assert_eq!(handling(&["handling"]), HandlingPreference::Unspecified);
         assert_eq!(
             handling(&["mishandling=strict, handling=other"]),
-            HandlingPreference::Unsaid
+            HandlingPreference::Unspecified
         );
     }
 }

@@ -12,7 +12,7 @@ use crate::{
     json::Object,
     link::{RecordAddress, ShareNames},
     model::Kind,
-    read::MOST_PROBLEMS,
+    read::MAX_PROBLEMS,
     rules::{CreateOptions, RuleContext, RuleResult, first_keys, help},
     store::{LookupKey, WriteOperation, WriteRequest},
     value::Identifier,
@@ -23,7 +23,7 @@ impl Api {
     /// with the body and what the store says of the rest of it.
     ///
     /// `work` holds what of the body is valid.
-    pub(super) async fn refuse(
+    pub(super) async fn rejection_response(
         &self,
         cx: &Context,
         kind: Kind,
@@ -32,8 +32,8 @@ impl Api {
         body: &Object,
         mut problems: Vec<Problem>,
     ) -> Result<Response> {
-        let told = if problems.len() < MOST_PROBLEMS {
-            self.judge(cx, container, work).await?
+        let told = if problems.len() < MAX_PROBLEMS {
+            self.collect_problems(cx, container, work).await?
         } else {
             self.container_exists(cx, container).await?;
             Vec::new()
@@ -49,22 +49,22 @@ impl Api {
         Ok(self.invalid(Some(kind), &problems))
     }
 
-    async fn judge(
+    async fn collect_problems(
         &self,
         cx: &Context,
         container: Option<&RecordAddress>,
         work: WriteOperation,
     ) -> Result<Vec<Problem>> {
         let is_schedule =
-            matches!(&work, WriteOperation::Help(plan) if plan.helper == HelperName::Schedule);
+            matches!(&work, WriteOperation::Helper(plan) if plan.helper == HelperName::Schedule);
         let told = match &self.inner.settings.store {
             Some(store) if !is_schedule => store
-                .write(cx, WriteRequest::new(cx, work).refused())
+                .write(cx, WriteRequest::new(cx, work).rejected())
                 .await
                 .map(|_| Vec::new()),
             _ => {
                 self.container_exists(cx, container).await?;
-                Box::pin(self.composed().judge(cx, &work)).await
+                Box::pin(self.composed().collect_problems(cx, &work)).await
             }
         };
         match told {
@@ -77,10 +77,10 @@ impl Api {
 impl ComposedRunner<'_> {
     /// What operations that only read tell of a call: links that lead nowhere, identifiers of other
     /// records, tags, lists and questions that do not exist.
-    async fn judge(&self, cx: &Context, work: &WriteOperation) -> Result<Vec<Problem>> {
+    async fn collect_problems(&self, cx: &Context, work: &WriteOperation) -> Result<Vec<Problem>> {
         match work {
-            WriteOperation::Help(plan) if plan.helper == HelperName::Schedule => Ok(Vec::new()),
-            WriteOperation::Help(plan) => {
+            WriteOperation::Helper(plan) if plan.helper == HelperName::Schedule => Ok(Vec::new()),
+            WriteOperation::Helper(plan) => {
                 let first = first_keys(plan, self.matching);
                 self.decide(cx, first, true, |ground| Ok(help(ground, plan)?.problems()))
                     .await
@@ -100,7 +100,7 @@ impl ComposedRunner<'_> {
                 );
                 Ok(problems)
             }
-            WriteOperation::Delete(_) | WriteOperation::Load(_) => Ok(Vec::new()),
+            WriteOperation::Delete(_) | WriteOperation::Import(_) => Ok(Vec::new()),
         }
     }
 
@@ -149,9 +149,9 @@ impl ComposedContext<'_> {
         };
         let mut problems = Vec::new();
         for (name, address) in draft.links.iter().filter(|(name, _)| is_looked_at(name)) {
-            problems.extend(self.leads_nowhere(name, address)?);
+            problems.extend(self.check_link_target(name, address)?);
         }
-        problems.extend(self.taken(draft.kind, &draft.identifiers, None)?);
+        problems.extend(self.find_used_identifiers(draft.kind, &draft.identifiers, None)?);
         Ok(problems)
     }
 
@@ -160,10 +160,10 @@ impl ComposedContext<'_> {
         let mut problems = Vec::new();
         for (name, address) in &patch.links {
             if let Some(address) = address {
-                problems.extend(self.leads_nowhere(name, address)?);
+                problems.extend(self.check_link_target(name, address)?);
             }
         }
-        problems.extend(self.taken(
+        problems.extend(self.find_used_identifiers(
             at.kind,
             patch.identifiers.as_deref().unwrap_or_default(),
             Some(at),
@@ -171,27 +171,27 @@ impl ComposedContext<'_> {
         Ok(problems)
     }
 
-    fn leads_nowhere(
+    fn check_link_target(
         &mut self,
         name: &'static str,
         address: &RecordAddress,
     ) -> RuleResult<Option<Problem>> {
         let found = self.find(&LookupKey::Id(address.kind, address.id.clone()))?;
         let is_there = found.is_some_and(|found| {
-            found.parent.is_none() || address.admits_parent(found.parent.as_ref())
+            found.parent.is_none() || address.matches_parent(found.parent.as_ref())
         });
-        Ok((!is_there).then(|| Problem::leads_nowhere(address.kind, name)))
+        Ok((!is_there).then(|| Problem::link_not_found(address.kind, name)))
     }
 
     /// Each identifier that another record than `own` has (UND-24), where that can be found out.
-    fn taken(
+    fn find_used_identifiers(
         &mut self,
         kind: Kind,
         identifiers: &[Identifier],
         own: Option<&RecordAddress>,
     ) -> RuleResult<Vec<Problem>> {
         let mut problems = Vec::new();
-        let looked_up = if self.finds(kind) { identifiers } else { &[] };
+        let looked_up = if self.supports_find(kind) { identifiers } else { &[] };
         for (place, identifier) in looked_up.iter().enumerate() {
             let owner = self.find(&LookupKey::Identifier(kind, identifier.clone()))?;
             if owner.is_some_and(|owner| own.is_none_or(|own| own.id != owner.id)) {

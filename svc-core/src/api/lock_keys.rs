@@ -37,7 +37,7 @@ pub(super) fn lock_keys(
             at.kind,
             named(patch.identifiers.as_deref().unwrap_or_default()),
         ),
-        WriteOperation::Help(plan) => {
+        WriteOperation::Helper(plan) => {
             if let Some(person) = plan
                 .person
                 .as_ref()
@@ -53,7 +53,7 @@ pub(super) fn lock_keys(
                 lock(action.kind, named(&action.identifiers));
             }
         }
-        WriteOperation::Delete(_) | WriteOperation::Load(_) => {}
+        WriteOperation::Delete(_) | WriteOperation::Import(_) => {}
     }
     keys.sort_by_cached_key(|key| (key.advisory_lock_id(), key.clone()));
     keys.dedup();
@@ -87,7 +87,7 @@ mod tests {
         let locked = |plan: RawHelperRequest| {
             lock_keys(
                 &Tenant::new("acme"),
-                &WriteOperation::Help(Box::new(plan)),
+                &WriteOperation::Helper(Box::new(plan)),
                 &DefaultMatching,
             )
         };
@@ -141,7 +141,7 @@ mod tests {
         let mut plan = RawHelperRequest::empty(HelperName::PersonSignup);
         plan.person = Some(person);
         assert_eq!(
-            lock_keys(&tenant, &WriteOperation::Help(Box::new(plan)), &ByHousehold).len(),
+            lock_keys(&tenant, &WriteOperation::Helper(Box::new(plan)), &ByHousehold).len(),
             2
         );
     }

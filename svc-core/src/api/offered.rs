@@ -45,7 +45,7 @@ impl Api {
     /// `HEAD` counts as `GET`, and `PATCH` as `PUT` where that is switched on.
     #[must_use]
     pub fn operation(&self, method: &Method, target: &Target) -> Option<OfferedOperation> {
-        let meant = self.meant(method);
+        let meant = self.effective_method(method);
         self.operations(target)
             .find(|offered| offered.spec.method == meant)
     }
@@ -55,7 +55,7 @@ impl Api {
         &'a self,
         target: &'a Target,
     ) -> impl Iterator<Item = OfferedOperation> + 'a {
-        let shape = TargetShape::of(target);
+        let shape = TargetShape::from_target(target);
         operations()
             .filter(move |spec| spec.shape == shape)
             .filter_map(|spec| self.offered(spec, target))
@@ -82,7 +82,7 @@ impl Api {
     }
 
     /// `HEAD` as `GET`, `PATCH` as `PUT` where that is switched on.
-    fn meant(&self, method: &Method) -> Method {
+    fn effective_method(&self, method: &Method) -> Method {
         match *method {
             Method::HEAD => Method::GET,
             Method::PATCH if self.inner.settings.patch == PatchMethod::AsPut => Method::PUT,
@@ -95,18 +95,18 @@ impl Api {
             return None;
         }
         let right = spec.right(target);
-        if spec.need == RequiredRight::Nothing {
+        if spec.need == RequiredRight::None {
             return Some(OfferedOperation {
                 spec,
                 right,
-                key: KeyRequirement::NotNeeded,
+                key: KeyRequirement::None,
             });
         }
         if spec.need == RequiredRight::ReadAny {
             return Some(OfferedOperation {
                 spec,
                 right,
-                key: KeyRequirement::Needed,
+                key: KeyRequirement::Required,
             });
         }
         let is_offered = match (right?, target) {
@@ -120,14 +120,14 @@ impl Api {
             (Right::Helper(helper), _) => self.inner.helpers.contains_key(&helper),
             (Right::Webhooks, _) => true,
         };
-        let is_optional = self.inner.settings.anonymous.is_some() && spec.may_be_anonymous(target);
+        let is_optional = self.inner.settings.anonymous.is_some() && spec.allows_anonymous(target);
         is_offered.then_some(OfferedOperation {
             spec,
             right,
             key: if is_optional {
                 KeyRequirement::Optional
             } else {
-                KeyRequirement::Needed
+                KeyRequirement::Required
             },
         })
     }
@@ -144,7 +144,7 @@ impl Api {
             // `Create`.
             Scope::Under(parent) => {
                 // A vendor's `Create` knows containers only.
-                let is_below = kind.schema().is_recorded_below(parent.kind)
+                let is_below = kind.schema().is_nested_under(parent.kind)
                     && self.inner.settings.store.is_some();
                 let is_container = kind.schema().parent_kind() == Some(parent.kind);
                 (is_container || is_below) && self.registered(parent.kind).offers(Operation::Read)

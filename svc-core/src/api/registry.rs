@@ -68,7 +68,7 @@ pub(crate) trait ErasedUpdate: Send + Sync {
 
     /// Whether it judges the condition, in the transaction of the change. Who does not is never
     /// given one.
-    fn judges(&self) -> bool;
+    fn checks_precondition(&self) -> bool;
 }
 
 #[async_trait]
@@ -82,7 +82,7 @@ pub(crate) trait ErasedDelete: Send + Sync {
 
     /// Whether it judges the condition, in the transaction of the deletion. Who does not is never
     /// given one.
-    fn judges(&self) -> bool;
+    fn checks_precondition(&self) -> bool;
 }
 
 #[async_trait]
@@ -113,7 +113,7 @@ impl<R: Resource, S: List<R>> AnyList for TypedAdapter<R, S> {
             .list(cx, request)
             .await
             .map(Page::into_raw)
-            .map_err(during(R::KIND, "list"))
+            .map_err(with_operation(R::KIND, "list"))
     }
 }
 
@@ -124,10 +124,10 @@ impl<R: Resource, S: Get<R>> AnyGet for TypedAdapter<R, S> {
             .store
             .get(cx, at)
             .await
-            .map_err(during(R::KIND, "read"))?
+            .map_err(with_operation(R::KIND, "read"))?
             .map(Record::into_raw);
         // A wrong parent in the path is 404, even where a backend did not look (COL-19).
-        Ok(record.filter(|record| at.admits_parent(record.parent())))
+        Ok(record.filter(|record| at.matches_parent(record.parent())))
     }
 }
 
@@ -138,7 +138,7 @@ impl<R: Resource, S: Create<R>> ErasedCreate for TypedAdapter<R, S> {
             .store
             .create(cx, CreateRequest::new(Draft::from_raw(draft)))
             .await;
-        let created = created.map_err(during(R::KIND, "create"))?;
+        let created = created.map_err(with_operation(R::KIND, "create"))?;
         Ok(RawCreated {
             record: created.record.into_raw(),
             is_new: created.is_new,
@@ -164,11 +164,11 @@ impl<R: Resource, S: Update<R>> ErasedUpdate for TypedAdapter<R, S> {
             .update(cx, UpdateRequest::new(at, Patch::from_raw(patch)))
             .await;
         Ok(updated
-            .map_err(during(R::KIND, "update"))?
+            .map_err(with_operation(R::KIND, "update"))?
             .map(Record::into_raw))
     }
 
-    fn judges(&self) -> bool {
+    fn checks_precondition(&self) -> bool {
         false
     }
 }
@@ -184,10 +184,10 @@ impl<R: Resource, S: Delete<R>> ErasedDelete for TypedAdapter<R, S> {
         self.store
             .delete(cx, request)
             .await
-            .map_err(during(R::KIND, "delete"))
+            .map_err(with_operation(R::KIND, "delete"))
     }
 
-    fn judges(&self) -> bool {
+    fn checks_precondition(&self) -> bool {
         false
     }
 }
@@ -199,7 +199,7 @@ impl<R: Resource, S: Find<R>> AnyFind for TypedAdapter<R, S> {
             .store
             .find(cx, key)
             .await
-            .map_err(during(R::KIND, "find"))?
+            .map_err(with_operation(R::KIND, "find"))?
             .map(Record::into_raw))
     }
 }
@@ -250,18 +250,18 @@ pub(crate) async fn write_to(
     cx: &Context,
     call: WriteRequest,
 ) -> Result<WriteOutcome> {
-    let operation = match &call.work {
+    let operation = match &call.operation {
         WriteOperation::Create(draft) => Ok((draft.kind, "create")),
         WriteOperation::Update(at, _) => Ok((at.kind, "update")),
         WriteOperation::Delete(at) => Ok((at.kind, "delete")),
-        WriteOperation::Help(plan) => Err(plan.helper),
-        WriteOperation::Load(load) => Ok((load.draft.kind, "load")),
+        WriteOperation::Helper(plan) => Err(plan.helper),
+        WriteOperation::Import(load) => Ok((load.draft.kind, "load")),
     };
     store
         .write(cx, call)
         .await
         .map_err(|error| match operation {
-            Ok((kind, operation)) => during(kind, operation)(error),
+            Ok((kind, operation)) => with_operation(kind, operation)(error),
             Err(helper) => running(helper)(error),
         })
 }
@@ -272,7 +272,7 @@ impl AnyList for StoreAdapter {
         self.store
             .list(cx, self.kind, request)
             .await
-            .map_err(during(self.kind, "list"))
+            .map_err(with_operation(self.kind, "list"))
     }
 }
 
@@ -282,7 +282,7 @@ impl AnyGet for StoreAdapter {
         self.store
             .get(cx, at)
             .await
-            .map_err(during(self.kind, "read"))
+            .map_err(with_operation(self.kind, "read"))
     }
 }
 
@@ -302,7 +302,7 @@ impl AnyFind for StoreAdapter {
         self.store
             .find(cx, &key)
             .await
-            .map_err(during(self.kind, "find"))
+            .map_err(with_operation(self.kind, "find"))
     }
 }
 
@@ -311,7 +311,7 @@ impl ErasedCreate for StoreAdapter {
     async fn create(&self, cx: &Context, draft: RawDraft) -> Result<RawCreated> {
         match self.write(cx, WriteOperation::Create(draft)).await? {
             WriteOutcome::Created { record, is_new } => Ok(RawCreated { record, is_new }),
-            _ => Err(unfitting()),
+            _ => Err(outcome_mismatch()),
         }
     }
 
@@ -335,11 +335,11 @@ impl ErasedUpdate for StoreAdapter {
             .await?
         {
             WriteOutcome::Updated(record) => Ok(record),
-            _ => Err(unfitting()),
+            _ => Err(outcome_mismatch()),
         }
     }
 
-    fn judges(&self) -> bool {
+    fn checks_precondition(&self) -> bool {
         true
     }
 }
@@ -361,11 +361,11 @@ impl ErasedDelete for StoreAdapter {
             .await?
         {
             WriteOutcome::Deleted(was_there) => Ok(was_there),
-            _ => Err(unfitting()),
+            _ => Err(outcome_mismatch()),
         }
     }
 
-    fn judges(&self) -> bool {
+    fn checks_precondition(&self) -> bool {
         true
     }
 }
@@ -373,9 +373,9 @@ impl ErasedDelete for StoreAdapter {
 #[async_trait]
 impl ErasedHelper for StoreAdapter {
     async fn run(&self, cx: &Context, plan: RawHelperRequest) -> Result<RawHelperOutcome> {
-        match self.write(cx, WriteOperation::Help(Box::new(plan))).await? {
-            WriteOutcome::Helped(outcome) => Ok(outcome),
-            _ => Err(unfitting()),
+        match self.write(cx, WriteOperation::Helper(Box::new(plan))).await? {
+            WriteOutcome::HelperDone(outcome) => Ok(outcome),
+            _ => Err(outcome_mismatch()),
         }
     }
 
@@ -385,7 +385,7 @@ impl ErasedHelper for StoreAdapter {
 }
 
 /// Names the operation of a kind in what failed in it.
-fn during(kind: Kind, operation: &'static str) -> impl FnOnce(Error) -> Error {
+fn with_operation(kind: Kind, operation: &'static str) -> impl FnOnce(Error) -> Error {
     move |error| in_operation(error, || format!("{}.{operation}", kind.plural()))
 }
 
@@ -397,13 +397,13 @@ fn running(helper: HelperName) -> impl FnOnce(Error) -> Error {
 /// Names an operation in an unexpected error, for the log, unless the backend has named one itself.
 fn in_operation(error: Error, operation: impl FnOnce() -> String) -> Error {
     if error.is_unexpected() && error.operation().is_none() {
-        error.during(operation())
+        error.with_operation(operation())
     } else {
         error
     }
 }
 
-fn unfitting() -> Error {
+fn outcome_mismatch() -> Error {
     Error::unexpected("a store answered another call than the one that it was given")
 }
 
@@ -420,24 +420,24 @@ pub(crate) fn helper_of(store: &Arc<dyn Store>, helper: HelperName) -> Arc<dyn E
 pub(crate) struct KindRegistration {
     pub(crate) list: Option<Arc<dyn AnyList>>,
     /// Whether the collection of all records is offered.
-    pub(crate) all: bool,
+    pub(crate) has_full_collection: bool,
     /// The kinds under which it is listed.
-    pub(crate) under: Vec<Kind>,
+    pub(crate) scopes: Vec<Kind>,
     pub(crate) get: Option<Arc<dyn AnyGet>>,
     pub(crate) create: Option<Arc<dyn ErasedCreate>>,
     pub(crate) update: Option<Arc<dyn ErasedUpdate>>,
     pub(crate) delete: Option<Arc<dyn ErasedDelete>>,
     pub(crate) find: Option<Arc<dyn AnyFind>>,
     /// Registered, so that helpers may use it, but not offered (CAP-10).
-    pub(crate) withheld: Vec<Operation>,
+    pub(crate) withdrawn: Vec<Operation>,
     pub(crate) readable: Option<FieldBits>,
     pub(crate) writable: Option<FieldBits>,
     /// What the collection of all records can be filtered and ordered by.
     pub(crate) filterable: Vec<FilterField>,
     /// Links to one record that the store does not keep.
-    pub(crate) unlinked: Vec<&'static str>,
+    pub(crate) omitted_links: Vec<&'static str>,
     /// What is narrower than the interface; `None` where nothing is.
-    pub(crate) narrowing: Option<Constraints>,
+    pub(crate) constraints: Option<Constraints>,
 }
 
 impl KindRegistration {
@@ -451,15 +451,15 @@ impl KindRegistration {
         let has = |operation| schema.has_operation(operation);
         Self {
             list: Some(of.clone()),
-            all: has(Operation::List),
-            under: schema.scopes().collect(),
+            has_full_collection: has(Operation::List),
+            scopes: schema.scope_kinds().collect(),
             get: has(Operation::Read).then(|| of.clone() as _),
             create: has(Operation::Create).then(|| of.clone() as _),
             update: has(Operation::Update).then(|| of.clone() as _),
             delete: has(Operation::Delete).then(|| of.clone() as _),
             find: Some(of),
             filterable: if has(Operation::List) {
-                store.filterable(kind)
+                store.filter_fields(kind)
             } else {
                 Vec::new()
             },
@@ -468,24 +468,24 @@ impl KindRegistration {
     }
 
     /// What is taken from bodies.
-    pub(crate) fn taken(&self) -> AcceptedMembers<'_> {
+    pub(crate) fn accepted_members(&self) -> AcceptedMembers<'_> {
         AcceptedMembers {
             writable: self.writable.unwrap_or(FieldBits::ALL),
-            narrowing: self.narrowing.as_ref(),
-            unlinked: &self.unlinked,
+            narrowing: self.constraints.as_ref(),
+            unlinked: &self.omitted_links,
         }
     }
 
     /// Whether an operation is offered; for lists, that of all records.
     pub(crate) fn offers(&self, operation: Operation) -> bool {
         let registered = match operation {
-            Operation::List => self.all,
+            Operation::List => self.has_full_collection,
             Operation::Read => self.get.is_some(),
             Operation::Create => self.create.is_some(),
             Operation::Update => self.update.is_some(),
             Operation::Delete => self.delete.is_some(),
         };
-        registered && !self.withheld.contains(&operation)
+        registered && !self.withdrawn.contains(&operation)
     }
 
     /// Whether the part of the collection that the scope names is offered.
@@ -493,7 +493,7 @@ impl KindRegistration {
         self.list.is_some()
             && match scope {
                 Scope::All => self.offers(Operation::List),
-                Scope::Under(parent) => self.under.contains(&parent.kind),
+                Scope::Under(parent) => self.scopes.contains(&parent.kind),
             }
     }
 }

@@ -15,7 +15,7 @@ use crate::{
     hal,
     link::{Scope, Target},
     model::Kind,
-    read::MOST_PROBLEMS,
+    read::MAX_PROBLEMS,
 };
 
 /// How many headers an answer usually has, those that HTTP adds included: memory for them is set
@@ -133,7 +133,7 @@ impl Api {
             self.problems(
                 target.and_then(kind_of),
                 code.status(),
-                &[Problem::general(code, description.to_owned())],
+                &[Problem::for_request(code, description.to_owned())],
             )
         };
         if reply.status == StatusCode::UNAUTHORIZED {
@@ -173,12 +173,12 @@ impl Api {
                 self.problems(
                     kind,
                     code.status(),
-                    &[Problem::general(code, code.meaning())],
+                    &[Problem::for_request(code, code.meaning())],
                 )
             }
             ErrorKind::Conflict | ErrorKind::RolledBack => self.backend_error_response(
                 target,
-                Error::unavailable(Duration::from_secs(1)).caused_by(error),
+                Error::unavailable(Duration::from_secs(1)).with_source(error),
             ),
             ErrorKind::NotImplemented => {
                 let reply = self.referenced(kind, &not_implemented());
@@ -189,7 +189,7 @@ impl Api {
                 reply
             }
             ErrorKind::Unavailable { retry_after } => {
-                let problem = Problem::general(
+                let problem = Problem::for_request(
                     ErrorCode::Unavailable,
                     "The server cannot answer now. Try again later.",
                 );
@@ -217,7 +217,7 @@ impl Api {
 
     fn unexpected(&self, kind: Option<Kind>) -> Response {
         let text = "Something unexpected went wrong. Quote the reference code to the operator of this server.";
-        self.referenced(kind, &Problem::general(ErrorCode::UnexpectedError, text))
+        self.referenced(kind, &Problem::for_request(ErrorCode::UnexpectedError, text))
     }
 
     fn referenced(&self, kind: Option<Kind>, problem: &Problem) -> Response {
@@ -241,12 +241,12 @@ impl Api {
 
     /// 400 with every problem (ERR-12, ERR-14, ERR-39).
     pub(super) fn invalid(&self, kind: Option<Kind>, problems: &[Problem]) -> Response {
-        self.problems(kind, 400, problems.get(..MOST_PROBLEMS).unwrap_or(problems))
+        self.problems(kind, 400, problems.get(..MAX_PROBLEMS).unwrap_or(problems))
     }
 
     /// 404 with the error object (UND-23, UND-35, ERR-16, HLP-09).
     pub(super) fn missing(&self, kind: Option<Kind>) -> Response {
-        let problem = Problem::general(
+        let problem = Problem::for_request(
             ErrorCode::ResourceNotFound,
             ErrorCode::ResourceNotFound.meaning(),
         );
@@ -281,7 +281,7 @@ fn status_of(code: ErrorCode) -> StatusCode {
 }
 
 pub(super) fn not_implemented() -> Problem {
-    Problem::general(
+    Problem::for_request(
         ErrorCode::NotImplemented,
         "This server does not support this operation here.",
     )

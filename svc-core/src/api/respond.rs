@@ -48,7 +48,7 @@ impl AuthorizedRequest<'_> {
             && let Some(reply) = self
                 .0
                 .api
-                .unconditional(&self.0.target, self.0.request.headers)
+                .require_if_match(&self.0.target, self.0.request.headers)
         {
             return reply;
         }
@@ -82,17 +82,17 @@ impl AuthorizedRequest<'_> {
             return reply;
         }
         let reply = match &entry {
-            Some(entry) => self.kept(entry).await,
+            Some(entry) => self.cached_or_new(entry).await,
             None => self.handle().await,
         };
         match &conditions {
-            Some(conditions) => self.0.api.by_conditions(target, conditions, reply),
+            Some(conditions) => self.0.api.condition_response(target, conditions, reply),
             None => reply,
         }
     }
 
     /// The answer that was given before when nothing has changed since, else one that is kept.
-    async fn kept(&self, entry: &CacheSlot<'_>) -> Response {
+    async fn cached_or_new(&self, entry: &CacheSlot<'_>) -> Response {
         let (cx, target, query) = (&self.0.context, &self.0.target, self.0.request.query);
         if let Some((body, validators)) = entry.answer(cx, target, query) {
             let reply = Response::new(StatusCode::OK, ContentType::Hal, body);
@@ -103,7 +103,7 @@ impl AuthorizedRequest<'_> {
         }
         let reply = self.handle().await;
         if reply.status == StatusCode::OK {
-            entry.keep(cx, target, query, &reply);
+            entry.insert(cx, target, query, &reply);
         }
         reply
     }

@@ -179,7 +179,7 @@ pub enum EntryLinks {
 
 impl EntryLinks {
     pub(crate) fn includes(self, kind: Kind) -> bool {
-        self == Self::All || !kind.schema().has(KindFeature::Unlisted)
+        self == Self::All || !kind.schema().has_feature(KindFeature::NotOnEntryPoint)
     }
 }
 
@@ -257,7 +257,7 @@ impl Default for ApiLimits {
             max_page_size: 100,
             json: JsonLimits::default(),
             content: ContentLimits::default(),
-            anonymous_content: ContentLimits::STRANGERS,
+            anonymous_content: ContentLimits::ANONYMOUS,
             batch_response: 8 * 1024 * 1024,
         }
     }

@@ -10,6 +10,6 @@ pub(super) fn shown<'r>(cx: &Context, record: &'r RawRecord) -> Cow<'r, RawRecor
     if cx.may_read(record.kind()) {
         Cow::Borrowed(record)
     } else {
-        Cow::Owned(record.bare())
+        Cow::Owned(record.without_fields())
     }
 }

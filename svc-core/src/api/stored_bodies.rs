@@ -54,7 +54,7 @@ impl StoredBodies {
         if !record.is_well_formed() {
             let address = record.address();
             let what = "the stored body of this record is not JSON; PUT the whole record, or restore a backup";
-            return Err(Error::unexpected(what).at(format!(
+            return Err(Error::unexpected(what).with_address(format!(
                 "{}/{}",
                 address.kind.plural(),
                 address.id

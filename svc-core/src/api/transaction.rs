@@ -50,7 +50,7 @@ impl Api {
         match self.inner.settings.transactions.as_deref() {
             // Futures that would make that of every request as large as theirs.
             Some(transactions) => Box::pin(self.try_in(transactions, cx, wanted)).await,
-            None => Box::pin(self.once(cx, wanted)).await,
+            None => Box::pin(self.attempt(cx, wanted)).await,
         }
     }
 
@@ -67,9 +67,9 @@ impl Api {
         );
         let mut cx = Cow::Borrowed(cx);
         for _ in 1..TRIES {
-            let done = self.once_in(transactions, &cx, &keys, wanted.clone()).await;
+            let done = self.attempt_in(transactions, &cx, &keys, wanted.clone()).await;
             match done.map_err(|error| self.classified(error)) {
-                Err(error) if error.is_rolled_back() && !is_late(&cx) => {
+                Err(error) if error.is_rolled_back() && !is_past_deadline(&cx) => {
                     tracing::debug!(error = %format_args!("{error:#}"), "the call runs again");
                     // Nothing that was found out before may serve: it may be what the call was
                     // rolled back for.
@@ -78,10 +78,10 @@ impl Api {
                 done => return done,
             }
         }
-        self.once_in(transactions, &cx, &keys, wanted).await
+        self.attempt_in(transactions, &cx, &keys, wanted).await
     }
 
-    async fn once_in(
+    async fn attempt_in(
         &self,
         transactions: &dyn ErasedTransactions,
         cx: &Context,
@@ -95,7 +95,7 @@ impl Api {
             transactions.lock(&cx, keys).await
         };
         let done = match locked {
-            Ok(()) => self.once(&cx, wanted).await,
+            Ok(()) => self.attempt(&cx, wanted).await,
             Err(error) => Err(error),
         };
         match done {
@@ -113,7 +113,7 @@ impl Api {
     }
 
     /// Does what a call asks for, unless it has been here before (IDM-01).
-    async fn once(&self, cx: &Context, wanted: PendingWrite<'_>) -> Result<WriteOutcome> {
+    async fn attempt(&self, cx: &Context, wanted: PendingWrite<'_>) -> Result<WriteOutcome> {
         let PendingWrite {
             work,
             condition,
@@ -131,7 +131,7 @@ impl Api {
             }
             (Some(keep), Some(ResponseStorage::Vendor(answers)), _) => {
                 if let Some(answer) = answers.load(cx, keep.key()).await? {
-                    return Ok(WriteOutcome::Kept(answer.into()));
+                    return Ok(WriteOutcome::Replayed(answer.into()));
                 }
                 let outcome = self.operate(cx, work, condition).await?;
                 answers
@@ -165,46 +165,46 @@ impl Api {
                 let Some(update) = &self.registered(at.kind).update else {
                     return Err(Error::not_implemented());
                 };
-                if let Some(condition) = condition.filter(|_| !update.judges()) {
-                    patch.if_match = self.judged(cx, &at, condition).await?;
+                if let Some(condition) = condition.filter(|_| !update.checks_precondition()) {
+                    patch.if_match = self.evaluate_precondition(cx, &at, condition).await?;
                 }
                 let is_conditional = condition.is_some();
                 let updated = update.update(cx, at, patch, condition).await;
                 updated
-                    .map_err(|error| self.unmet(is_conditional, error))
+                    .map_err(|error| self.precondition_error(is_conditional, error))
                     .map(WriteOutcome::Updated)
             }
             WriteOperation::Delete(at) => {
                 let Some(delete) = &self.registered(at.kind).delete else {
                     return Err(Error::not_implemented());
                 };
-                let if_match = match condition.filter(|_| !delete.judges()) {
-                    Some(condition) => self.judged(cx, &at, condition).await?,
+                let if_match = match condition.filter(|_| !delete.checks_precondition()) {
+                    Some(condition) => self.evaluate_precondition(cx, &at, condition).await?,
                     None => None,
                 };
                 let request = DeleteRequest::new(at).with_expected_state(if_match);
                 let deleted = delete.delete(cx, &request, condition).await;
                 deleted
-                    .map_err(|error| self.unmet(condition.is_some(), error))
+                    .map_err(|error| self.precondition_error(condition.is_some(), error))
                     .map(WriteOutcome::Deleted)
             }
-            WriteOperation::Help(plan) => match self.inner.helpers.get(&plan.helper) {
+            WriteOperation::Helper(plan) => match self.inner.helpers.get(&plan.helper) {
                 Some(HelperRunner::Native(runner)) => {
-                    runner.run(cx, *plan).await.map(WriteOutcome::Helped)
+                    runner.run(cx, *plan).await.map(WriteOutcome::HelperDone)
                 }
                 // Its many steps would make the future of every request as large as theirs.
                 Some(HelperRunner::Composed) => Box::pin(self.composed().run(cx, &plan))
                     .await
-                    .map(WriteOutcome::Helped),
+                    .map(WriteOutcome::HelperDone),
                 None => Err(Error::not_implemented()),
             },
-            WriteOperation::Load(_) => Err(Error::not_implemented()),
+            WriteOperation::Import(_) => Err(Error::not_implemented()),
         }
     }
 
     /// Judges a condition for an operation of a vendor's, and gives the state that its record must
     /// still be in there.
-    async fn judged(
+    async fn evaluate_precondition(
         &self,
         cx: &Context,
         at: &RecordAddress,
@@ -221,10 +221,10 @@ impl Api {
 
     /// A record that was changed after it was judged is none that the client knows: its state is
     /// part of what it saw.
-    fn unmet(&self, is_conditional: bool, error: Error) -> Error {
+    fn precondition_error(&self, is_conditional: bool, error: Error) -> Error {
         let error = self.classified(error);
         if is_conditional && error.is_conflict() {
-            Error::precondition_failed().caused_by(error)
+            Error::precondition_failed().with_source(error)
         } else {
             error
         }
@@ -237,12 +237,12 @@ fn is_refusal(error: &Error) -> bool {
 }
 
 /// Whether nobody waits for the answer any more.
-fn is_late(cx: &Context) -> bool {
+fn is_past_deadline(cx: &Context) -> bool {
     cx.deadline
         .is_some_and(|deadline| deadline <= Instant::now())
 }
 
 /// What is wrong where a call came to what it was not asked for.
-pub(super) fn unfitting() -> Error {
+pub(super) fn outcome_mismatch() -> Error {
     Error::unexpected("an operation answered another call than the one that it was given")
 }

@@ -9,7 +9,7 @@ use super::{
     extensions::idempotency::IdempotentRequest,
     handling::HandlingPreference,
     reply::kind_of,
-    transaction::{PendingWrite, unfitting},
+    transaction::{PendingWrite, outcome_mismatch},
 };
 use crate::{
     auth::{Operation, Right},
@@ -57,7 +57,7 @@ impl Api {
                 "The request has no body. Fields belong into a JSON body, not into the query.";
             return Err(self.invalid(
                 Some(kind),
-                &[Problem::general(ErrorCode::BodyMissing, text)],
+                &[Problem::for_request(ErrorCode::BodyMissing, text)],
             ));
         }
         self.bodies(cx)
@@ -66,8 +66,8 @@ impl Api {
     }
 
     /// What is taken of a kind from bodies.
-    pub(super) fn taken(&self, kind: Kind) -> AcceptedMembers<'_> {
-        self.registered(kind).taken()
+    pub(super) fn accepted_members(&self, kind: Kind) -> AcceptedMembers<'_> {
+        self.registered(kind).accepted_members()
     }
 
     /// Answers a request that writes what its body says.
@@ -132,7 +132,7 @@ impl Api {
             Target::Collection {
                 kind,
                 scope: Scope::Under(of),
-            } if kind.schema().is_recorded_below(of.kind) => BodyPurpose::Below(*kind),
+            } if kind.schema().is_nested_under(of.kind) => BodyPurpose::Below(*kind),
             Target::Collection { kind, .. } => {
                 helper_for_create(*kind, body).map_or(BodyPurpose::Create(*kind), BodyPurpose::Call)
             }
@@ -190,7 +190,7 @@ impl Api {
     }
 
     /// Does what a request asks for and answers it.
-    async fn done(
+    async fn execute_write(
         &self,
         cx: &Context,
         sent: &WriteInput<'_>,
@@ -203,7 +203,7 @@ impl Api {
         };
         let keep = sent
             .idempotent
-            .map(|asked| self.keep(cx, asked, &answering, sent.body));
+            .map(|asked| self.response_recorder(cx, asked, &answering, sent.body));
         let wanted = PendingWrite {
             work,
             condition: condition.as_ref(),
@@ -214,7 +214,7 @@ impl Api {
             .await
             .map_err(|error| self.as_sent(cx, sent.body, error))?;
         match (outcome, sent.idempotent) {
-            (WriteOutcome::Kept(kept), Some(asked)) => self.replay(sent.target, asked, &kept),
+            (WriteOutcome::Replayed(kept), Some(asked)) => self.replay(sent.target, asked, &kept),
             (outcome, _) => self.answer_to(cx, &answering, sent.body, outcome),
         }
     }
@@ -239,11 +239,11 @@ impl Api {
         }
         let (draft, mut problems) = self
             .bodies(cx)
-            .draft(kind, self.taken(kind), body, container);
+            .draft(kind, self.accepted_members(kind), body, container);
         problems.extend(refused);
         if !problems.is_empty() {
             return self
-                .refuse(
+                .rejection_response(
                     cx,
                     kind,
                     container,
@@ -259,7 +259,7 @@ impl Api {
         if !create.finds_container() {
             self.container_exists(cx, container).await?;
         }
-        self.done(
+        self.execute_write(
             cx,
             sent,
             WriteOperation::Create(draft),
@@ -303,15 +303,15 @@ impl Api {
         if helper != HelperName::PersonSignup && linked.is_some_and(|link| !link.is_null()) {
             let properties = ["person", &format!("_links.{name}")];
             let text = "A request has either an inline person or a link to one, not both.";
-            problems.push(Problem::between(ErrorCode::FieldInvalid, &properties, text));
+            problems.push(Problem::for_properties(ErrorCode::FieldInvalid, &properties, text));
         }
         if !problems.is_empty() {
             return self
-                .refuse(
+                .rejection_response(
                     cx,
                     kind,
                     container,
-                    WriteOperation::Help(Box::new(plan)),
+                    WriteOperation::Helper(Box::new(plan)),
                     body,
                     problems,
                 )
@@ -328,15 +328,15 @@ impl Api {
         at: &RecordAddress,
         refused: Vec<Problem>,
     ) -> Result<Response> {
-        let (patch, mut problems) = self.bodies(cx).patch(at, self.taken(at.kind), sent.body);
+        let (patch, mut problems) = self.bodies(cx).patch(at, self.accepted_members(at.kind), sent.body);
         problems.extend(refused);
         let work = WriteOperation::Update(at.clone(), patch);
         if !problems.is_empty() {
             return self
-                .refuse(cx, at.kind, None, work, sent.body, problems)
+                .rejection_response(cx, at.kind, None, work, sent.body, problems)
                 .await;
         }
-        self.done(cx, sent, work, ResponseForm::Updated.into())
+        self.execute_write(cx, sent, work, ResponseForm::Updated.into())
             .await
     }
 
@@ -353,13 +353,13 @@ impl Api {
             keep: None,
         };
         let WriteOutcome::Deleted(was_there) = self.perform(cx, wanted).await? else {
-            return Err(unfitting());
+            return Err(outcome_mismatch());
         };
         if !was_there {
             return Err(Error::not_found());
         }
         let success = DELETED.usual(self.inner.settings.style);
-        match success.output {
+        match success.body {
             ResponseBodyKind::Nothing => Ok(Response::empty(success.status)),
             _ => Ok(notice(&format!("The {} was deleted.", in_words(at.kind)))),
         }
@@ -378,11 +378,11 @@ impl Api {
         problems.extend(refused);
         if !problems.is_empty() {
             return self
-                .refuse(
+                .rejection_response(
                     cx,
                     kind,
                     container,
-                    WriteOperation::Help(Box::new(plan)),
+                    WriteOperation::Helper(Box::new(plan)),
                     body,
                     problems,
                 )
@@ -439,16 +439,16 @@ impl Api {
         container: Option<&RecordAddress>,
         body: &Object,
     ) -> (RawHelperRequest, Vec<Problem>) {
-        let (action, person) = (self.taken(helper.records()), self.taken(Kind::Person));
+        let (action, person) = (self.accepted_members(helper.records()), self.accepted_members(Kind::Person));
         let call = HelperBodyOptions {
             atomic: self.inner.settings.atomic,
-            strangers: cx.is_anonymous().then_some(&self.inner.settings.strangers),
-            changes_people: cx
+            anonymous_policy: cx.is_anonymous().then_some(&self.inner.settings.strangers),
+            may_change_people: cx
                 .caller
                 .has_right(Right::Operation(Kind::Person, Operation::Update)),
             ..HelperBodyOptions::new(helper, container, action, person, &self.inner.functions)
         };
-        let (mut plan, mut problems) = self.bodies(cx).plan(&call, body);
+        let (mut plan, mut problems) = self.bodies(cx).helper_request(&call, body);
         // Where all of it fails, what is not supported fails with it (ERR-38).
         if plan.atomic {
             problems.extend(
@@ -470,10 +470,10 @@ impl Api {
     ) -> Result<Response> {
         // Runners do not see what is not registered, so that none can forget to report it (ERR-38).
         let unsupported = std::mem::take(&mut plan.functions.unsupported);
-        self.done(
+        self.execute_write(
             cx,
             sent,
-            WriteOperation::Help(Box::new(plan)),
+            WriteOperation::Helper(Box::new(plan)),
             WriteRenderer::reporting(form, unsupported),
         )
         .await
@@ -500,7 +500,7 @@ impl Api {
 /// The helper whose plan a create with an inline `person` is (HLP-19, UND-31).
 fn helper_for_create(kind: Kind, body: &Object) -> Option<HelperName> {
     body.get("person").filter(|person| !person.is_null())?;
-    HelperName::creating(kind)
+    HelperName::for_nested_create(kind)
 }
 
 fn in_words(kind: Kind) -> String {

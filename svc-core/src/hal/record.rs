@@ -76,7 +76,7 @@ pub(super) fn record_at(
         meta.modified.write(out);
     }
     out.extend_from_slice(b"\",");
-    if record.kind().schema().has(KindFeature::SendsId) {
+    if record.kind().schema().has_feature(KindFeature::ExposesId) {
         // Clients read the id of a signed-up person from here (HLP-20).
         out.extend_from_slice(b"\"id\":\"");
         out.extend_from_slice(meta.id.as_str().as_bytes());
@@ -120,7 +120,7 @@ fn fields(hal: &Hal<'_>, record: &RawRecord, relations: &KindRelations, out: &mu
         if relations
             .shown
             .as_ref()
-            .is_none_or(|shown| shown.keeps(name))
+            .is_none_or(|shown| shown.copies(name))
         {
             write_string(name, out);
             out.push(b':');

@@ -126,7 +126,7 @@ fn below(layout: &dyn Layout, kind: Kind, target: LinkTarget) -> Option<String> 
     let behind = |id: &str, parent: &str| {
         let parent = kind
             .schema()
-            .home
+            .path_parent
             .map(|_| Id::new(parent))
             .map_or(Some(None), |parent| parent.map(Some))?;
         let record = RecordAddress::new(kind, Id::new(id)?, parent);

@@ -18,7 +18,7 @@ pub(super) fn filter(
 ) -> Option<MemberFilter> {
     let schema = kind.schema().fields;
     let filter = match readable {
-        None => narrowing.map(|narrowing| inside(schema, narrowing, names))?,
+        None => narrowing.map(|narrowing| visible_members(schema, narrowing, names))?,
         Some(readable) => {
             let kept = schema
                 .fields
@@ -29,40 +29,40 @@ pub(super) fn filter(
                 let narrow = narrowing.and_then(|narrowing| narrowing.member(field.name));
                 filter.with(
                     names.to_wire(field.name),
-                    fate(schema, field.name, narrow, names),
+                    member_action(schema, field.name, narrow, names),
                 )
             })
         }
     };
-    (!filter.is_idle()).then_some(filter)
+    (!filter.is_identity()).then_some(filter)
 }
 
 /// What is left out of an object that has all members but those that are unreadable.
-fn inside(schema: &ObjectSchema, narrowing: &Constraints, names: &ShareNames) -> MemberFilter {
+fn visible_members(schema: &ObjectSchema, narrowing: &Constraints, names: &ShareNames) -> MemberFilter {
     narrowing.members().fold(
-        MemberFilter::keeping(),
-        |filter, (name, narrow)| match fate(schema, name, Some(narrow), names) {
-            MemberAction::Kept => filter,
+        MemberFilter::copy_others(),
+        |filter, (name, narrow)| match member_action(schema, name, Some(narrow), names) {
+            MemberAction::Copy => filter,
             fate => filter.with(names.to_wire(name), fate),
         },
     )
 }
 
-fn fate(
+fn member_action(
     schema: &ObjectSchema,
     name: &str,
     narrow: Option<&Constraint>,
     names: &ShareNames,
 ) -> MemberAction {
     let Some(narrow) = narrow else {
-        return MemberAction::Kept;
+        return MemberAction::Copy;
     };
-    if narrow.unreadable {
-        return MemberAction::LeftOut;
+    if narrow.hidden {
+        return MemberAction::Skip;
     }
     let object = schema.field(name).and_then(|field| field.ty.object());
     let filter = object
-        .map(|object| inside(object, &narrow.members, names))
-        .filter(|filter| !filter.is_idle());
-    filter.map_or(MemberAction::Kept, MemberAction::Inside)
+        .map(|object| visible_members(object, &narrow.members, names))
+        .filter(|filter| !filter.is_identity());
+    filter.map_or(MemberAction::Copy, MemberAction::Filter)
 }

@@ -54,7 +54,7 @@ pub struct OperationSpec {
 impl OperationSpec {
     /// Whether it takes a body; of a request to any other, none is read (UND-39).
     #[must_use]
-    pub fn takes_body(&self) -> bool {
+    pub fn accepts_body(&self) -> bool {
         self.input != RequestBodyKind::Nothing
     }
 
@@ -77,7 +77,7 @@ impl OperationSpec {
 
     /// What a success is usually answered with in a response style.
     #[must_use]
-    pub fn success(&self, style: ResponseStyle) -> SuccessResponse {
+    pub fn default_success(&self, style: ResponseStyle) -> SuccessResponse {
         self.answers.of(style).usual
     }
 
@@ -86,10 +86,10 @@ impl OperationSpec {
     pub fn right(&self, target: &Target) -> Option<Right> {
         match (self.need, target) {
             (
-                RequiredRight::On(operation),
+                RequiredRight::Operation(operation),
                 Target::Collection { kind, .. } | Target::Record(RecordAddress { kind, .. }),
             ) => Some(Right::Operation(*kind, operation)),
-            (RequiredRight::Call, Target::Helper { helper, .. } | Target::Batch { helper, .. }) => {
+            (RequiredRight::Helper, Target::Helper { helper, .. } | Target::Batch { helper, .. }) => {
                 Some(Right::Helper(*helper))
             }
             (RequiredRight::Webhooks, _) => Some(Right::Webhooks),
@@ -99,10 +99,10 @@ impl OperationSpec {
 
     /// Whether the interface lets it be called without a key, where the server does, too (AUT-06).
     #[must_use]
-    pub fn may_be_anonymous(&self, target: &Target) -> bool {
+    pub fn allows_anonymous(&self, target: &Target) -> bool {
         match (self.need, target) {
-            (RequiredRight::Nothing, _) => true,
-            (RequiredRight::Call, Target::Helper { helper, .. }) => helper.may_be_anonymous(),
+            (RequiredRight::None, _) => true,
+            (RequiredRight::Helper, Target::Helper { helper, .. }) => helper.may_be_anonymous(),
             _ => false,
         }
     }
@@ -153,7 +153,7 @@ pub enum TargetShape {
 impl TargetShape {
     /// The shape of a target.
     #[must_use]
-    pub const fn of(target: &Target) -> Self {
+    pub const fn from_target(target: &Target) -> Self {
         match target {
             Target::EntryPoint => Self::EntryPoint,
             Target::Changes => Self::Changes,
@@ -185,13 +185,13 @@ impl TargetShape {
 #[non_exhaustive]
 pub enum RequiredRight {
     /// Nothing: it is public (ENT-01, ENT-22, UND-40).
-    Nothing,
+    None,
     /// The right to read the records of at least one kind (SYN-06).
     ReadAny,
     /// The right to an operation on the kind of its target.
-    On(Operation),
+    Operation(Operation),
     /// The right to call the helper of its target.
-    Call,
+    Helper,
     /// The right to webhooks (HOOK-03).
     Webhooks,
 }
@@ -261,9 +261,9 @@ pub struct SuccessResponse {
     /// The status.
     pub status: StatusCode,
     /// What the body is.
-    pub output: ResponseBodyKind,
+    pub body: ResponseBodyKind,
     /// What the answer is, in a sentence.
-    pub text: &'static str,
+    pub description: &'static str,
 }
 
 /// Whether a request needs a key.
@@ -271,11 +271,11 @@ pub struct SuccessResponse {
 #[non_exhaustive]
 pub enum KeyRequirement {
     /// None (ENT-01, ENT-22, UND-40).
-    NotNeeded,
+    None,
     /// It may come without one (AUT-06).
     Optional,
     /// One with the right.
-    Needed,
+    Required,
 }
 
 impl KeyRequirement {
@@ -283,9 +283,9 @@ impl KeyRequirement {
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
-            Self::NotNeeded => "not needed",
+            Self::None => "not needed",
             Self::Optional => "optional",
-            Self::Needed => "needed",
+            Self::Required => "needed",
         }
     }
 }

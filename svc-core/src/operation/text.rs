@@ -22,7 +22,7 @@ impl OperationSpec {
             self.summary,
             target,
             |name| name.replace('_', " "),
-            |kind| format!(" of {}", kind.any_in_words()),
+            |kind| format!(" of {}", kind.with_article()),
         )
     }
 }
@@ -36,7 +36,7 @@ fn filled(
     let of_kind = |kind: Kind| {
         template
             .replace("{one}", &name(kind.singular()))
-            .replace("{any}", &kind.any_in_words())
+            .replace("{any}", &kind.with_article())
     };
     match target {
         Target::Collection { kind, scope } => {
@@ -45,7 +45,7 @@ fn filled(
                 Scope::Under(parent) => of(parent.kind),
             };
             let below = match scope {
-                Scope::Under(parent) if kind.schema().is_recorded_below(parent.kind) => {
+                Scope::Under(parent) if kind.schema().is_nested_under(parent.kind) => {
                     place.as_str()
                 }
                 _ => "",

@@ -130,7 +130,7 @@ pub trait List<R: Resource>: Send + Sync {
 /// # async fn main() -> Result<()> {
 /// # let (labels, cx) = Labels::with_one();
 ///
-/// let found = labels.get(&cx, &RecordAddress::top(Kind::Tag, 7.into())).await?;
+/// let found = labels.get(&cx, &RecordAddress::without_parent(Kind::Tag, 7.into())).await?;
 /// assert_eq!(found.and_then(|tag| tag.fields().name).as_deref(), Some("news"));
 /// # Ok(())
 /// # }
@@ -268,7 +268,7 @@ impl<R: Resource> Created<R> {
 ///
 /// let fields = Draft::new(&Tag::default().name("press")).into_raw().fields; let patch =
 /// Patch::from_raw(raw::RawPatch::new(Kind::Tag, fields)); let changed = labels.update(&cx,
-/// UpdateRequest::new(RecordAddress::top(Kind::Tag, 7.into()), patch)).await?;
+/// UpdateRequest::new(RecordAddress::without_parent(Kind::Tag, 7.into()), patch)).await?;
 /// assert_eq!(changed.and_then(|tag| tag.fields().name).as_deref(), Some("press"));
 /// # Ok(())
 /// # }
@@ -313,7 +313,7 @@ pub trait Update<R: Resource>: Send + Sync {
 /// # async fn main() -> Result<()> {
 /// # let (labels, cx) = Labels::with_one();
 ///
-/// let request = DeleteRequest::new(RecordAddress::top(Kind::Tag, 7.into()));
+/// let request = DeleteRequest::new(RecordAddress::without_parent(Kind::Tag, 7.into()));
 /// assert!(labels.delete(&cx, &request).await? && !labels.delete(&cx, &request).await?);
 /// # Ok(())
 /// # }

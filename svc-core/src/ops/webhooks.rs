@@ -63,7 +63,7 @@ pub enum WebhookWrite {
     Written,
     /// The stored version is not the one before. Nothing was written.
     Conflict,
-    /// The tenant has [`MOST_WEBHOOKS`](crate::webhook::MOST_WEBHOOKS) webhooks. Nothing was
+    /// The tenant has [`MAX_WEBHOOKS`](crate::webhook::MOST_WEBHOOKS) webhooks. Nothing was
     /// written.
     LimitReached,
 }
@@ -76,7 +76,7 @@ pub enum WebhookWrite {
 /// - A write whose version does not follow the stored one changes nothing and returns
 ///   [`WebhookWrite::Conflict`]. Several senders thereby agree which of them has a webhook, and no
 ///   write undoes a concurrent one.
-/// - A tenant never has more than [`MOST_WEBHOOKS`](crate::webhook::MOST_WEBHOOKS) webhooks: the
+/// - A tenant never has more than [`MAX_WEBHOOKS`](crate::webhook::MOST_WEBHOOKS) webhooks: the
 ///   store counts them in the transaction that writes version 1.
 /// - A table of five columns does: tenant, id, version, next and body, with an index on `next`.
 #[diagnostic::on_unimplemented(
@@ -96,7 +96,7 @@ pub trait WebhookStore: Send + Sync {
     async fn put_webhook(&self, tenant: &Tenant, webhook: &StoredWebhook) -> Result<WebhookWrite>;
 
     /// Deletes a webhook; `false` where there is none.
-    async fn delete_webhook(&self, tenant: &Tenant, id: &Id) -> Result<bool>;
+    async fn delete(&self, tenant: &Tenant, id: &Id) -> Result<bool>;
 
     /// Those of all tenants whose moment has come, by their ids: so many behind this one.
     async fn list_due_webhooks(
@@ -121,8 +121,8 @@ impl<T: WebhookStore + ?Sized> WebhookStore for Arc<T> {
         (**self).put_webhook(tenant, webhook).await
     }
 
-    async fn delete_webhook(&self, tenant: &Tenant, id: &Id) -> Result<bool> {
-        (**self).delete_webhook(tenant, id).await
+    async fn delete(&self, tenant: &Tenant, id: &Id) -> Result<bool> {
+        (**self).delete(tenant, id).await
     }
 
     async fn list_due_webhooks(

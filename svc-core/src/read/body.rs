@@ -55,9 +55,9 @@ pub struct HelperBodyOptions<'a> {
     /// Whether all of it must succeed (ERR-34).
     pub atomic: bool,
     /// What a call without a key may do; `None` for one with a key.
-    pub strangers: Option<&'a AnonymousPolicy>,
+    pub anonymous_policy: Option<&'a AnonymousPolicy>,
     /// Whether a key may change people: else a person who is known stays as it is (UND-31).
-    pub changes_people: bool,
+    pub may_change_people: bool,
 }
 
 type Problems = Vec<Problem>;
@@ -80,8 +80,8 @@ impl<'a> HelperBodyOptions<'a> {
             person,
             functions,
             atomic: false,
-            strangers: None,
-            changes_people: true,
+            anonymous_policy: None,
+            may_change_people: true,
         }
     }
 }
@@ -97,7 +97,7 @@ impl BodyReader<'_> {
             Json::Object(object) => Ok(object),
             other => {
                 let text = format!("The body must be a JSON object, not {}.", other.kind_name());
-                Err(vec![Problem::general(ErrorCode::JsonInvalid, text)])
+                Err(vec![Problem::for_request(ErrorCode::JsonInvalid, text)])
             }
         }
     }
@@ -111,7 +111,7 @@ impl BodyReader<'_> {
         body: &Object,
         container: Option<&RecordAddress>,
     ) -> (RawDraft, Problems) {
-        let below = container.filter(|container| kind.schema().is_recorded_below(container.kind));
+        let below = container.filter(|container| kind.schema().is_nested_under(container.kind));
         let wanted = if below.is_some() {
             LinkPurpose::Below
         } else {
@@ -120,7 +120,7 @@ impl BodyReader<'_> {
         let (mut draft, mut problems) =
             self.fields(kind, taken.into(), body, &ValuePath::Root, wanted);
         if draft.own.take().is_some() {
-            problems.push(own_in_use(self.own_place(body)));
+            problems.push(own_in_use(self.own_position(body)));
         }
         match (kind.schema().parent, container) {
             _ if below.is_some() => draft.recorded_by = below.cloned(),
@@ -215,7 +215,7 @@ impl BodyReader<'_> {
         let mut validator = Validator::new(
             self.links.dialect.share_names(),
             self.caps,
-            ValidationMode::Change,
+            ValidationMode::Update,
         );
         let mut fields = validator.record(schema.fields, taken, body, &ValuePath::Root);
         let holders = self.holders(&mut fields);
@@ -223,7 +223,7 @@ impl BodyReader<'_> {
         let mut problems = validator.problems;
         problems.extend(self.too_large(&fields, &ValuePath::Root));
         if own.is_some_and(|own| own != at.id) {
-            problems.push(own_in_use(self.own_place(body)));
+            problems.push(own_in_use(self.own_position(body)));
         }
         let links = self.links.read(
             schema,
@@ -241,7 +241,7 @@ impl BodyReader<'_> {
 
     /// What a helper call asks for (HLP-02).
     #[must_use]
-    pub fn plan(
+    pub fn helper_request(
         &self,
         call: &HelperBodyOptions<'_>,
         body: &Object,
@@ -249,10 +249,10 @@ impl BodyReader<'_> {
         let mut plan = RawHelperRequest::empty(call.helper);
         plan.container = call.container.cloned();
         plan.atomic = call.atomic;
-        plan.anonymous = call.strangers.is_some();
-        plan.merge = match call.strangers {
+        plan.anonymous = call.anonymous_policy.is_some();
+        plan.merge = match call.anonymous_policy {
             Some(strangers) => strangers.merge(),
-            None if call.changes_people => MergePolicy::Replace,
+            None if call.may_change_people => MergePolicy::Replace,
             None => MergePolicy::KeepExisting,
         };
         let mut problems = Vec::new();
@@ -260,7 +260,7 @@ impl BodyReader<'_> {
             plan.schedule = self.schedule(body, &mut problems);
             return (plan, problems);
         }
-        if call.helper.takes_person() {
+        if call.helper.accepts_person() {
             plan.person = self.person(call, body, &mut problems);
         }
         if call.helper != HelperName::PersonSignup {
@@ -275,7 +275,7 @@ impl BodyReader<'_> {
             let responses = response.map(|value| {
                 self.responses(
                     value,
-                    &PropertyPath::member("canvass").then("question_response"),
+                    &PropertyPath::member("canvass").push_member("question_response"),
                 )
             });
             plan.functions
@@ -305,9 +305,9 @@ impl BodyReader<'_> {
                 "There are more than {} tags, lists and answers in this call.",
                 self.caps.functions
             );
-            problems.push(Problem::between(ErrorCode::FieldInvalid, &sent, text));
+            problems.push(Problem::for_properties(ErrorCode::FieldInvalid, &sent, text));
         }
-        if let Some(strangers) = call.strangers {
+        if let Some(strangers) = call.anonymous_policy {
             strangers.restrict(&mut plan);
         }
         (plan, problems)
@@ -416,7 +416,7 @@ impl BodyReader<'_> {
             let refused = if !call.functions.contains(&name) {
                 Some("{property} is not supported by this server.")
             } else if call
-                .strangers
+                .anonymous_policy
                 .is_some_and(|strangers| !strangers.may_use(name))
             {
                 Some("{property} is supported for calls with an API key only.")
@@ -439,7 +439,7 @@ impl BodyReader<'_> {
             };
             let addresses = |kind| {
                 texts().map(move |href| {
-                    GroupRef::Address(self.links.address_of(kind, href).map(|it| it.id))
+                    GroupRef::Address(self.links.parse_kind(kind, href).map(|it| it.id))
                 })
             };
             match name {
@@ -485,7 +485,7 @@ impl BodyReader<'_> {
                     .enumerate()
                     .filter_map(|(place, item)| Some((place, item.as_object()?)));
                 objects
-                    .map(|(place, object)| one(object, path.clone().element(place)))
+                    .map(|(place, object)| one(object, path.clone().push_index(place)))
                     .collect()
             }
             Json::Object(object) => vec![one(object, path.clone())],
@@ -497,7 +497,7 @@ impl BodyReader<'_> {
         let Some(text) = href(question) else {
             return QuestionRef::Unknown;
         };
-        if let Some(address) = self.links.address_of(Kind::Question, text) {
+        if let Some(address) = self.links.parse_kind(Kind::Question, text) {
             return QuestionRef::Id(address.id);
         }
         if let Some(id) = self.own_id(text) {
@@ -539,7 +539,7 @@ impl BodyReader<'_> {
         if stop.is_some_and(|stop| stop < start) {
             let properties = ["scheduled_start_date", stop_name];
             let text = "The start lies after the end.";
-            problems.push(Problem::between(
+            problems.push(Problem::for_properties(
                 ErrorCode::StartDateAfterEndDate,
                 &properties,
                 text,

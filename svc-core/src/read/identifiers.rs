@@ -51,18 +51,18 @@ impl BodyReader<'_> {
                 let place = places.get(&identifier).copied().unwrap_or_default();
                 validator
                     .problems
-                    .push(own_in_use(path.property().then(IDENTIFIERS).element(place)));
+                    .push(own_in_use(path.property().push_member(IDENTIFIERS).push_index(place)));
             }
             own = own.or(named);
         }
         // The server's own comes back with the rest, and does not count: one more than the cap is
         // too many without it.
-        let (most, sent) = (self.caps.most(IDENTIFIERS), self::list(body).len());
+        let (most, sent) = (self.caps.max_entries(IDENTIFIERS), self::list(body).len());
         if sent == most.saturating_add(1) && own.is_none() {
             let text = format!("{{property}} has more than {most} entries.");
             validator.problems.push(Problem::new(
                 ErrorCode::FieldInvalid,
-                path.property().then(IDENTIFIERS),
+                path.property().push_member(IDENTIFIERS),
                 text,
             ));
         }
@@ -103,8 +103,8 @@ impl BodyReader<'_> {
     }
 
     /// Where the server's own identifier stands.
-    pub(super) fn own_place(&self, body: &Object) -> PropertyPath {
-        PropertyPath::member(IDENTIFIERS).element(self.places(body).own.unwrap_or_default())
+    pub(super) fn own_position(&self, body: &Object) -> PropertyPath {
+        PropertyPath::member(IDENTIFIERS).push_index(self.places(body).own.unwrap_or_default())
     }
 
     /// The problems of a store, each identifier named by its place in the body, each link as it was
@@ -155,8 +155,8 @@ impl BodyReader<'_> {
         };
         Some(
             PropertyPath::member(IDENTIFIERS)
-                .element(place)
-                .within(&part),
+                .push_index(place)
+                .prefixed_with(&part),
         )
     }
 
@@ -218,5 +218,5 @@ fn identifier(sent: &Json) -> Option<Identifier> {
 pub(super) fn own_in_use(property: PropertyPath) -> Problem {
     let text = "{property} names another record of this server's own namespace.";
     Problem::new(ErrorCode::IdentifierInUse, property, text)
-        .hint("leave the server's own identifiers out")
+        .with_hint("leave the server's own identifiers out")
 }

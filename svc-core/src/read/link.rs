@@ -22,7 +22,7 @@ pub struct LinkReader<'a> {
 impl LinkReader<'_> {
     /// The record that an address leads to, when it is one of this server.
     #[must_use]
-    pub fn address(&self, href: &str) -> Option<RecordAddress> {
+    pub fn parse(&self, href: &str) -> Option<RecordAddress> {
         let base = self.base.as_str();
         // Behind scheme and host.
         let path = base.splitn(4, '/').nth(3)?;
@@ -37,8 +37,8 @@ impl LinkReader<'_> {
 
     /// The record of a kind that an address leads to, when it is one of this server.
     #[must_use]
-    pub fn address_of(&self, kind: Kind, href: &str) -> Option<RecordAddress> {
-        self.address(href).filter(|address| address.kind == kind)
+    pub fn parse_kind(&self, kind: Kind, href: &str) -> Option<RecordAddress> {
+        self.parse(href).filter(|address| address.kind == kind)
     }
 
     /// The links of a body that a client may send, each with the record it leads to, or `None` for
@@ -85,8 +85,8 @@ impl LinkReader<'_> {
                 None
             };
             let property = || match &beside {
-                Some((name, _)) => path.property().then((*name).to_owned()),
-                None => PropertyPath::link(link.name).within(&path.property()),
+                Some((name, _)) => path.property().push_member((*name).to_owned()),
+                None => PropertyPath::link(link.name).prefixed_with(&path.property()),
             };
             match inside.or(beside).map(|(_, value)| value) {
                 None if is_required => {
@@ -105,10 +105,10 @@ impl LinkReader<'_> {
                 Some(value) if inside.is_some() && !is_link(value) => {
                     let text = "{property} must be an object with `href`.";
                     let problem = Problem::new(ErrorCode::FieldInvalid, property(), text);
-                    problems.push(problem.hint(r#"{"href": "..."}"#));
+                    problems.push(problem.with_hint(r#"{"href": "..."}"#));
                 }
                 Some(value) => {
-                    if let Some(address) = href(value).and_then(|href| self.address_of(kind, href))
+                    if let Some(address) = href(value).and_then(|href| self.parse_kind(kind, href))
                     {
                         found.push((link.name, Some(address)));
                     } else {
@@ -141,7 +141,7 @@ impl LinkReader<'_> {
         }
         if let Some((sent, _)) = self.named(part, name) {
             return Some(
-                PropertyPath::member(sent.to_owned()).within(&path.iter().cloned().collect()),
+                PropertyPath::member(sent.to_owned()).prefixed_with(&path.iter().cloned().collect()),
             );
         }
         is_inside(body).then(|| PropertyPath::link(name.clone()))
@@ -150,7 +150,7 @@ impl LinkReader<'_> {
     /// A link, with or without prefix, and the name that it has.
     fn named<'a>(&self, place: &'a Object, name: &'a str) -> Option<(&'a str, &'a Json)> {
         let is_relation =
-            |(sent, _): &(&str, &Json)| self.dialect.without_prefix(sent) == Some(name);
+            |(sent, _): &(&str, &Json)| self.dialect.strip_prefix(sent) == Some(name);
         place
             .iter()
             .find(is_relation)

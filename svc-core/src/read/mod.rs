@@ -19,4 +19,4 @@ pub use narrow::AcceptedMembers;
 pub(crate) use narrow::wrong_default;
 pub(crate) use surplus::BodyPurpose;
 pub use surplus::nearest;
-pub(crate) use validate::{MOST_PROBLEMS, Validator};
+pub(crate) use validate::{MAX_PROBLEMS, Validator};

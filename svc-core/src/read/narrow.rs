@@ -72,16 +72,16 @@ pub(super) fn check(
                 at.property(),
                 format!("{{property}} {text}."),
             )
-            .hint(hint),
+            .with_hint(hint),
         );
     }
 }
 
 fn out_of_range(narrow: &Constraint, value: &Json) -> Option<(String, String)> {
     let number = value.as_number().and_then(Number::as_amount)?;
-    let is_below = narrow.least.is_some_and(|least| number < least);
-    let is_above = narrow.most.is_some_and(|most| number > most);
-    let told = match (narrow.least, narrow.most) {
+    let is_below = narrow.min.is_some_and(|least| number < least);
+    let is_above = narrow.max.is_some_and(|most| number > most);
+    let told = match (narrow.min, narrow.max) {
         (Some(least), Some(most)) => (
             format!("must lie between {least} and {most}"),
             format!("{least}..{most}"),
@@ -97,7 +97,7 @@ fn out_of_range(narrow: &Constraint, value: &Json) -> Option<(String, String)> {
 }
 
 fn too_long(narrow: &Constraint, value: &Json) -> Option<(String, String)> {
-    let (longest, text) = (narrow.longest?, value.as_str()?);
+    let (longest, text) = (narrow.max_length?, value.as_str()?);
     let most = usize::try_from(longest).ok()?;
     // No character has less than one byte.
     let is_over = text.len() > most && text.chars().nth(most).is_some();

@@ -28,7 +28,7 @@ pub(crate) enum BodyPurpose {
 
 impl BodyReader<'_> {
     /// The members of a body that are not taken, each with the name that may have been meant.
-    pub(crate) fn surplus<'t>(
+    pub(crate) fn ignored_members<'t>(
         &'t self,
         of: BodyPurpose,
         taken: &'t dyn Fn(Kind) -> AcceptedMembers<'t>,
@@ -70,7 +70,7 @@ enum AcceptedLinks {
 }
 
 impl AcceptedLinks {
-    fn takes(self, kind: Kind, link: &LinkSpec) -> bool {
+    fn accepts(self, kind: Kind, link: &LinkSpec) -> bool {
         let LinkTarget::One { write, .. } = link.target else {
             return false;
         };
@@ -111,7 +111,7 @@ impl<'a> MemberTables<'a> {
         narrowing: Option<&'a Constraints>,
     ) -> impl Iterator<Item = &'a str> + Clone {
         let names = self.bodies.links.dialect.share_names();
-        let is_taken = move |name| !narrow(narrowing, name).is_some_and(|narrow| narrow.unwritable);
+        let is_taken = move |name| !narrow(narrowing, name).is_some_and(|narrow| narrow.read_only);
         let fields = schema
             .fields
             .iter()
@@ -132,10 +132,10 @@ impl<'a> MemberTables<'a> {
         let names = self.bodies.links.dialect.share_names();
         let (place, field) = schema.sent_as(name, names)?;
         let narrow = narrow(taken.narrowing, field.name);
-        if narrow.is_some_and(Constraint::is_absent) {
+        if narrow.is_some_and(Constraint::is_omitted) {
             return None;
         }
-        let is_kept = field.is_computed() || narrow.is_some_and(|narrow| narrow.unwritable);
+        let is_kept = field.is_computed() || narrow.is_some_and(|narrow| narrow.read_only);
         let is_taken = !is_kept && taken.writable.contains(place);
         Some(if is_taken {
             MemberRole::Value(&field.ty, narrow)
@@ -163,19 +163,19 @@ impl<'a> MemberTables<'a> {
             "identifiers" | LINKS => Some(MemberRole::Part),
             // It is `null` here: else it would be a call.
             "person"
-                if links == AcceptedLinks::OfCreate && HelperName::creating(kind).is_some() =>
+                if links == AcceptedLinks::OfCreate && HelperName::for_nested_create(kind).is_some() =>
             {
                 Some(MemberRole::Part)
             }
-            "gender" if kind == Kind::Person && overrules_gender(body) => Some(
+            "gender" if kind == Kind::Person && gender_overrides(body) => Some(
                 MemberRole::Overruled(PropertyPath::member("gender_identity")),
             ),
             // An earlier answer that is sent back.
-            name if self.bodies.links.dialect.without_prefix(name) == Some("warnings") => {
+            name if self.bodies.links.dialect.strip_prefix(name) == Some("warnings") => {
                 Some(MemberRole::Part)
             }
             "_embedded" => Some(MemberRole::ReadOnly),
-            "id" if schema.has(KindFeature::SendsId) => Some(MemberRole::ReadOnly),
+            "id" if schema.has_feature(KindFeature::ExposesId) => Some(MemberRole::ReadOnly),
             name => {
                 let own = self.field(schema.fields, (self.taken)(kind), name);
                 own.or_else(|| self.field(COMMON, FieldBits::ALL.into(), name))
@@ -186,7 +186,7 @@ impl<'a> MemberTables<'a> {
     /// What stands beside the fields of an action in a helper's body.
     fn of_call(self, helper: HelperName, body: &Object, name: &str) -> Option<MemberRole<'a>> {
         match name {
-            "person" if helper.takes_person() => return Some(MemberRole::Part),
+            "person" if helper.accepts_person() => return Some(MemberRole::Part),
             "canvass" if helper == HelperName::RecordCanvass => return Some(MemberRole::Part),
             LINKS if helper != HelperName::PersonSignup => return Some(MemberRole::Part),
             _ => {}
@@ -204,7 +204,7 @@ impl<'a> MemberTables<'a> {
                 let relation = self.relation(name);
                 let link = self
                     .link(kind, name)
-                    .filter(|link| AcceptedLinks::OfCall.takes(kind, link))?;
+                    .filter(|link| AcceptedLinks::OfCall.accepts(kind, link))?;
                 let winner = [relation.as_str(), link.name]
                     .into_iter()
                     .find(|name| inside.is_some_and(|all| all.contains(name)));
@@ -228,7 +228,7 @@ impl<'a> MemberTables<'a> {
                 .is_some_and(|rest| rest.starts_with(':'))
         };
         match self.link(kind, name) {
-            Some(link) if !wanted.takes(kind, link) => Some(MemberRole::ReadOnly),
+            Some(link) if !wanted.accepts(kind, link) => Some(MemberRole::ReadOnly),
             Some(link) if name == link.name && links.contains(&self.relation(name)) => {
                 Some(MemberRole::Overruled(PropertyPath::link(link.name)))
             }
@@ -247,7 +247,7 @@ impl<'a> MemberTables<'a> {
         self.bodies
             .links
             .dialect
-            .without_prefix(name)
+            .strip_prefix(name)
             .unwrap_or(name)
     }
 }
@@ -371,7 +371,7 @@ impl<'a> IgnoredMemberWalk<'a> {
             .schema()
             .links
             .iter()
-            .filter(|link| wanted.takes(kind, link));
+            .filter(|link| wanted.accepts(kind, link));
         let kept = sent.filter(|link| tables.link(kind, link.name).is_some());
         let names = || {
             kept.clone()
@@ -427,7 +427,7 @@ impl<'a> IgnoredMemberWalk<'a> {
 
 /// Whether the identity that a body sends decides the gender, and sends another one
 /// (RES-person-08).
-fn overrules_gender(body: &Object) -> bool {
+fn gender_overrides(body: &Object) -> bool {
     let text = |name| body.get(name).and_then(Json::as_str);
     let follows = text("gender_identity").and_then(gender_of);
     follows.is_some_and(|follows| text("gender").is_some_and(|sent| sent != follows))
@@ -448,7 +448,7 @@ fn unknown(property: PropertyPath, name: &str, names: &[String]) -> Problem {
         "{property} is not known here.",
     );
     match nearest(name, names.iter().map(String::as_str)) {
-        Some(meant) => problem.hint(meant),
+        Some(meant) => problem.with_hint(meant),
         None => problem,
     }
 }

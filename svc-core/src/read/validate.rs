@@ -10,7 +10,7 @@ use crate::{
 
 /// How many problems with the fields of a body one answer lists at most: else a small body asks for
 /// a huge answer.
-pub(crate) const MOST_PROBLEMS: usize = 1000;
+pub(crate) const MAX_PROBLEMS: usize = 1000;
 
 /// Whether a record is created or changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub(crate) enum ValidationMode {
     /// Created: `null` means absent, and required fields are asked for (CRU-16, CAP-05).
     Create,
     /// Changed: `null` empties (CRU-17).
-    Change,
+    Update,
 }
 
 /// One walk: what it is for, and the problems met so far.
@@ -82,7 +82,7 @@ impl<'a> Validator<'a> {
         } else {
             FieldBits::of(places | schema.required)
         };
-        for place in told.and(writable).places() {
+        for place in told.intersection(writable).places() {
             let Some(field) = schema.fields.get(place) else {
                 break;
             };
@@ -93,14 +93,14 @@ impl<'a> Validator<'a> {
                 .get(place)
                 .and_then(|nth| raw.value(nth.checked_sub(1)?));
             let narrow = narrowing.and_then(|narrowing| narrowing.member(field.name));
-            if narrow.is_some_and(|narrow| narrow.unwritable) {
+            if narrow.is_some_and(|narrow| narrow.read_only) {
                 continue;
             }
             let at = ValuePath::Member(path, self.names.to_wire(field.name));
             let value = match sent {
                 None | Some(Json::Null) => self.nothing(field, narrow, sent.is_some(), &at),
-                Some(value) if self.is_over(field, value) => {
-                    let most = self.caps.most(field.name);
+                Some(value) if self.exceeds_limit(field, value) => {
+                    let most = self.caps.max_entries(field.name);
                     let text = format!("{{property}} has more than {most} entries.");
                     self.problems
                         .push(Problem::new(ErrorCode::FieldInvalid, at.property(), text));
@@ -121,7 +121,7 @@ impl<'a> Validator<'a> {
     /// At the place of each field the number of the member that was sent for it, counted from 1, or
     /// 0, and the set of the places that have one.
     fn sent(&self, schema: &ObjectSchema, raw: &Object) -> ([u32; ObjectSchema::MOST], u64) {
-        let (mut sent, mut places) = ([0; ObjectSchema::MOST], 0);
+        let (mut sent, mut places) = ([0; ObjectSchema::MAX_FIELDS], 0);
         for (nth, name) in (1..).zip(raw.keys()) {
             let Some((place, _)) = schema.sent_as(name, self.names) else {
                 continue;
@@ -165,7 +165,7 @@ impl<'a> Validator<'a> {
 
     /// Whether a list, or an object with free names, has more entries than one may: it is not
     /// looked through then.
-    fn is_over(&self, field: &FieldSpec, value: &Json) -> bool {
+    fn exceeds_limit(&self, field: &FieldSpec, value: &Json) -> bool {
         let length = match (&field.ty, value) {
             (_, Json::Array(items)) => items.len(),
             (ValueType::StringMap, Json::Object(object)) => object.iter().count(),
@@ -173,7 +173,7 @@ impl<'a> Validator<'a> {
         };
         // The server's own identifier comes back with the foreign ones, and does not count.
         let own = usize::from(field.name == "identifiers");
-        length > self.caps.most(field.name).saturating_add(own)
+        length > self.caps.max_entries(field.name).saturating_add(own)
     }
 
     /// The value of a field. An object or array with something wrong inside is kept as far as it is
@@ -241,7 +241,7 @@ impl<'a> Validator<'a> {
         let purpose = std::mem::replace(&mut self.purpose, ValidationMode::Create);
         let mut valid = Vec::with_capacity(items.len());
         for (place, raw) in items.iter().enumerate() {
-            if self.problems.len() >= MOST_PROBLEMS {
+            if self.problems.len() >= MAX_PROBLEMS {
                 break;
             }
             // What is not valid keeps its place, so that the rules on the whole name the others
@@ -262,7 +262,7 @@ impl<'a> Validator<'a> {
                 Json::String(_) => {
                     valid.insert(key, value.clone());
                 }
-                Json::Null if self.purpose == ValidationMode::Change => {
+                Json::Null if self.purpose == ValidationMode::Update => {
                     valid.insert(key, Json::Null);
                 }
                 Json::Null => {}

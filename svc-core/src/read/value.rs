@@ -155,7 +155,7 @@ pub(crate) fn apply(
             at.property(),
             format!("{{property}} {text}."),
         )
-        .hint(hint)
+        .with_hint(hint)
     };
     match rule {
         FieldRule::Between(low, high) => {
@@ -243,7 +243,7 @@ pub(crate) fn apply(
                 let text = "{property} must be letters and digits.";
                 problems.push(
                     Problem::new(ErrorCode::ResponseKeyInvalid, at.property(), text)
-                        .hint("^[A-Za-z0-9]+$"),
+                        .with_hint("^[A-Za-z0-9]+$"),
                 );
             }
         }
@@ -255,7 +255,7 @@ pub(crate) fn apply(
                 let text = "{property} must be letters, digits and underscores.";
                 problems.push(
                     Problem::new(ErrorCode::ResponseNameInvalid, at.property(), text)
-                        .hint("^[A-Za-z0-9_]+$"),
+                        .with_hint("^[A-Za-z0-9_]+$"),
                 );
             }
         }
@@ -311,7 +311,7 @@ fn apply_to_array(
                     .and_then(|object| object.get("key"))
                     .and_then(Json::as_str);
                 if key.is_some_and(|key| !seen.insert(key)) {
-                    let property = at.property().element(place).then("key");
+                    let property = at.property().push_index(place).push_member("key");
                     let text = "{property} repeats the key of an earlier response.";
                     problems.push(Problem::new(
                         ErrorCode::ResponseKeyNotUnique,
@@ -340,10 +340,10 @@ fn apply_to_array(
                 {
                     let text =
                         format!("{{property}} must begin with the country code of {country}.");
-                    let property = at.property().element(place).then("number");
+                    let property = at.property().push_index(place).push_member("number");
                     problems.push(
                         Problem::new(ErrorCode::FieldInvalid, property, text)
-                            .hint(format!("^{code}[0-9]+$")),
+                            .with_hint(format!("^{code}[0-9]+$")),
                     );
                 }
             }
@@ -358,7 +358,7 @@ fn apply_to_array(
                     let text = "{property} must have the form `<system_name>:<id>`.";
                     problems.push(
                         Problem::new(ErrorCode::FieldInvalid, at.property(), text)
-                            .hint("^[A-Za-z0-9_.-]+:.+$"),
+                            .with_hint("^[A-Za-z0-9_.-]+:.+$"),
                     );
                 }
             }

@@ -13,14 +13,14 @@ use crate::value::Timestamp;
 pub enum AttemptResult {
     /// The receiver has answered with this status. 2xx alone is success: no redirect is followed
     /// (HOOK-11).
-    Status {
+    Responded {
         /// The status.
         status: u16,
         /// What `Retry-After` asks for.
         retry_after: Option<Duration>,
     },
     /// There was no answer, for this reason: a sentence without addresses.
-    Nothing(&'static str),
+    Failed(&'static str),
 }
 
 /// The last attempt, as it is shown.
@@ -41,21 +41,21 @@ impl Webhook {
     /// An answer of 2xx is success. 410 ends the webhook. 429, 502, 503 and 504 let it rest as long
     /// as the receiver asks for, and a while where it does not say. Whatever has not arrived is
     /// tried again, and given up after the last attempt.
-    pub fn note(&mut self, event: &WebhookEvent, answered: &AttemptResult, now: Timestamp) {
+    pub fn record_attempt(&mut self, event: &WebhookEvent, answered: &AttemptResult, now: Timestamp) {
         let place = self
             .waiting
             .iter()
             .position(|waiting| waiting.event == *event);
         let before = place.map_or(0, |place| self.waiting.swap_remove(place).attempts);
         let (status, error, retry_after) = match answered {
-            AttemptResult::Status {
+            AttemptResult::Responded {
                 status,
                 retry_after,
-            } => (Some(*status), refusal(*status), *retry_after),
-            AttemptResult::Nothing(why) => (None, Some(*why), None),
+            } => (Some(*status), refusal(*status), *parse_retry_after),
+            AttemptResult::Failed(why) => (None, Some(*why), None),
         };
         self.last = Some(DeliveryAttempt {
-            at: now.micros(),
+            at: now.as_micros(),
             status,
             error: error.map(str::to_owned),
         });
@@ -64,18 +64,18 @@ impl Webhook {
             (self.failing_since, self.held_until) = (None, None);
             return;
         }
-        self.failing_since.get_or_insert(now.micros());
+        self.failing_since.get_or_insert(now.as_micros());
         if status == Some(410) {
             self.status = WebhookStatus::Ended;
             self.waiting.clear();
             return;
         }
-        let later = |time: Duration| now.plus(time).micros();
-        if let Some(rest) = status.and_then(|status| schedule::rest(status, retry_after)) {
+        let later = |time: Duration| now.saturating_add(time).as_micros();
+        if let Some(rest) = status.and_then(|status| schedule::pause_after(status, parse_retry_after)) {
             self.held_until = self.held_until.max(Some(later(rest)));
         }
         let attempts = before.saturating_add(1);
-        match schedule::wait(attempts, &event.message_id(&self.id)) {
+        match schedule::retry_delay(attempts, &event.message_id(&self.id)) {
             Some(wait) => self.waiting.push(PendingRetry {
                 event: event.clone(),
                 attempts,
@@ -88,7 +88,7 @@ impl Webhook {
 
 /// What the header `Retry-After` asks for: seconds, or a date (RFC 9110, section 10.2.3).
 #[must_use]
-pub fn retry_after(header: &str, now: Timestamp) -> Option<Duration> {
+pub fn parse_retry_after(header: &str, now: Timestamp) -> Option<Duration> {
     let header = header.trim();
     if let Ok(seconds) = header.parse() {
         return Some(Duration::from_secs(seconds));
@@ -97,7 +97,7 @@ pub fn retry_after(header: &str, now: Timestamp) -> Option<Duration> {
         .ok()?
         .timestamp_micros();
     Some(Duration::from_micros(
-        u64::try_from(until.saturating_sub(now.micros())).unwrap_or_default(),
+        u64::try_from(until.saturating_sub(now.as_micros())).unwrap_or_default(),
     ))
 }
 

@@ -13,9 +13,9 @@ mod schedule;
 mod secret;
 
 pub use address::is_public;
-pub use attempt::{AttemptResult, DeliveryAttempt, retry_after};
-pub use receiver::{Host, LONGEST_URL, Receiver, ReceiverPolicy};
-pub use schedule::ATTEMPTS;
+pub use attempt::{AttemptResult, DeliveryAttempt, parse_retry_after};
+pub use receiver::{Host, MAX_URL_LENGTH, Receiver, ReceiverPolicy};
+pub use schedule::MAX_ATTEMPTS;
 pub use secret::WebhookSecret;
 
 use std::time::Duration;
@@ -32,16 +32,16 @@ use crate::{
 };
 
 /// Messages that wait for another attempt, at most; with so many the webhook reads no further.
-pub const MOST_WAITING: usize = 100;
+pub const MAX_PENDING_RETRIES: usize = 100;
 /// Webhooks of a tenant, at most.
-pub const MOST_WEBHOOKS: usize = 100;
+pub const MAX_WEBHOOKS: usize = 100;
 /// How long a sender has a webhook for itself, unless it says otherwise before: longer than an
 /// attempt takes.
-pub const LEASE: Duration = Duration::from_secs(30);
+pub const LEASE_DURATION: Duration = Duration::from_secs(30);
 /// Attempts to write a webhook that others change at the same time.
 pub(crate) const TRIES: usize = 8;
 /// How long a secret that was replaced signs beside the new one (HOOK-09).
-pub const BOTH_SECRETS: Duration = Duration::from_secs(24 * 60 * 60);
+pub const SECRET_OVERLAP: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Whether a webhook sends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -198,7 +198,7 @@ impl From<&RecordChange> for WebhookEvent {
             .map(|parent| parent.as_str().to_owned());
         Self {
             what: *what,
-            at: at.micros(),
+            at: at.as_micros(),
             kind: record.kind,
             id: record.id.clone(),
             parent,
@@ -234,8 +234,8 @@ impl Webhook {
             delivered: 0,
             given_up: 0,
             last: None,
-            created: now.micros(),
-            modified: now.micros(),
+            created: now.as_micros(),
+            modified: now.as_micros(),
             created_by: None,
             changed_by: None,
             url_set_by: None,
@@ -257,7 +257,7 @@ impl Webhook {
         if self.created_by.as_deref() != key {
             self.changed_by = Some(ChangeByKey {
                 key: key.map(str::to_owned),
-                at: now.micros(),
+                at: now.as_micros(),
             });
         }
     }
@@ -267,7 +267,7 @@ impl Webhook {
     /// # Errors
     ///
     /// Where that is no webhook of this version.
-    pub fn read(stored: &StoredWebhook) -> Result<Self> {
+    pub fn from_stored(stored: &StoredWebhook) -> Result<Self> {
         serde_json::from_slice(&stored.document).map_err(Error::unexpected)
     }
 
@@ -276,14 +276,14 @@ impl Webhook {
     /// # Errors
     ///
     /// Never: all of it can be written as JSON.
-    pub fn stored(
+    pub fn to_stored(
         &self,
         version: i64,
         leased: Option<Timestamp>,
         now: Timestamp,
     ) -> Result<StoredWebhook> {
         let next = self
-            .next_look(now)
+            .next_due(now)
             .map(|next| leased.map_or(next, |leased| leased.max(next)));
         Ok(StoredWebhook {
             id: self.id.clone(),
@@ -295,51 +295,51 @@ impl Webhook {
 
     /// When to look after it next: a moment that is past for one that waits for changes, `None` for
     /// one that does not send.
-    fn next_look(&self, now: Timestamp) -> Option<Timestamp> {
+    fn next_due(&self, now: Timestamp) -> Option<Timestamp> {
         if self.status != WebhookStatus::Active {
             return None;
         }
-        let held = self.held_until.filter(|until| *until > now.micros());
+        let held = self.held_until.filter(|until| *until > now.as_micros());
         let full = self
             .waiting
             .iter()
             .map(|waiting| waiting.next)
             .min()
-            .filter(|_| self.room() == 0);
+            .filter(|_| self.available_slots() == 0);
         Some(held.max(full).map_or(now, Timestamp::from_micros).max(now))
     }
 
     /// Whether it sends nothing now.
     #[must_use]
-    pub fn is_at_rest(&self, now: Timestamp) -> bool {
-        self.next_look(now).is_none_or(|next| next > now)
+    pub fn is_idle(&self, now: Timestamp) -> bool {
+        self.next_due(now).is_none_or(|next| next > now)
     }
 
     /// How many new messages it may begin with.
     #[must_use]
-    pub fn room(&self) -> usize {
-        MOST_WAITING.saturating_sub(self.waiting.len())
+    pub fn available_slots(&self) -> usize {
+        MAX_PENDING_RETRIES.saturating_sub(self.waiting.len())
     }
 
     /// The messages that are due again.
     #[must_use]
-    pub fn due(&self, now: Timestamp) -> Vec<WebhookEvent> {
+    pub fn due_retries(&self, now: Timestamp) -> Vec<WebhookEvent> {
         let due = self
             .waiting
             .iter()
-            .filter(|waiting| waiting.next <= now.micros());
+            .filter(|waiting| waiting.next <= now.as_micros());
         due.map(|waiting| waiting.event.clone()).collect()
     }
 
     /// Whether an entry of the feed is one that it is told of.
     #[must_use]
-    pub fn wants(&self, entry: &RecordChange) -> bool {
+    pub fn matches(&self, entry: &RecordChange) -> bool {
         self.kinds.contains(&entry.record.kind) && self.events.contains(&entry.what)
     }
 
     /// The secrets that sign now (HOOK-09).
-    pub fn signing(&self, now: Timestamp) -> impl Iterator<Item = &WebhookSecret> {
-        let signs = move |until: &Option<i64>| until.is_none_or(|until| until > now.micros());
+    pub fn active_secrets(&self, now: Timestamp) -> impl Iterator<Item = &WebhookSecret> {
+        let signs = move |until: &Option<i64>| until.is_none_or(|until| until > now.as_micros());
         self.secrets
             .iter()
             .filter(move |(_, until)| signs(until))
@@ -349,8 +349,8 @@ impl Webhook {
     /// The header `webhook-signature` of a message.
     #[must_use]
     pub fn signatures(&self, id: &str, now: Timestamp, body: &[u8]) -> String {
-        let seconds = now.micros().div_euclid(1_000_000);
-        self.signing(now)
+        let seconds = now.as_micros().div_euclid(1_000_000);
+        self.active_secrets(now)
             .map(|secret| secret.sign(id, seconds, body))
             .collect::<Vec<_>>()
             .join(" ")
@@ -363,7 +363,7 @@ impl Webhook {
     ///
     /// Where the system gives no random bytes.
     pub fn rotate_secret(&mut self, now: Timestamp) -> Result<()> {
-        let ends = now.plus(BOTH_SECRETS).micros();
+        let ends = now.saturating_add(SECRET_OVERLAP).as_micros();
         self.secrets.truncate(1);
         self.secrets
             .iter_mut()
@@ -380,18 +380,18 @@ impl Webhook {
 
     /// Goes on at the end of the feed, because what follows its cursor is not kept any more, and
     /// shows that something was missed.
-    pub fn begin_anew(&mut self, turn: u32, end: &str, now: Timestamp) {
-        self.move_on(turn, end);
+    pub fn skip_to_end(&mut self, turn: u32, end: &str, now: Timestamp) {
+        self.advance_cursor(turn, end);
         let error = "what follows its cursor is not kept any more: it goes on at the end of the change feed";
         self.last = Some(DeliveryAttempt {
-            at: now.micros(),
+            at: now.as_micros(),
             status: None,
             error: Some(error.to_owned()),
         });
     }
 
     /// Moves on in the feed, unless somebody has set the cursor since it was read.
-    pub fn move_on(&mut self, turn: u32, next: &str) {
+    pub fn advance_cursor(&mut self, turn: u32, next: &str) {
         if self.turn == turn {
             self.cursor = Some(next.to_owned());
         }
@@ -434,13 +434,13 @@ async fn disable<S: WebhookStore + ?Sized>(
     now: Timestamp,
 ) -> Result<bool> {
     for _ in 0..TRIES {
-        let mut webhook = Webhook::read(&stored)?;
+        let mut webhook = Webhook::from_stored(&stored)?;
         if webhook.status == WebhookStatus::Disabled || !webhook.belongs_to(key) {
             return Ok(false);
         }
         webhook.status = WebhookStatus::Disabled;
-        webhook.modified = now.after(Timestamp::from_micros(webhook.modified)).micros();
-        let next = webhook.stored(stored.version.saturating_add(1), None, now)?;
+        webhook.modified = now.at_least_after(Timestamp::from_micros(webhook.modified)).as_micros();
+        let next = webhook.to_stored(stored.version.saturating_add(1), None, now)?;
         if store.put_webhook(tenant, &next).await? == WebhookWrite::Written {
             return Ok(true);
         }

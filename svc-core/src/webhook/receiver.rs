@@ -8,7 +8,7 @@ use http::Uri;
 use super::is_public;
 
 /// The most bytes of a URL.
-pub const LONGEST_URL: usize = 2_048;
+pub const MAX_URL_LENGTH: usize = 2_048;
 
 /// Endings of names that lead to this machine or stay within a network (RFC 6761, RFC 6762, RFC
 /// 8375, RFC 9476).
@@ -28,30 +28,30 @@ const WITHIN: [&str; 8] = [
 #[non_exhaustive]
 pub struct ReceiverPolicy {
     /// Also by `http`, where whoever is in between reads and changes what is sent.
-    pub plain: bool,
+    pub allow_http: bool,
     /// Also on this machine and in private networks: for tests, and where nobody but the operator
     /// makes webhooks.
-    pub private: bool,
+    pub allow_private_networks: bool,
 }
 
 impl ReceiverPolicy {
     /// Receivers that everybody can reach, by `https`.
     pub const PUBLIC: Self = Self {
-        plain: false,
-        private: false,
+        allow_http: false,
+        allow_private_networks: false,
     };
 
     /// Also by `http`.
     #[must_use]
-    pub fn plain(mut self, is_allowed: bool) -> Self {
-        self.plain = is_allowed;
+    pub fn allow_http(mut self, is_allowed: bool) -> Self {
+        self.allow_http = is_allowed;
         self
     }
 
     /// Also on this machine and in private networks.
     #[must_use]
-    pub fn private(mut self, is_allowed: bool) -> Self {
-        self.private = is_allowed;
+    pub fn allow_private_networks(mut self, is_allowed: bool) -> Self {
+        self.allow_private_networks = is_allowed;
         self
     }
 
@@ -59,8 +59,8 @@ impl ReceiverPolicy {
     /// attempt, of each address, and the connection is made to the address that was asked about
     /// (HOOK-05).
     #[must_use]
-    pub fn admits(self, address: IpAddr) -> bool {
-        self.private || is_public(address)
+    pub fn allows(self, address: IpAddr) -> bool {
+        self.allow_private_networks || is_public(address)
     }
 }
 
@@ -100,8 +100,8 @@ impl Receiver {
     /// # Errors
     ///
     /// What is wrong with it, in words that go on from the name of the property.
-    pub fn read(url: &str, reach: ReceiverPolicy) -> Result<Self, &'static str> {
-        if url.len() > LONGEST_URL {
+    pub fn parse(url: &str, reach: ReceiverPolicy) -> Result<Self, &'static str> {
+        if url.len() > MAX_URL_LENGTH {
             return Err("is longer than 2048 bytes. Send a shorter URL");
         }
         let is_clean = url
@@ -117,7 +117,7 @@ impl Receiver {
         };
         let is_encrypted = match scheme {
             "https" => true,
-            "http" if reach.plain => false,
+            "http" if reach.allow_http => false,
             "http" => return Err("is not encrypted. Send a URL that begins with `https://`"),
             _ => {
                 return Err(
@@ -132,8 +132,8 @@ impl Receiver {
         }
         let host = host(authority.host())?;
         let is_within = match &host {
-            Host::Address(address) => !reach.admits(*address),
-            Host::Name(name) => !reach.private && is_within(name),
+            Host::Address(address) => !reach.allows(*address),
+            Host::Name(name) => !reach.allow_private_networks && is_within(name),
         };
         if is_within {
             return Err(
@@ -223,7 +223,7 @@ mod tests {
     use super::*;
 
     fn refused(url: &str) -> Option<&'static str> {
-        Receiver::read(url, ReceiverPolicy::PUBLIC).err()
+        Receiver::parse(url, ReceiverPolicy::PUBLIC).err()
     }
 
     /// HOOK-05: every way to write an address or a name of this machine or network.
@@ -336,7 +336,7 @@ mod tests {
 
     #[test]
     fn a_receiver_is_read() {
-        let receiver = Receiver::read(
+        let receiver = Receiver::parse(
             "https://Hooks.Example.org:8443/svc?a=b",
             ReceiverPolicy::PUBLIC,
         )
@@ -347,18 +347,18 @@ mod tests {
             ("/svc?a=b", "Hooks.Example.org:8443")
         );
         assert_eq!(receiver.host, Host::Name("hooks.example.org".to_owned()));
-        let receiver = Receiver::read("https://93.184.215.14", ReceiverPolicy::PUBLIC).unwrap();
+        let receiver = Receiver::parse("https://93.184.215.14", ReceiverPolicy::PUBLIC).unwrap();
         assert_eq!((receiver.port, receiver.path.as_str()), (443, "/"));
-        let reach = ReceiverPolicy::PUBLIC.plain(true).private(true);
-        let receiver = Receiver::read("http://[::1]:3000/", reach).unwrap();
+        let reach = ReceiverPolicy::PUBLIC.allow_http(true).allow_private_networks(true);
+        let receiver = Receiver::parse("http://[::1]:3000/", reach).unwrap();
         assert_eq!(receiver.host, Host::Address(Ipv6Addr::LOCALHOST.into()));
         assert!(
-            Receiver::read("http://localhost/", reach).is_ok()
-                && Receiver::read("https://127.1/", reach).is_err()
+            Receiver::parse("http://localhost/", reach).is_ok()
+                && Receiver::parse("https://127.1/", reach).is_err()
         );
         assert!(
-            reach.admits(Ipv4Addr::LOCALHOST.into())
-                && !ReceiverPolicy::PUBLIC.admits(Ipv4Addr::LOCALHOST.into())
+            reach.allows(Ipv4Addr::LOCALHOST.into())
+                && !ReceiverPolicy::PUBLIC.allows(Ipv4Addr::LOCALHOST.into())
         );
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::{ops::Backoff, value::short_digest};
 
 /// Attempts of a message, the first one included (HOOK-11).
-pub const ATTEMPTS: usize = Backoff::STANDARD.max_attempts();
+pub const MAX_ATTEMPTS: usize = Backoff::STANDARD.max_attempts();
 
 /// The longest time that a receiver may ask for.
 const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
@@ -14,7 +14,7 @@ const BUSY: Duration = Duration::from_secs(30);
 
 /// How long to wait after so many attempts; `None` after the last one. Each message waits a little
 /// longer than another.
-pub(super) fn wait(attempts: u32, message: &str) -> Option<Duration> {
+pub(super) fn retry_delay(attempts: u32, message: &str) -> Option<Duration> {
     Backoff::STANDARD.delay(
         attempts,
         short_digest(format!("{message} {attempts}").as_bytes()),
@@ -23,7 +23,7 @@ pub(super) fn wait(attempts: u32, message: &str) -> Option<Duration> {
 
 /// How long a receiver is left alone that answered with this status, and perhaps with
 /// `Retry-After`.
-pub(super) fn rest(status: u16, retry_after: Option<Duration>) -> Option<Duration> {
+pub(super) fn pause_after(status: u16, retry_after: Option<Duration>) -> Option<Duration> {
     match status {
         429 | 502 | 503 | 504 => Some(retry_after.unwrap_or(BUSY).min(LONGEST)),
         _ => None,
@@ -37,26 +37,26 @@ mod tests {
     /// HOOK-11: each message has its own waits, which are the same whoever counts them, and an end.
     #[test]
     fn messages_do_not_all_come_again_at_once() {
-        assert_eq!(ATTEMPTS, 10);
-        assert_ne!(wait(5, "msg_1"), wait(5, "msg_2"));
-        assert_eq!(wait(5, "msg_1"), wait(5, "msg_1"));
-        assert!(wait(9, "msg_1").is_some() && wait(10, "msg_1").is_none());
+        assert_eq!(MAX_ATTEMPTS, 10);
+        assert_ne!(retry_delay(5, "msg_1"), retry_delay(5, "msg_2"));
+        assert_eq!(retry_delay(5, "msg_1"), retry_delay(5, "msg_1"));
+        assert!(retry_delay(9, "msg_1").is_some() && retry_delay(10, "msg_1").is_none());
     }
 
     /// HOOK-11: a receiver says how long it wants to be left alone, up to a day.
     #[test]
     fn a_receiver_that_is_busy_is_left_alone() {
         assert_eq!(
-            rest(429, Some(Duration::from_secs(7))),
+            pause_after(429, Some(Duration::from_secs(7))),
             Some(Duration::from_secs(7))
         );
-        assert_eq!(rest(503, None), Some(BUSY));
+        assert_eq!(pause_after(503, None), Some(BUSY));
         assert_eq!(
-            rest(504, Some(Duration::from_secs(1_000_000))),
+            pause_after(504, Some(Duration::from_secs(1_000_000))),
             Some(LONGEST)
         );
         for other in [200, 400, 404, 410, 500] {
-            assert_eq!(rest(other, Some(Duration::from_secs(7))), None, "{other}");
+            assert_eq!(pause_after(other, Some(Duration::from_secs(7))), None, "{other}");
         }
     }
 }

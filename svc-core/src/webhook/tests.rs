@@ -17,12 +17,12 @@ fn webhook() -> Webhook {
 }
 
 fn event(number: i64) -> WebhookEvent {
-    let record = RecordAddress::top(Kind::Person, Id::from(number));
+    let record = RecordAddress::without_parent(Kind::Person, Id::from(number));
     WebhookEvent::from(&RecordChange::new(ChangeKind::Created, at(number), record))
 }
 
 fn status(status: u16) -> AttemptResult {
-    AttemptResult::Status {
+    AttemptResult::Responded {
         status,
         retry_after: None,
     }
@@ -31,12 +31,12 @@ fn status(status: u16) -> AttemptResult {
 #[test]
 fn a_webhook_is_read_as_it_was_written() {
     let mut webhook = webhook();
-    webhook.note(&event(1), &status(500), at(1));
+    webhook.record_attempt(&event(1), &status(500), at(1));
     webhook.rotate_secret(at(1)).unwrap();
-    let stored = webhook.stored(3, None, at(1)).unwrap();
-    assert_eq!(Webhook::read(&stored).unwrap(), webhook);
+    let stored = webhook.to_stored(3, None, at(1)).unwrap();
+    assert_eq!(Webhook::from_stored(&stored).unwrap(), webhook);
     assert_eq!((stored.version, stored.due_at), (3, Some(at(1))));
-    let leased = webhook.stored(3, Some(at(60)), at(1)).unwrap();
+    let leased = webhook.to_stored(3, Some(at(60)), at(1)).unwrap();
     assert_eq!(leased.due_at, Some(at(60)));
     let shown = format!("{webhook:?}");
     assert!(!shown.contains("whsec_"), "{shown}");
@@ -66,30 +66,30 @@ fn the_id_of_a_message_is_that_of_its_event() {
 #[test]
 fn a_message_is_tried_ten_times_and_given_up() {
     let (mut webhook, event, mut now, mut attempts) = (webhook(), event(1), at(0), 1);
-    webhook.note(
+    webhook.record_attempt(
         &event,
-        &AttemptResult::Nothing("the receiver cannot be reached"),
+        &AttemptResult::Failed("the receiver cannot be reached"),
         now,
     );
     while let [waiting] = webhook.waiting.as_slice() {
-        assert!(webhook.due(now).is_empty() && webhook.given_up == 0);
+        assert!(webhook.due_retries(now).is_empty() && webhook.given_up == 0);
         now = Timestamp::from_micros(waiting.next);
-        assert_eq!(webhook.due(now), std::slice::from_ref(&event));
-        webhook.note(&event, &status(404), now);
+        assert_eq!(webhook.due_retries(now), std::slice::from_ref(&event));
+        webhook.record_attempt(&event, &status(404), now);
         attempts += 1;
     }
     assert_eq!(
         (attempts, webhook.given_up, webhook.delivered),
-        (ATTEMPTS, 1, 0)
+        (MAX_ATTEMPTS, 1, 0)
     );
     // The pauses are 75.6 hours together; each is up to a fifth longer, by the webhook's own random
     // id.
     assert!(
-        (75..91).contains(&(now.micros() / 3_600_000_000)),
+        (75..91).contains(&(now.as_micros() / 3_600_000_000)),
         "{now:?}"
     );
     assert_eq!(webhook.failing_since, Some(0));
-    webhook.note(&event, &status(204), now);
+    webhook.record_attempt(&event, &status(204), now);
     assert_eq!((webhook.failing_since, webhook.delivered), (None, 1));
 }
 
@@ -107,34 +107,34 @@ fn answers_mean_what_they_say() {
         (500, false),
     ] {
         let mut webhook = webhook();
-        webhook.note(&event(1), &status(code), at(1));
+        webhook.record_attempt(&event(1), &status(code), at(1));
         assert_eq!(
             (webhook.delivered == 1, webhook.waiting.is_empty()),
             (arrives, arrives),
             "{code}"
         );
-        assert!(!webhook.is_at_rest(at(1)), "{code}");
+        assert!(!webhook.is_idle(at(1)), "{code}");
     }
     let mut ended = webhook();
-    ended.note(&event(1), &status(410), at(1));
+    ended.record_attempt(&event(1), &status(410), at(1));
     assert_eq!(
         (
             ended.status,
-            ended.stored(1, Some(at(9)), at(1)).unwrap().due_at
+            ended.to_stored(1, Some(at(9)), at(1)).unwrap().due_at
         ),
         (WebhookStatus::Ended, None)
     );
     let mut busy = webhook();
-    busy.note(
+    busy.record_attempt(
         &event(1),
-        &AttemptResult::Status {
+        &AttemptResult::Responded {
             status: 503,
             retry_after: Some(Duration::from_secs(10 * 60)),
         },
         at(0),
     );
-    assert!(busy.is_at_rest(at(599)) && !busy.is_at_rest(at(600)));
-    assert_eq!(busy.stored(1, None, at(1)).unwrap().due_at, Some(at(600)));
+    assert!(busy.is_idle(at(599)) && !busy.is_idle(at(600)));
+    assert_eq!(busy.to_stored(1, None, at(1)).unwrap().due_at, Some(at(600)));
 }
 
 /// HOOK-12: what waits is bounded, and a full list lets the webhook rest until the first of it is
@@ -143,10 +143,10 @@ fn answers_mean_what_they_say() {
 fn the_list_of_what_waits_is_bounded() {
     let mut webhook = webhook();
     for number in 0..100 {
-        assert!(webhook.room() > 0);
-        webhook.note(&event(number), &status(500), at(number));
+        assert!(webhook.available_slots() > 0);
+        webhook.record_attempt(&event(number), &status(500), at(number));
     }
-    assert_eq!((webhook.room(), webhook.waiting.len()), (0, MOST_WAITING));
+    assert_eq!((webhook.available_slots(), webhook.waiting.len()), (0, MAX_PENDING_RETRIES));
     let first = webhook
         .waiting
         .iter()
@@ -154,14 +154,14 @@ fn the_list_of_what_waits_is_bounded() {
         .min()
         .unwrap();
     assert_eq!(
-        webhook.stored(1, None, at(1)).unwrap().due_at,
+        webhook.to_stored(1, None, at(1)).unwrap().due_at,
         Some(Timestamp::from_micros(first))
     );
     // Tried again, it takes the place that it had.
-    webhook.note(&event(3), &status(500), at(200));
-    assert_eq!(webhook.waiting.len(), MOST_WAITING);
-    webhook.note(&event(3), &status(200), at(201));
-    assert_eq!(webhook.room(), 1);
+    webhook.record_attempt(&event(3), &status(500), at(200));
+    assert_eq!(webhook.waiting.len(), MAX_PENDING_RETRIES);
+    webhook.record_attempt(&event(3), &status(200), at(201));
+    assert_eq!(webhook.available_slots(), 1);
 }
 
 /// HOOK-09: both secrets sign for a day, then the new one alone; a third puts the first one out of
@@ -173,10 +173,10 @@ fn two_secrets_sign_while_one_is_changed() {
     webhook.rotate_secret(at(10)).unwrap();
     let (second, day) = (webhook.secrets[0].0.clone(), 24 * 3_600);
     assert_eq!(
-        webhook.signing(at(10)).collect::<Vec<_>>(),
+        webhook.active_secrets(at(10)).collect::<Vec<_>>(),
         [&second, &first]
     );
-    assert_eq!(webhook.signing(at(10 + day)).collect::<Vec<_>>(), [&second]);
+    assert_eq!(webhook.active_secrets(at(10 + day)).collect::<Vec<_>>(), [&second]);
     let both = webhook.signatures("msg_1", at(11), b"{}");
     assert_eq!(
         both,
@@ -188,8 +188,8 @@ fn two_secrets_sign_while_one_is_changed() {
     );
     webhook.rotate_secret(at(20)).unwrap();
     assert!(
-        !webhook.signing(at(20)).any(|secret| *secret == first)
-            && webhook.signing(at(20)).count() == 2
+        !webhook.active_secrets(at(20)).any(|secret| *secret == first)
+            && webhook.active_secrets(at(20)).count() == 2
     );
 }
 
@@ -198,12 +198,12 @@ fn two_secrets_sign_while_one_is_changed() {
 fn a_cursor_that_was_set_stays() {
     let mut webhook = webhook();
     let turn = webhook.turn;
-    webhook.move_on(turn, "c1");
+    webhook.advance_cursor(turn, "c1");
     assert_eq!(webhook.cursor.as_deref(), Some("c1"));
     webhook.redeliver(None);
-    webhook.move_on(turn, "c2");
+    webhook.advance_cursor(turn, "c2");
     assert_eq!(webhook.cursor, None);
-    webhook.move_on(webhook.turn, "c2");
+    webhook.advance_cursor(webhook.turn, "c2");
     assert_eq!(webhook.cursor.as_deref(), Some("c2"));
 }
 
@@ -211,16 +211,16 @@ fn a_cursor_that_was_set_stays() {
 #[test]
 fn a_receiver_asks_for_time_in_two_ways() {
     let now = Timestamp::parse("2026-11-24T12:00:00Z").unwrap();
-    assert_eq!(retry_after(" 120 ", now), Some(Duration::from_secs(2 * 60)));
+    assert_eq!(parse_retry_after(" 120 ", now), Some(Duration::from_secs(2 * 60)));
     assert_eq!(
-        retry_after("Tue, 24 Nov 2026 12:01:00 GMT", now),
+        parse_retry_after("Tue, 24 Nov 2026 12:01:00 GMT", now),
         Some(Duration::from_secs(60))
     );
     assert_eq!(
-        retry_after("Tue, 24 Nov 2026 11:00:00 GMT", now),
+        parse_retry_after("Tue, 24 Nov 2026 11:00:00 GMT", now),
         Some(Duration::ZERO)
     );
     for wrong in ["", "-1", "soon", "1.5"] {
-        assert_eq!(retry_after(wrong, now), None, "{wrong}");
+        assert_eq!(parse_retry_after(wrong, now), None, "{wrong}");
     }
 }

@@ -19,19 +19,19 @@ pub struct CommitCounters {
 #[non_exhaustive]
 pub struct CommitStats {
     /// Transactions that ended with a COMMIT: each is one sync, however many writes share it.
-    pub batches: u64,
+    pub transactions: u64,
     /// Writes in them, also those that were undone alone.
     pub writes: u64,
     /// Writes in the largest of them.
-    pub largest_batch: u64,
+    pub largest_transaction: u64,
     /// Time spent in COMMIT, nearly all of it in the sync; where what was changed travels with
     /// COMMIT, that as well.
-    pub time: Duration,
+    pub commit_time: Duration,
 }
 
 impl CommitCounters {
     /// Counts a COMMIT of so many writes.
-    pub fn count(&self, writes: usize, time: Duration) {
+    pub fn record(&self, writes: usize, time: Duration) {
         let writes = u64::try_from(writes).unwrap_or(u64::MAX);
         self.batches.fetch_add(1, Ordering::Relaxed);
         self.writes.fetch_add(writes, Ordering::Relaxed);
@@ -44,12 +44,12 @@ impl CommitCounters {
 
     /// What was counted so far.
     #[must_use]
-    pub fn so_far(&self) -> CommitStats {
+    pub fn snapshot(&self) -> CommitStats {
         CommitStats {
-            batches: self.batches.load(Ordering::Relaxed),
+            transactions: self.batches.load(Ordering::Relaxed),
             writes: self.writes.load(Ordering::Relaxed),
-            largest_batch: self.largest.load(Ordering::Relaxed),
-            time: Duration::from_nanos(self.nanos.load(Ordering::Relaxed)),
+            largest_transaction: self.largest.load(Ordering::Relaxed),
+            commit_time: Duration::from_nanos(self.nanos.load(Ordering::Relaxed)),
         }
     }
 }
@@ -61,17 +61,17 @@ mod tests {
     #[test]
     fn transactions_are_counted() {
         let commits = CommitCounters::default();
-        assert_eq!(commits.so_far(), CommitStats::default());
-        commits.count(3, Duration::from_millis(2));
-        commits.count(1, Duration::from_millis(5));
+        assert_eq!(commits.snapshot(), CommitStats::default());
+        commits.record(3, Duration::from_millis(2));
+        commits.record(1, Duration::from_millis(5));
         let time = Duration::from_millis(7);
         assert_eq!(
-            commits.so_far(),
+            commits.snapshot(),
             CommitStats {
-                batches: 2,
+                transactions: 2,
                 writes: 4,
-                largest_batch: 3,
-                time
+                largest_transaction: 3,
+                commit_time
             }
         );
     }

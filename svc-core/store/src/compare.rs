@@ -18,7 +18,7 @@ use svc_core::{
 
 use crate::{
     hex,
-    transfer::{found_by, order},
+    transfer::{found_by, kinds_in_dependency_order},
 };
 
 /// A store whose records can be read one after the other, whatever collections they are in.
@@ -95,7 +95,7 @@ const PAGE: u32 = 500;
 /// # Errors
 ///
 /// Trouble of one of the stores.
-pub async fn compare<A: ScanRecords + ?Sized, B: ScanRecords + ?Sized>(
+pub async fn compare_stores<A: ScanRecords + ?Sized, B: ScanRecords + ?Sized>(
     one: &A,
     other: &B,
     tenant: &Tenant,
@@ -103,7 +103,7 @@ pub async fn compare<A: ScanRecords + ?Sized, B: ScanRecords + ?Sized>(
 ) -> Result<Result<StoreDigest, StoreDifference>> {
     let cx = Context::new(tenant.clone(), Caller::anonymous(), Timestamp::now());
     let (mut digest, mut records) = (Sha256::new(), 0_u64);
-    for kind in order() {
+    for kind in kinds_in_dependency_order() {
         let (mut here, mut there) = (ScanBuffer::default(), ScanBuffer::default());
         let before = records;
         loop {
@@ -217,7 +217,7 @@ fn parts(record: &RawRecord) -> [(&'static str, Vec<u8>); 7] {
             let value = match value {
                 ComputedValue::Count(count) => count.to_string(),
                 ComputedValue::Amount(amount) => amount.to_string(),
-                ComputedValue::Timestamp(moment) => moment.micros().to_string(),
+                ComputedValue::Timestamp(moment) => moment.as_micros().to_string(),
                 ComputedValue::Relation(kind) => kind.singular().to_owned(),
             };
             _ = write!(computed, "{}={value} ", field.name);
@@ -230,11 +230,11 @@ fn parts(record: &RawRecord) -> [(&'static str, Vec<u8>); 7] {
         ),
         (
             "its date of creation",
-            meta.created.micros().to_string().into_bytes(),
+            meta.created.as_micros().to_string().into_bytes(),
         ),
         (
             "its date of change",
-            meta.modified.micros().to_string().into_bytes(),
+            meta.modified.as_micros().to_string().into_bytes(),
         ),
         (
             "an identifier",
@@ -282,7 +282,7 @@ async fn sampled<A: ScanRecords + ?Sized, B: ScanRecords + ?Sized>(
     }
     for members in Kind::ALL
         .iter()
-        .filter(|members| members.schema().scopes().any(|of| of == kind))
+        .filter(|members| members.schema().scope_kinds().any(|of| of == kind))
     {
         let [a, b] = totals(one, other, cx, *members, &Scope::Under(record.address())).await?;
         if a != b {

@@ -22,10 +22,10 @@ const NUMBER: usize = 8;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PageStart {
     /// After this row; 0 stands for the beginning.
-    After(i64),
+    AfterRow(i64),
     /// At the member with so many members before it (COL-22): see
     /// [`OffsetIndex`](super::offset_index::OffsetIndex).
-    At(u64),
+    Offset(u64),
 }
 
 /// How often a store reads a page again whose records and total are of different moments.
@@ -40,9 +40,9 @@ impl PageStart {
     #[must_use]
     pub fn agrees(self, page: &PageRequest, found: &RawPage) -> bool {
         let skipped = match self {
-            Self::At(position) => position,
-            Self::After(0) => 0,
-            Self::After(_) => return true,
+            Self::Offset(position) => position,
+            Self::AfterRow(0) => 0,
+            Self::AfterRow(_) => return true,
         };
         let rest = found.total.saturating_sub(skipped);
         let size = u64::from(page.size);
@@ -62,7 +62,7 @@ pub enum OrderedPageStart {
     /// After this record of a walk that counted its records when it began.
     After(OrderedPosition),
     /// With so many records before it.
-    At(u64),
+    Offset(u64),
 }
 
 /// A record in an ordered collection: by its date, then by its row.
@@ -141,20 +141,20 @@ impl CursorCodec {
     /// Where a page begins. A cursor that does not lead to this page of this collection is ignored:
     /// on another page it would show records under a wrong number.
     #[must_use]
-    pub fn start(&self, tenant: i64, collection: &[u8], page: &PageRequest) -> PageStart {
+    pub fn decode(&self, tenant: i64, collection: &[u8], page: &PageRequest) -> PageStart {
         let after = page.cursor.as_deref().and_then(|text| {
-            self.read(CursorKind::Row, tenant, &leading_to(collection, page), text)
+            self.read(CursorKind::Row, tenant, &binding(collection, page), text)
         });
         match after {
-            Some([row]) => PageStart::After(row),
-            None if page.number <= 1 => PageStart::After(0),
-            None => PageStart::At(page.records_before()),
+            Some([row]) => PageStart::AfterRow(row),
+            None if page.number <= 1 => PageStart::AfterRow(0),
+            None => PageStart::Offset(page.records_before()),
         }
     }
 
     /// What comes after a page: `last` is the row of its last record when more records follow.
     #[must_use]
-    pub fn next(
+    pub fn encode_next(
         &self,
         tenant: i64,
         collection: &[u8],
@@ -166,7 +166,7 @@ impl CursorCodec {
             NextPage::Cursor(self.write(
                 CursorKind::Row,
                 tenant,
-                &leading_to(collection, &next),
+                &binding(collection, &next),
                 [row],
             ))
         })
@@ -175,7 +175,7 @@ impl CursorCodec {
     /// Where a page of a filtered or ordered collection begins. A continuation of another filter or
     /// order is ignored as one of another collection is (FLT-08).
     #[must_use]
-    pub fn ordered_start(
+    pub fn decode_ordered(
         &self,
         tenant: i64,
         collection: &[u8],
@@ -192,14 +192,14 @@ impl CursorCodec {
                 row,
                 u64::try_from(total).unwrap_or_default(),
             )),
-            None => OrderedPageStart::At(page.records_before()),
+            None => OrderedPageStart::Offset(page.records_before()),
         }
     }
 
     /// What comes after a page of a filtered or ordered collection: `last` is its last record when
     /// more follow.
     #[must_use]
-    pub fn ordered_next(
+    pub fn encode_next_ordered(
         &self,
         tenant: i64,
         collection: &[u8],
@@ -282,7 +282,7 @@ impl CursorCodec {
 }
 
 /// What a cursor that leads to a page of a collection is bound to.
-fn leading_to(collection: &[u8], page: &PageRequest) -> Vec<u8> {
+fn binding(collection: &[u8], page: &PageRequest) -> Vec<u8> {
     [
         collection,
         &page.number.to_be_bytes(),
@@ -306,7 +306,7 @@ fn ordered(collection: &[u8], request: &ListRequest, number: u64) -> Vec<u8> {
         .unwrap_or_default()
         .as_bytes();
     let length = |part: &[u8]| (part.len() as u64).to_be_bytes();
-    let page = leading_to(&[], &PageRequest::new(number, request.page.size));
+    let page = binding(&[], &PageRequest::new(number, request.page.size));
     let parts: [&[u8]; 7] = [
         &length(collection),
         collection,
@@ -362,31 +362,31 @@ mod tests {
             let page = PageRequest::new(number, size);
             after.map_or(page.clone(), |after| page.with_cursor(after))
         };
-        let NextPage::Cursor(after) = cursors.next(1, b"people", &page(2, 25, None), Some(77))
+        let NextPage::Cursor(after) = cursors.encode_next(1, b"people", &page(2, 25, None), Some(77))
         else {
             panic!("no cursor")
         };
         let start = |number, size, after: &str| {
-            cursors.start(1, b"people", &page(number, size, Some(after)))
+            cursors.decode(1, b"people", &page(number, size, Some(after)))
         };
-        assert_eq!(start(3, 25, &after), PageStart::After(77));
-        assert_eq!(start(4, 25, &after), PageStart::At(75));
-        assert_eq!(start(3, 10, &after), PageStart::At(20));
+        assert_eq!(start(3, 25, &after), PageStart::AfterRow(77));
+        assert_eq!(start(4, 25, &after), PageStart::Offset(75));
+        assert_eq!(start(3, 10, &after), PageStart::Offset(20));
         assert_eq!(
-            cursors.start(2, b"people", &page(3, 25, Some(&after))),
-            PageStart::At(50)
+            cursors.decode(2, b"people", &page(3, 25, Some(&after))),
+            PageStart::Offset(50)
         );
         assert_eq!(
-            cursors.start(1, b"tags", &page(3, 25, Some(&after))),
-            PageStart::At(50)
+            cursors.decode(1, b"tags", &page(3, 25, Some(&after))),
+            PageStart::Offset(50)
         );
-        assert_eq!(start(1, 25, "damaged"), PageStart::After(0));
+        assert_eq!(start(1, 25, "damaged"), PageStart::AfterRow(0));
         assert_eq!(
-            cursors.start(1, b"people", &page(1, 25, None)),
-            PageStart::After(0)
+            cursors.decode(1, b"people", &page(1, 25, None)),
+            PageStart::AfterRow(0)
         );
         assert_eq!(
-            cursors.next(1, b"people", &page(2, 25, None), None),
+            cursors.encode_next(1, b"people", &page(2, 25, None), None),
             NextPage::None
         );
     }

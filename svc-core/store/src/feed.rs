@@ -30,22 +30,22 @@ impl FeedRecorder {
     ///
     /// Computed members, links that go with what they led to, and totals are no change of a record:
     /// its date stays (TYP-16).
-    pub fn tell<'c>(&mut self, change: &'c Change) -> Option<FeedChange<'c>> {
+    pub fn record<'c>(&mut self, change: &'c Change) -> Option<FeedChange<'c>> {
         let (what, record) = match change {
             Change::Insert(insert) => (ChangeKind::Created, insert.record.address()),
             Change::Replace(replace) => {
                 let parent = replace.parent.clone();
                 (
                     ChangeKind::Changed,
-                    RecordAddress::new(replace.at.kind, replace.at.id.clone(), parent),
+                    RecordAddress::new(replace.target.kind, replace.target.id.clone(), parent),
                 )
             }
-            Change::Delete(set) => return Some(FeedChange::Gone(set)),
+            Change::Delete(set) => return Some(FeedChange::DeletedSet(set)),
             _ => return None,
         };
         self.told
             .insert((record.kind, record.id.clone()))
-            .then_some(FeedChange::One(what, record))
+            .then_some(FeedChange::Record(what, record))
     }
 }
 
@@ -54,9 +54,9 @@ impl FeedRecorder {
 #[non_exhaustive]
 pub enum FeedChange<'c> {
     /// A record was created or changed.
-    One(ChangeKind, RecordAddress),
+    Record(ChangeKind, RecordAddress),
     /// Every record of a set is deleted.
-    Gone(&'c RecordSet),
+    DeletedSet(&'c RecordSet),
 }
 
 /// A place in a tenant's feed, with the moment of the entry there: so that a store that went back
@@ -215,7 +215,7 @@ pub struct FeedQuery<'a> {
 pub struct FeedRows {
     /// Whether [`FeedQuery::named`] is [`FeedPosition::START`] or the exact place of an entry that is
     /// kept.
-    pub is_kept: bool,
+    pub is_position_valid: bool,
     /// The newest place that there is behind the asked one.
     pub last: Option<FeedPosition>,
     /// The entries behind the asked place, of all kinds, in their order.
@@ -260,7 +260,7 @@ impl<'a> FeedQuery<'a> {
     /// The page, of what was read.
     #[must_use]
     pub fn page(&self, read: FeedRows) -> FeedResponse {
-        if !read.is_kept {
+        if !read.is_position_valid {
             return FeedResponse::ExpiredCursor;
         }
         let (limit, size) = (
@@ -296,7 +296,7 @@ impl<'a> FeedQuery<'a> {
 
 /// An entry as a store keeps it: the number of [`ChangeKind`], and a moment; `None` for what is no entry.
 #[must_use]
-pub fn told(what: i64, at: i64, record: RecordAddress) -> Option<RecordChange> {
+pub fn feed_entry(what: i64, at: i64, record: RecordAddress) -> Option<RecordChange> {
     let what = usize::try_from(what)
         .ok()
         .and_then(|what| ChangeKind::ALL.get(what).copied())?;
@@ -313,7 +313,7 @@ mod tests {
     }
 
     fn entry(seq: i64, kind: Kind) -> (FeedPosition, RecordChange) {
-        let record = RecordAddress::top(
+        let record = RecordAddress::without_parent(
             kind,
             uuid::Uuid::from_u128(seq.unsigned_abs().into()).into(),
         );
@@ -437,7 +437,7 @@ mod tests {
             let behind = all.iter().filter(|(place, _)| *place > query.after);
             let entries = behind.take(query.limit as usize).cloned().collect();
             let read = FeedRows {
-                is_kept: true,
+                is_position_valid: true,
                 last: all.last().map(|(place, _)| *place),
                 entries,
             };
@@ -447,7 +447,7 @@ mod tests {
             seen.extend(
                 page.entries
                     .iter()
-                    .map(|entry| entry.change.at.micros() / 10),
+                    .map(|entry| entry.change.at.as_micros() / 10),
             );
             pages += 1;
             after = Some(page.next_cursor.clone());
@@ -482,7 +482,7 @@ mod tests {
                 .cloned()
                 .collect();
             match query.page(FeedRows {
-                is_kept,
+                is_position_valid: is_kept,
                 last: all.last().map(|(place, _)| *place),
                 entries,
             }) {

@@ -4,7 +4,7 @@
 use svc_core::store::StoredRecord;
 use svc_core::{
     error::{Error, ErrorCode, Problem, Result},
-    filter::{FILTER, Filter, FilterExpr, MOST_FOUND, matches},
+    filter::{FILTER, Filter, FilterExpr, MAX_KEY_MATCHES, matches},
     page::{ListRequest, NextPage, RawPage},
 };
 
@@ -25,19 +25,19 @@ pub struct OrderedPages<'a> {
 
 impl OrderedPages<'_> {
     /// The page of the records that the points of a filter lead to, and of no others, whatever
-    /// their order and however often each is among them. More than [`MOST_FOUND`] need not be
+    /// their order and however often each is among them. More than [`MAX_KEY_MATCHES`] need not be
     /// looked up.
     ///
     /// # Errors
     ///
     /// Where that are too many, and where the fields of a stored record are to be compared and are
     /// not JSON.
-    pub fn of_points(&self, mut found: Vec<StoredRecord>) -> Result<RawPage> {
+    pub fn page_of_matches(&self, mut found: Vec<StoredRecord>) -> Result<RawPage> {
         found.sort_unstable_by_key(|stored| stored.row);
         found.dedup_by_key(|stored| stored.row);
-        if found.len() > MOST_FOUND {
+        if found.len() > MAX_KEY_MATCHES {
             let text = format!(
-                "{{property}} leads to more than {MOST_FOUND} records. Ask for less at once."
+                "{{property}} leads to more than {MAX_KEY_MATCHES} records. Ask for less at once."
             );
             return Err(Error::invalid(Problem::new(
                 ErrorCode::FilterInvalid,
@@ -51,7 +51,7 @@ impl OrderedPages<'_> {
             .filter
             .as_ref()
             .map(Filter::tree)
-            .filter(|tree| !is_of_points_alone(tree));
+            .filter(|tree| !has_only_keys(tree));
         if let Some(tree) = tree {
             let mut kept = Vec::with_capacity(found.len());
             for stored in found {
@@ -69,23 +69,23 @@ impl OrderedPages<'_> {
                     |stored: &StoredRecord| (self.request.sort_key(&stored.record), stored.row);
                 found.partition_point(|stored| place(stored) <= (mark.time, mark.row))
             }
-            OrderedPageStart::At(position) => usize::try_from(position).unwrap_or(usize::MAX),
+            OrderedPageStart::Offset(position) => usize::try_from(position).unwrap_or(usize::MAX),
         };
         found.drain(..begin.min(found.len()));
-        Ok(self.of_range(found, total))
+        Ok(self.page_of_range(found, total))
     }
 
     /// Where the page begins.
     #[must_use]
     pub fn start(&self) -> OrderedPageStart {
         self.cursors
-            .ordered_start(self.tenant, self.collection, self.request)
+            .decode_ordered(self.tenant, self.collection, self.request)
     }
 
     /// The page of a range: the records behind its start, one more than the page has where more
     /// follow.
     #[must_use]
-    pub fn of_range(&self, mut found: Vec<StoredRecord>, total: u64) -> RawPage {
+    pub fn page_of_range(&self, mut found: Vec<StoredRecord>, total: u64) -> RawPage {
         let size = usize::try_from(self.request.page.size).unwrap_or(usize::MAX);
         let more = found.len() > size;
         found.truncate(size);
@@ -102,16 +102,16 @@ impl OrderedPages<'_> {
 
     fn next(&self, last: Option<OrderedPosition>) -> NextPage {
         self.cursors
-            .ordered_next(self.tenant, self.collection, self.request, last)
+            .encode_next_ordered(self.tenant, self.collection, self.request, last)
     }
 }
 
 /// Whether each comparison of a tree that [points](svc_core::filter::Plan::Points) are looked up for
 /// is one of these points.
-fn is_of_points_alone(tree: &FilterExpr) -> bool {
+fn has_only_keys(tree: &FilterExpr) -> bool {
     match tree {
-        FilterExpr::Is(_) => true,
-        FilterExpr::Any(trees) => trees.iter().all(is_of_points_alone),
-        FilterExpr::All(_) => false,
+        FilterExpr::Compare(_) => true,
+        FilterExpr::Or(trees) => trees.iter().all(has_only_keys),
+        FilterExpr::And(_) => false,
     }
 }

@@ -5,7 +5,7 @@
 //! | [`cursor`], [`offset_index`], [`rank_bitmap`] | pages: `next` links, and jumps to a page by its number |
 //! | [`filtered`], [`lookup`] | the keys by which records are found |
 //! | [`feed`], [`commits`] | the change feed, and the number of commits |
-//! | [`keys`], [`new_tenant`] | API keys and tenants |
+//! | [`keys`], [`parse_tenant`] | API keys and tenants |
 //! | [`KindTable`], [`migration`] | the layout of tables, and changes of it |
 //! | [`transfer`], [`compare`], [`written`] | copies of a store, and what a replica must have |
 //! | [`memory`] | a store in memory: the specification of a store |
@@ -43,7 +43,7 @@ mod tenant_name;
 pub mod transfer;
 pub mod written;
 
-pub use load::at_fault;
+pub use load::with_import_address;
 pub use table::KindTable;
 pub use tally::TenantDeltas;
-pub use tenant_name::new_tenant;
+pub use tenant_name::parse_tenant;

@@ -8,14 +8,14 @@ pub type LookupHash = [u8; 16];
 
 /// What a foreign identifier is looked up by (UND-24).
 #[must_use]
-pub fn identifier(identifier: &Identifier) -> LookupHash {
+pub fn hash_identifier(identifier: &Identifier) -> LookupHash {
     hash(identifier.as_str())
 }
 
 /// What an e-mail address is looked up by: compared without regard to the case of Latin letters
 /// (HLP-04).
 #[must_use]
-pub fn email(address: &str) -> LookupHash {
+pub fn hash_email(address: &str) -> LookupHash {
     hash(&normalize_email(address))
 }
 
@@ -31,7 +31,7 @@ mod tests {
     /// HLP-04: however an address is written, it is found.
     #[test]
     fn an_address_is_found_in_any_case() {
-        assert_eq!(email("Ada@Example.ORG"), email("ada@example.org"));
-        assert_ne!(email("ada@example.org"), email("eve@example.org"));
+        assert_eq!(hash_email("Ada@Example.ORG"), hash_email("ada@example.org"));
+        assert_ne!(hash_email("ada@example.org"), hash_email("eve@example.org"));
     }
 }

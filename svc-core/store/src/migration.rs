@@ -32,7 +32,7 @@ impl Migration {
 
     /// A change behind which the records are repaired.
     #[must_use]
-    pub const fn repairing(self) -> Self {
+    pub const fn with_repair(self) -> Self {
         Self {
             repairs: true,
             ..self
@@ -65,7 +65,7 @@ pub enum MigrationError {
 /// # Errors
 ///
 /// What was made is not what this program knows.
-pub fn missing<'a>(
+pub fn pending<'a>(
     all: &'a [Migration],
     made: &[(u32, String)],
 ) -> Result<&'a [Migration], MigrationError> {
@@ -87,7 +87,7 @@ mod tests {
 
     const ALL: [Migration; 2] = [
         Migration::new(1, "one", "CREATE TABLE one (a);\n"),
-        Migration::new(2, "two", "CREATE TABLE two (a);\n").repairing(),
+        Migration::new(2, "two", "CREATE TABLE two (a);\n").with_repair(),
     ];
 
     #[test]
@@ -108,7 +108,7 @@ mod tests {
                 .collect()
         };
         let numbers = |made: &[(u32, String)]| {
-            missing(&ALL, made)
+            pending(&ALL, made)
                 .map(|missing| missing.iter().map(|it| it.number).collect::<Vec<_>>())
         };
         assert_eq!(numbers(&[]), Ok(vec![1, 2]));

@@ -22,7 +22,7 @@ pub struct RankBitmap {
 impl RankBitmap {
     /// Memory it takes, in bytes.
     #[must_use]
-    pub fn bytes(&self) -> usize {
+    pub fn memory_bytes(&self) -> usize {
         self.buckets.capacity().saturating_mul(20)
     }
 
@@ -169,7 +169,7 @@ mod tests {
         assert_eq!(members.nth(0), Some(1));
         assert_eq!(members.nth(975_000), Some(975_001));
         assert_eq!(members.nth(1_000_000), None);
-        assert!(members.bytes() < 1 << 20, "{}", members.bytes());
+        assert!(members.memory_bytes() < 1 << 20, "{}", members.memory_bytes());
     }
 
     #[test]

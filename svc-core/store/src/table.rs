@@ -30,7 +30,7 @@ pub struct KindTable {
 impl KindTable {
     /// The table of a kind.
     #[must_use]
-    pub fn of(kind: Kind) -> Self {
+    pub fn for_kind(kind: Kind) -> Self {
         let schema = kind.schema();
         let columns = schema.references();
         let parent = schema
@@ -42,7 +42,7 @@ impl KindTable {
             .iter()
             .filter_map(|field| Some((field.name, field.source()?)));
         let computed: Vec<_> = computed.collect();
-        let counts = computed.iter().find_map(|(_, source)| source.adds_up());
+        let counts = computed.iter().find_map(|(_, source)| source.summed_kind());
         Self {
             kind,
             code: kind.code(),
@@ -57,7 +57,7 @@ impl KindTable {
     /// The column that the collection under a record of `parent` goes by; `None` when there is no
     /// such collection.
     #[must_use]
-    pub fn scope(&self, parent: Kind) -> Option<usize> {
+    pub fn scope_column(&self, parent: Kind) -> Option<usize> {
         self.columns
             .iter()
             .position(|column| column.kind == parent && column.is_scope)
@@ -101,17 +101,17 @@ mod tests {
     #[test]
     fn every_scope_has_its_column() {
         for kind in Kind::ALL {
-            for parent in kind.schema().scopes() {
+            for parent in kind.schema().scope_kinds() {
                 assert!(
-                    KindTable::of(*kind).scope(parent).is_some(),
+                    KindTable::for_kind(*kind).scope_column(parent).is_some(),
                     "{kind:?} under {parent:?}"
                 );
             }
         }
-        let canvasses = KindTable::of(Kind::Canvass);
-        assert_eq!(canvasses.scope(Kind::Person), canvasses.column("target"));
+        let canvasses = KindTable::for_kind(Kind::Canvass);
+        assert_eq!(canvasses.scope_column(Kind::Person), canvasses.column("target"));
         assert_eq!(
-            KindTable::of(Kind::Petition).scope(Kind::Person),
+            KindTable::for_kind(Kind::Petition).scope_column(Kind::Person),
             None,
             "a creator is no container"
         );
@@ -121,11 +121,11 @@ mod tests {
     #[test]
     fn every_kind_adds_up_one_other() {
         for kind in Kind::ALL {
-            let table = KindTable::of(*kind);
+            let table = KindTable::for_kind(*kind);
             for counted in table
                 .computed
                 .iter()
-                .filter_map(|(_, source)| source.adds_up())
+                .filter_map(|(_, source)| source.summed_kind())
             {
                 assert_eq!(table.counts, Some(counted), "{kind:?}");
                 assert_eq!(counted.schema().parent_kind(), Some(*kind));

@@ -29,13 +29,13 @@ impl TenantDeltas {
     /// The moment of the tenant's last turn that changed something; `None` where the transaction
     /// has none.
     #[must_use]
-    pub fn last(&self, tenant: i64) -> Option<Timestamp> {
+    pub fn last_timestamp(&self, tenant: i64) -> Option<Timestamp> {
         self.0.get(&tenant).and_then(|of| of.last)
     }
 
     /// Notes the moment of a turn: the next one is later (TYP-16). A moment of a turn that is
     /// undone does no harm.
-    pub fn set_last(&mut self, tenant: i64, time: Timestamp) {
+    pub fn set_last_timestamp(&mut self, tenant: i64, time: Timestamp) {
         self.of(tenant).last = Some(time);
     }
 
@@ -48,12 +48,12 @@ impl TenantDeltas {
 
     /// Records of a kind come into the collection of all, or that under a record; with a number
     /// below 0 they leave it. A call that is undone must not have counted anything.
-    pub fn count(&mut self, tenant: i64, members: Kind, under: Option<(Kind, &Id)>, by: i64) {
+    pub fn add_count(&mut self, tenant: i64, members: Kind, under: Option<(Kind, &Id)>, by: i64) {
         self.of(tenant).won.counts.add(members, under, by);
     }
 
     /// What the rulebook must know of a tenant while its counts are not written.
-    pub fn won(&mut self, tenant: i64) -> &PendingChanges {
+    pub fn pending(&mut self, tenant: i64) -> &PendingChanges {
         &self.of(tenant).won
     }
 
@@ -85,26 +85,26 @@ mod tests {
             (1, petition, -1),
             (1, None, 1),
         ] {
-            tally.count(tenant, Kind::Signature, under, by);
+            tally.add_count(tenant, Kind::Signature, under, by);
         }
-        assert_eq!(tally.won(1).counts.won(Kind::Signature, None), 2);
-        assert_eq!(tally.won(1).counts.won(Kind::Signature, petition), 0);
+        assert_eq!(tally.pending(1).counts.delta(Kind::Signature, None), 2);
+        assert_eq!(tally.pending(1).counts.delta(Kind::Signature, petition), 0);
         let all = (Kind::Signature, None);
         assert_eq!(
             tally.take_counts().collect::<Vec<_>>(),
             [(1, all.clone(), 2), (2, all, 1)]
         );
-        assert!(tally.won(1).counts.is_empty() && tally.take_counts().next().is_none());
+        assert!(tally.pending(1).counts.is_empty() && tally.take_counts().next().is_none());
     }
 
     /// TYP-16: a tenant has its own clock.
     #[test]
     fn tenants_have_clocks_of_their_own() {
         let mut tally = TenantDeltas::default();
-        tally.count(1, Kind::Tag, None, 1);
-        tally.set_last(2, Timestamp::from_micros(7));
+        tally.add_count(1, Kind::Tag, None, 1);
+        tally.set_last_timestamp(2, Timestamp::from_micros(7));
         assert_eq!(
-            [tally.last(1), tally.last(2)],
+            [tally.last_timestamp(1), tally.last_timestamp(2)],
             [None, Some(Timestamp::from_micros(7))]
         );
         assert_eq!(

@@ -26,7 +26,7 @@ use svc_core::{
 
 /// Every kind, after those that it leads to.
 #[must_use]
-pub fn order() -> &'static [Kind] {
+pub fn kinds_in_dependency_order() -> &'static [Kind] {
     static ORDER: LazyLock<Vec<Kind>> = LazyLock::new(|| {
         let (mut left, mut order) = (Kind::ALL.to_vec(), Vec::new());
         while !left.is_empty() {
@@ -60,7 +60,7 @@ impl ExportPosition {
     #[must_use]
     pub fn start() -> Self {
         Self {
-            kind: order().first().copied(),
+            kind: kinds_in_dependency_order().first().copied(),
             row: 0,
         }
     }
@@ -79,17 +79,17 @@ impl ExportPosition {
 
     /// Behind a row of the same kind.
     #[must_use]
-    pub fn after(self, row: i64) -> Self {
+    pub fn after_row(self, row: i64) -> Self {
         Self { row, ..self }
     }
 
     /// The beginning of what comes behind this kind; `None` at the end of everything.
     #[must_use]
-    pub fn behind(self) -> Option<Self> {
+    pub fn next_kind(self) -> Option<Self> {
         let kind = self.kind?;
-        let place = order().iter().position(|known| *known == kind)?;
+        let place = kinds_in_dependency_order().iter().position(|known| *known == kind)?;
         Some(Self {
-            kind: order().get(place.saturating_add(1)).copied(),
+            kind: kinds_in_dependency_order().get(place.saturating_add(1)).copied(),
             row: 0,
         })
     }
@@ -170,7 +170,7 @@ impl ExportBatch {
     ) -> Result<(), RuleError> {
         let record = &stored.record;
         let (kind, id) = (record.kind(), record.meta().id.clone());
-        let at = || ChangeTarget::new(kind, id.clone(), StoredRecord::NEW);
+        let at = || ChangeTarget::new(kind, id.clone(), StoredRecord::UNSAVED_ROW);
         let (name, emails) = found_by(record)?;
         let identifiers = record.meta().identifiers.to_vec();
         // What it comes to follows from what is behind it.
@@ -190,18 +190,18 @@ impl ExportBatch {
             .find_map(summed)
         {
             let (of, key) = ((kind, id.clone()), LookupKey::Id(kind, id.clone()));
-            if let LookupResult::Sum(sum) = answers.answer(&Lookup::Sum(key.clone()))?
+            if let LookupResult::Totals(sum) = answers.lookup(&Lookup::Totals(key.clone()))?
                 // 0.0 is sent with its digits.
                 && (sum != Totals::default() || sum.amount.to_string() != "0")
             {
-                self.changes.push(Change::SetSum {
+                self.changes.push(Change::SetTotals {
                     of: of.clone(),
                     members,
                     sum,
                 });
             }
-            if let LookupResult::Parts(parts) = answers.answer(&Lookup::Parts(key))? {
-                let part = |(name, sum)| Change::SetPart {
+            if let LookupResult::PartTotals(parts) = answers.lookup(&Lookup::PartTotals(key))? {
+                let part = |(name, sum)| Change::SetPartTotals {
                     of: of.clone(),
                     name,
                     sum,
@@ -225,7 +225,7 @@ impl ExportBatch {
             });
         }
         self.changes
-            .extend(holders.into_iter().map(|(place, person)| Change::Hold {
+            .extend(holders.into_iter().map(|(place, person)| Change::AddTicketHolder {
                 at: at(),
                 place,
                 person,
@@ -236,7 +236,7 @@ impl ExportBatch {
 
     /// Adds something to send: it is tried from the beginning there.
     pub fn push_outbox(&mut self, dispatch: OutboxEntry) {
-        self.changes.push(Change::Outbox(Box::new(dispatch)));
+        self.changes.push(Change::Enqueue(Box::new(dispatch)));
     }
 }
 
@@ -244,8 +244,8 @@ impl ExportBatch {
 fn summed(source: ComputedSource) -> Option<Kind> {
     match source {
         ComputedSource::Accepted(members)
-        | ComputedSource::Number(members)
-        | ComputedSource::Sum(members) => Some(members),
+        | ComputedSource::SummedCount(members)
+        | ComputedSource::SummedAmount(members) => Some(members),
         _ => None,
     }
 }
@@ -278,8 +278,8 @@ mod tests {
 
     #[test]
     fn every_kind_comes_after_those_that_it_leads_to() {
-        assert_eq!(order().len(), Kind::ALL.len());
-        for (place, kind) in order().iter().enumerate() {
+        assert_eq!(kinds_in_dependency_order().len(), Kind::ALL.len());
+        for (place, kind) in kinds_in_dependency_order().iter().enumerate() {
             for reference in kind
                 .schema()
                 .references()
@@ -287,7 +287,7 @@ mod tests {
                 .filter(|reference| reference.kind != *kind)
             {
                 assert!(
-                    order()[..place].contains(&reference.kind),
+                    kinds_in_dependency_order()[..place].contains(&reference.kind),
                     "{kind:?} before {:?}",
                     reference.kind
                 );
@@ -299,12 +299,12 @@ mod tests {
     fn positions_lead_through_everything_and_outlast_a_restart() {
         let (mut position, mut kinds) = (Some(ExportPosition::start()), Vec::new());
         while let Some(here) = position {
-            let there = here.after(17);
+            let there = here.after_row(17);
             assert_eq!(there.to_string().parse::<ExportPosition>().unwrap(), there);
             kinds.push(here.kind());
-            position = there.behind();
+            position = there.next_kind();
         }
-        let expected: Vec<_> = order().iter().copied().map(Some).chain([None]).collect();
+        let expected: Vec<_> = kinds_in_dependency_order().iter().copied().map(Some).chain([None]).collect();
         assert_eq!(kinds, expected);
         for text in ["", "people", "people:", "people:x", "unicorns:1"] {
             assert!(text.parse::<ExportPosition>().is_err(), "{text}");

@@ -12,7 +12,7 @@ pub struct WriteWatermarks(Mutex<HashMap<i64, i64>>);
 
 impl WriteWatermarks {
     /// Remembers the number that a tenant's data has after a write, or had when it was read.
-    pub fn wrote(&self, tenant: i64, number: i64) {
+    pub fn advance(&self, tenant: i64, number: i64) {
         let mut written = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let last = written.entry(tenant).or_default();
         *last = number.max(*last);
@@ -20,7 +20,7 @@ impl WriteWatermarks {
 
     /// Whether what was read at this number has all of that; what is not there has nothing.
     #[must_use]
-    pub fn is_recent(&self, tenant: i64, number: Option<i64>) -> bool {
+    pub fn is_caught_up(&self, tenant: i64, number: Option<i64>) -> bool {
         let written = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         number.is_some_and(|number| written.get(&tenant).is_none_or(|last| number >= *last))
     }
@@ -33,16 +33,16 @@ mod tests {
     #[test]
     fn who_has_written_does_not_see_less() {
         let written = WriteWatermarks::default();
-        assert!(written.is_recent(1, Some(0)) && !written.is_recent(1, None));
-        written.wrote(1, 7);
-        written.wrote(1, 5);
+        assert!(written.is_caught_up(1, Some(0)) && !written.is_caught_up(1, None));
+        written.advance(1, 7);
+        written.advance(1, 5);
         assert!(
-            !written.is_recent(1, Some(6))
-                && written.is_recent(1, Some(7))
-                && written.is_recent(1, Some(8))
+            !written.is_caught_up(1, Some(6))
+                && written.is_caught_up(1, Some(7))
+                && written.is_caught_up(1, Some(8))
         );
         assert!(
-            written.is_recent(2, Some(0)),
+            written.is_caught_up(2, Some(0)),
             "another tenant has written nothing"
         );
     }

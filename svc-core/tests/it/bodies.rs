@@ -25,7 +25,7 @@ fn draft(kind: Kind, body: &str) -> (RawDraft, Vec<Problem>) {
         links,
         namespace: "demo",
         limits: &limits,
-        caps: &ContentLimits::STRANGERS,
+        caps: &ContentLimits::ANONYMOUS,
         now: Timestamp::from_micros(0),
     };
     let writable = match kind {
@@ -272,7 +272,7 @@ fn und_17_the_servers_own_identifier_does_not_count() {
             .collect();
         format!(r#"{{"identifiers":["demo:1",{}]}}"#, foreign.join(","))
     };
-    let most = ContentLimits::STRANGERS.most("identifiers");
+    let most = ContentLimits::ANONYMOUS.max_entries("identifiers");
     // A create with an own identifier is refused for that alone.
     assert_eq!(
         properties(&draft(Kind::Person, &body(most)).1),

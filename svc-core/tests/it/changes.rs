@@ -300,7 +300,7 @@ async fn syn_07_cursors_reveal_nothing() {
             .unwrap()
             .to_owned();
         let cursor = path(&page["_links"]["last"]);
-        let at = Timestamp::parse(&last).unwrap().micros();
+        let at = Timestamp::parse(&last).unwrap().as_micros();
         for readable in [format!("{number:016x}"), format!("{at:012x}")] {
             assert!(!cursor.contains(&readable), "{readable} in {cursor}");
         }
@@ -691,7 +691,7 @@ async fn syn_12_a_stream_goes_on_telling() {
         [("created".to_owned(), "person".to_owned())]
     );
     assert!(!page.unwrap().to_string().contains("Ada"));
-    assert!(*hand.longest.lock().unwrap() <= svc_core::api::EventStream::SILENCE);
+    assert!(*hand.longest.lock().unwrap() <= svc_core::api::EventStream::KEEP_ALIVE_INTERVAL);
     // Who comes back is told what follows the event that it had, whatever its address says.
     let again = events(&api, one(), "changes?per_page=2", Some(&third)).await;
     assert_eq!(event(&again.body).0, fourth);

@@ -85,7 +85,7 @@ fn hlp_11_a_signature_and_its_person_in_one_call() {
 #[test]
 fn err_31_an_error_that_the_vendor_knows_is_a_problem_of_its_record() {
     let full = |_: &(dyn std::error::Error + 'static)| {
-        Some(Error::invalid(Problem::general(
+        Some(Error::invalid(Problem::for_request(
             ErrorCode::CapacityExceeded,
             "The table is full.",
         )))

@@ -383,7 +383,7 @@ fn etg_11_a_date_is_no_condition_less_than_a_second_after_the_change() {
                     IF_UNMODIFIED_SINCE,
                     HeaderValue::from_str(date).unwrap(),
                 )]);
-                let received = Timestamp::from_micros(modified.micros() + after);
+                let received = Timestamp::from_micros(modified.as_micros() + after);
                 let request = Request::new(&method, path)
                     .with_headers(&headers)
                     .with_body("{}")

@@ -17,7 +17,7 @@ use svc_store::memory::MemoryStore;
 #[tokio::test]
 async fn cru_19_dates_of_a_record_from_the_future_increase() {
     let begin = Timestamp::from_micros(1_000_000);
-    let store = MemoryStore::new().now(move || begin);
+    let store = MemoryStore::new().clock(move || begin);
     let cx = Context::new(Tenant::new("one"), Caller::anonymous(), begin);
     let write = async |work| {
         store
@@ -27,7 +27,7 @@ async fn cru_19_dates_of_a_record_from_the_future_increase() {
     };
     let id = Id::from(7);
     let tag = Draft::new(&Tag::default().name("a tag")).into_raw();
-    write(WriteOperation::Load(Box::new(ImportedRecord::new(
+    write(WriteOperation::Import(Box::new(ImportedRecord::new(
         id.clone(),
         Timestamp::from_micros(1_000_004),
         tag,
@@ -45,14 +45,14 @@ async fn cru_19_dates_of_a_record_from_the_future_increase() {
         let named = Draft::new(&Tag::default().name(format!("name {number}"))).into_raw();
         let patch = RawPatch::new(Kind::Tag, named.fields);
         let changed = write(WriteOperation::Update(
-            RecordAddress::top(Kind::Tag, id.clone()),
+            RecordAddress::without_parent(Kind::Tag, id.clone()),
             patch,
         ))
         .await;
         let WriteOutcome::Updated(Some(record)) = changed else {
             panic!("the tag is there")
         };
-        dates.push(record.meta().modified.micros());
+        dates.push(record.meta().modified.as_micros());
     }
     assert!(dates.is_sorted_by(|one, next| one < next), "{dates:?}");
 }

@@ -254,7 +254,7 @@ fn hal_09_to_11_another_prefix_and_other_share_names() {
     let names = ShareNames::new("birdsite_share", "facesite_share").unwrap();
     let dialect = Dialect::with_prefix("abc")
         .unwrap()
-        .share_object_names(names.clone());
+        .with_share_names(names.clone());
     assert_eq!(
         (dialect.key_header().as_str(), dialect.key_header_text()),
         ("abc-api-token", "ABC-API-Token".to_owned()),

@@ -405,11 +405,11 @@ fn cap_05_the_capability_document_says_all_of_it() {
 #[test]
 fn cap_04_a_program_hands_over_what_it_learns_when_it_starts() {
     let mut tables = Constraints::default();
-    tables.at(&["summary"]).required = true;
-    tables.at(&["title"]).longest = Some(5);
-    tables.at(&["capacity"]).most = Some(Amount::from(1000));
-    tables.at(&["description"]).leave_out();
-    tables.at(&["location", "venue"]).leave_out();
+    tables.entry(&["summary"]).required = true;
+    tables.entry(&["title"]).max_length = Some(5);
+    tables.entry(&["capacity"]).max = Some(Amount::from(1000));
+    tables.entry(&["description"]).omit();
+    tables.entry(&["location", "venue"]).omit();
     let store = Arc::new(Memory::default());
     let api = narrow(&store)
         .constraints(Kind::Event, tables)
@@ -463,15 +463,15 @@ fn cap_04_a_program_hands_over_what_it_learns_when_it_starts() {
 fn cap_04_every_contradiction_is_told_at_once() {
     let store = Arc::new(Memory::default());
     let mut tables = Constraints::default();
-    tables.at(&["nmae"]).required = true;
-    tables.at(&["title", "text"]).required = true;
+    tables.entry(&["nmae"]).required = true;
+    tables.entry(&["title", "text"]).required = true;
     tables
-        .at(&["share_options", "network_a_share", "titel"])
-        .leave_out();
-    tables.at(&["total_signatures"]).least = Some(Amount::from(5));
-    tables.at(&["total_signatures"]).most = Some(Amount::from(4));
+        .entry(&["share_options", "network_a_share", "titel"])
+        .omit();
+    tables.entry(&["total_signatures"]).min = Some(Amount::from(5));
+    tables.entry(&["total_signatures"]).max = Some(Amount::from(4));
     let mut tags = Constraints::default();
-    tags.at(&["name"]).required = true;
+    tags.entry(&["name"]).required = true;
     let api = builder()
         .resource::<Petition, _>(&store, |x| {
             x.get()

@@ -83,7 +83,7 @@ impl Helper<Schedule> for Native {
         self.note(match plan.schedule() {
             Some(ScheduleChange::Set { start, stop }) => format!("{start} {stop:?}"),
             Some(ScheduleChange::Cancel) => {
-                return Err(Error::invalid(Problem::general(
+                return Err(Error::invalid(Problem::for_request(
                     ErrorCode::MessageNotScheduled,
                     "It is not scheduled.",
                 )));

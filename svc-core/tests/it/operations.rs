@@ -46,9 +46,9 @@ fn und_35_each_method_of_a_shape_is_one_operation() {
             spec.shape
         );
         let is_write = spec.method != Method::GET;
-        assert!(!spec.takes_body() || is_write, "UND-39 {}", spec.name);
+        assert!(!spec.accepts_body() || is_write, "UND-39 {}", spec.name);
         assert!(
-            !is_write || spec.need != RequiredRight::Nothing,
+            !is_write || spec.need != RequiredRight::None,
             "AUT-07 {}",
             spec.name
         );
@@ -70,9 +70,9 @@ fn cru_13_and_cru_14_the_styles_differ_in_create_and_delete_only() {
             "{}",
             spec.name
         );
-        let usual = spec.success(ResponseStyle::Table);
+        let usual = spec.default_success(ResponseStyle::Table);
         assert_eq!(
-            usual.output == ResponseBodyKind::Nothing,
+            usual.body == ResponseBodyKind::Nothing,
             usual.status == 204,
             "{}",
             spec.name
@@ -186,20 +186,20 @@ fn every_operation_has_a_name_of_its_own() {
     };
     let number = || Id::from(1);
     assert_eq!(
-        id(Kind::Answer, RecordAddress::top(Kind::Question, number())),
+        id(Kind::Answer, RecordAddress::without_parent(Kind::Question, number())),
         "create_answer"
     );
     assert_eq!(
         id(
             Kind::Answer,
-            RecordAddress::under(Kind::Submission, number(), number())
+            RecordAddress::with_parent(Kind::Submission, number(), number())
         ),
         "create_answer_of_submission"
     );
     assert_eq!(
         id(
             Kind::Signature,
-            RecordAddress::top(Kind::Petition, number())
+            RecordAddress::without_parent(Kind::Petition, number())
         ),
         "create_signature"
     );

@@ -132,7 +132,7 @@ fn all_faults_are_named(dialect: &Dialect, kind: Kind, seed: u64) -> Result<(), 
             "ERR-25, ERR-26: {problem:?}"
         );
     }
-    let at = RecordAddress::top(kind, Id::new("x").expect("an id"));
+    let at = RecordAddress::without_parent(kind, Id::new("x").expect("an id"));
     let (_, problems) = with_bodies(dialect, |bodies| {
         bodies.patch(&at, FieldBits::ALL, &faulty.body)
     });
@@ -205,7 +205,7 @@ fn other_dialect() -> Dialect {
     let names = ShareNames::new("birdsite_share", "network_a_share").expect("names");
     Dialect::with_prefix("abc")
         .expect("a prefix")
-        .share_object_names(names)
+        .with_share_names(names)
 }
 
 proptest! {
@@ -321,7 +321,7 @@ proptest! {
     #[test]
     fn col_19_the_layout_reads_what_it_writes(kind in any_kind(), id in "[A-Za-z0-9_-]{1,64}", parent in "[A-Za-z0-9_-]{1,64}") {
         let (Some(id), Some(parent)) = (Id::new(&id), Id::new(&parent)) else { return Ok(()) };
-        let address = RecordAddress::new(kind, id, kind.schema().home.map(|_| parent));
+        let address = RecordAddress::new(kind, id, kind.schema().path_parent.map(|_| parent));
         let mut targets = vec![Target::Record(address.clone())];
         for link in kind.schema().links {
             match link.target {

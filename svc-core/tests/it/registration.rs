@@ -29,7 +29,7 @@ fn record(kind: Kind) -> Target {
     Target::Record(RecordAddress::new(
         kind,
         Id::new("x").unwrap(),
-        kind.schema().home.and(Id::new("y")),
+        kind.schema().path_parent.and(Id::new("y")),
     ))
 }
 
@@ -85,8 +85,8 @@ fn cap_04_only_what_is_registered_exists() {
         "UND-28: HEAD is a GET"
     );
     assert_eq!(
-        (head.key_requirement(), head.spec().takes_body()),
-        (KeyRequirement::Needed, false),
+        (head.key_requirement(), head.spec().accepts_body()),
+        (KeyRequirement::Required, false),
         "UND-28"
     );
 }
@@ -163,7 +163,7 @@ fn build_reports_every_contradiction_at_once() {
     let found = problems(
         Api::builder(Vendor::new("a", "b").namespace("no good"))
             .limits(ApiLimits::default().default_page_size(200))
-            .dialect(Dialect::default().version_field_name("motd"))
+            .dialect(Dialect::default().with_version_field("motd"))
             .layout(Nowhere)
             .resource::<Petition, _>(&store, ResourceConfig::list)
             .resource::<Petition, _>(&store, ResourceConfig::list)
@@ -251,7 +251,7 @@ fn cap_10_helpers_only_wherever_the_call_stands() {
             assert_eq!(allowed(&api, &all(kind)), "OPTIONS", "CAP-10 {kind:?}");
             assert_eq!(allowed(&api, &record(kind)), "OPTIONS", "CAP-10 {kind:?}");
         }
-        let petition = RecordAddress::top(Kind::Petition, Id::new("x").unwrap());
+        let petition = RecordAddress::without_parent(Kind::Petition, Id::new("x").unwrap());
         let helper = Target::Helper {
             helper: HelperName::RecordSignature,
             container: Some(petition),
@@ -454,7 +454,7 @@ fn aut_06_anonymous_calls_are_a_switch() {
         helper: HelperName::PersonSignup,
         container: None,
     };
-    let petition = RecordAddress::top(Kind::Petition, Id::new("x").unwrap());
+    let petition = RecordAddress::without_parent(Kind::Petition, Id::new("x").unwrap());
     let sign = Target::Helper {
         helper: HelperName::RecordSignature,
         container: Some(petition),
@@ -466,14 +466,14 @@ fn aut_06_anonymous_calls_are_a_switch() {
     };
     assert_eq!(
         (key(&api, &sign), key(&api, &signup)),
-        (Some(KeyRequirement::Optional), Some(KeyRequirement::Needed)),
+        (Some(KeyRequirement::Optional), Some(KeyRequirement::Required)),
         "AUT-06, AUT-07"
     );
     let off = Api::builder(Vendor::new("a", "b"))
         .base_url("http://localhost/")
         .authenticator(Door);
     let off = everything(off, &store).build().unwrap();
-    assert_eq!(key(&off, &sign), Some(KeyRequirement::Needed), "AUT-06");
+    assert_eq!(key(&off, &sign), Some(KeyRequirement::Required), "AUT-06");
 }
 
 #[test]

@@ -644,7 +644,7 @@ fn err_05_and_und_36_failures_of_a_backend() {
     );
     let reply = server
         .api
-        .backend_error_response(None, Error::refused(Vec::new()));
+        .backend_error_response(None, Error::invalid_all(Vec::new()));
     assert_eq!(
         reply.status.as_u16(),
         500,
@@ -724,7 +724,7 @@ fn a_backends_hint_reaches_the_client() {
     let server = table();
     server.store.refuse(
         Kind::Tag,
-        Problem::new(ErrorCode::NameInUse, "name", "In use.").hint("another"),
+        Problem::new(ErrorCode::NameInUse, "name", "In use.").with_hint("another"),
     );
     let answer = server.post("tags", r#"{"name":"a"}"#);
     assert_eq!(

@@ -15,7 +15,7 @@ use svc_core::link::{RecordAddress, ShareNames};
 use svc_core::model::Kind;
 use svc_core::raw::{RawDraft, RawHelperRequest, RawPatch};
 use svc_core::read::{Json, Object};
-use svc_core::rules::{Decision, decide, first_questions};
+use svc_core::rules::{Decision, decide, initial_lookups};
 use svc_core::store::{
     Change, IdSequence, InsertRecord, LookupCache, PendingChanges, RuleError, TransactionContext,
     WriteOperation, WriteOutcome, WriteRequest,
@@ -45,12 +45,12 @@ impl Remote {
         let (ids, names, time) = (
             IdSequence::default(),
             ShareNames::default(),
-            self.store.next_turn(&self.tenant),
+            self.store.next_timestamp(&self.tenant),
         );
         let turn = TransactionContext::new(time, &ids, &names, &DefaultMatching);
         let (mut fetched, mut wanted) = (
             LookupCache::default(),
-            first_questions(call, &DefaultMatching),
+            initial_lookups(call, &DefaultMatching),
         );
         self.rounds.set(0);
         self.asked.set(0);
@@ -59,11 +59,11 @@ impl Remote {
                 self.rounds.set(self.rounds.get() + 1);
                 self.asked.set(self.asked.get() + wanted.len());
             }
-            for (question, answer) in self.store.fetch(&self.tenant, &wanted) {
+            for (question, answer) in self.store.lookup_all(&self.tenant, &wanted) {
                 fetched.insert(question, answer);
             }
             match decide(call, &turn, &mut fetched, &PendingChanges::default()) {
-                Err(RuleError::Missing(more)) => {
+                Err(RuleError::MissingLookups(more)) => {
                     assert!(self.rounds.get() < 20, "{more:?}");
                     wanted = more;
                 }
@@ -78,7 +78,7 @@ impl Remote {
     fn call(&self, work: WriteOperation, rounds: usize) -> Result<WriteOutcome> {
         let what = format!("{work:?}");
         let call = call(&self.tenant, work);
-        let time = self.store.next_turn(&self.tenant);
+        let time = self.store.next_timestamp(&self.tenant);
         let decision = self.decide(&call);
         assert!(
             self.rounds.get() <= rounds,
@@ -270,7 +270,7 @@ fn a_helper_takes_one_fetch() {
         for (place, person) in people().into_iter().enumerate() {
             for again in [false, true] {
                 let mut plan = world.plan(helper, container);
-                if helper.takes_person() {
+                if helper.accepts_person() {
                     let person = person
                         .clone()
                         .or_else(|| container.is_none().then(|| json!({})));
@@ -285,7 +285,7 @@ fn a_helper_takes_one_fetch() {
                     let mut fields = fields.clone();
                     fields["identifiers"] = json!(identifiers);
                     let mut links = vec![(parent, container)];
-                    if plan.person.is_none() && helper.takes_person() && again {
+                    if plan.person.is_none() && helper.accepts_person() && again {
                         links.push(("person", &world.ada));
                     }
                     plan.action = Some(draft(helper.records(), &fields, &links));
@@ -295,8 +295,8 @@ fn a_helper_takes_one_fetch() {
                     plan.merge = MergePolicy::KeepExisting;
                 }
                 plan.atomic = place == 2;
-                match world.remote.call(WriteOperation::Help(Box::new(plan)), 1) {
-                    Ok(WriteOutcome::Helped(_)) => {}
+                match world.remote.call(WriteOperation::Helper(Box::new(plan)), 1) {
+                    Ok(WriteOutcome::HelperDone(_)) => {}
                     Err(error) if place == 2 && error.is_invalid() => {}
                     other => panic!("{helper:?} {place}: {other:?}"),
                 }
@@ -310,7 +310,7 @@ fn a_helper_takes_one_fetch() {
 fn a_schedule_takes_one_fetch() {
     let world = world();
     let (start, late) = (Timestamp::from_micros(1), Timestamp::from_micros(2));
-    let nobody = RecordAddress::top(Kind::Message, Id::from(7));
+    let nobody = RecordAddress::without_parent(Kind::Message, Id::from(7));
     let bodies = [
         (ScheduleChange::Cancel, &world.message, false),
         (
@@ -335,7 +335,7 @@ fn a_schedule_takes_one_fetch() {
         assert_eq!(
             world
                 .remote
-                .call(WriteOperation::Help(Box::new(plan)), 1)
+                .call(WriteOperation::Helper(Box::new(plan)), 1)
                 .is_ok(),
             is_done,
             "{schedule:?}"
@@ -432,7 +432,7 @@ fn a_create_takes_one_fetch_an_update_one_and_a_delete_three() {
     update(&world.page, json!({"currency": "USD"}), None);
     update(&world.tag, json!({"name": "u"}), None);
     update(&world.list, json!({"origin_system": "x"}), None);
-    let nobody = RecordAddress::top(Kind::Person, Id::from(7));
+    let nobody = RecordAddress::without_parent(Kind::Person, Id::from(7));
     let delete = |at: &RecordAddress| world.remote.call(WriteOperation::Delete(at.clone()), 3);
     assert!(matches!(delete(&nobody), Ok(WriteOutcome::Deleted(false))));
     assert!(
@@ -466,7 +466,7 @@ fn a_tag_with_100_000_taggings_goes_in_a_few_changes() {
         &[("tag", &world.tag), ("person", &world.ada)],
     );
     let Some((_, svc_core::store::LookupResult::Record(Some(one)))) = store
-        .fetch(tenant, &[svc_core::store::Lookup::Record((&one).into())])
+        .lookup_all(tenant, &[svc_core::store::Lookup::Record((&one).into())])
         .pop()
     else {
         panic!("a tagging")
@@ -485,7 +485,7 @@ fn a_tag_with_100_000_taggings_goes_in_a_few_changes() {
         })
         .collect();
     store
-        .commit(tenant, store.next_turn(tenant), &taggings)
+        .commit(tenant, store.next_timestamp(tenant), &taggings)
         .unwrap();
     let call = call(tenant, WriteOperation::Delete(world.tag.clone()));
     let decision = world.remote.decide(&call).unwrap();
@@ -493,9 +493,9 @@ fn a_tag_with_100_000_taggings_goes_in_a_few_changes() {
     assert!(asked.0 <= 3 && asked.1 <= 10, "{asked:?}");
     assert!(decision.changes.len() <= 10, "{:?}", decision.changes);
     store
-        .commit(tenant, store.next_turn(tenant), &decision.changes)
+        .commit(tenant, store.next_timestamp(tenant), &decision.changes)
         .unwrap();
-    let left = store.fetch(
+    let left = store.lookup_all(
         tenant,
         &[svc_core::store::Lookup::Find(
             (&one.record.address()).into(),
@@ -503,6 +503,6 @@ fn a_tag_with_100_000_taggings_goes_in_a_few_changes() {
     );
     assert!(matches!(
         left.as_slice(),
-        [(_, svc_core::store::LookupResult::Found(None))]
+        [(_, svc_core::store::LookupResult::Location(None))]
     ));
 }

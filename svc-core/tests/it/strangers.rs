@@ -232,8 +232,8 @@ fn haf_14_triggers_without_a_key_need_a_store_that_limits_them() {
             self.0.write(cx, call).await
         }
 
-        fn outgoing(self: Arc<Self>) -> Option<Arc<dyn Outbox>> {
-            Arc::clone(&self.0).outgoing()
+        fn outbox(self: Arc<Self>) -> Option<Arc<dyn Outbox>> {
+            Arc::clone(&self.0).outbox()
         }
     }
 

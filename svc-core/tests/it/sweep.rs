@@ -21,7 +21,7 @@ async fn idm_06_old_responses_go_with_requests_of_any_tenant() {
     let clock = Arc::new(AtomicI64::new(1_800_000_000_000_000));
     let of_store = Arc::clone(&clock);
     let store =
-        MemoryStore::new().now(move || Timestamp::from_micros(of_store.load(Ordering::Relaxed)));
+        MemoryStore::new().clock(move || Timestamp::from_micros(of_store.load(Ordering::Relaxed)));
     let api = store
         .register_all(Api::builder(Vendor::new("Acme", "CRM")))
         .base_url("http://localhost/");
@@ -79,8 +79,8 @@ async fn idm_06_old_responses_go_with_requests_of_any_tenant() {
         200
     );
     let stored = || {
-        let answers = store.fetch(&one, &[Lookup::Kept("anybody k".into())]);
-        matches!(answers.first(), Some((_, LookupResult::Kept(Some(_)))))
+        let answers = store.lookup_all(&one, &[Lookup::StoredResponse("anybody k".into())]);
+        matches!(answers.first(), Some((_, LookupResult::StoredResponse(Some(_)))))
     };
     assert!(stored());
     let read = async || {

@@ -118,7 +118,7 @@ fn err_29_nothing_stays_of_an_entry_that_fails_alone() {
     server.store.ended();
     server.store.refuse_after(
         Kind::Tagging,
-        Problem::general(ErrorCode::FieldInvalid, "Not this one."),
+        Problem::for_request(ErrorCode::FieldInvalid, "Not this one."),
     );
     let answer = server.post(
         &helper,

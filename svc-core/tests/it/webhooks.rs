@@ -13,7 +13,7 @@ use svc_core::{
     model::Kind,
     ops::WebhookStore,
     value::Timestamp,
-    webhook::{MOST_WEBHOOKS, Webhook, disable_webhooks},
+    webhook::{MAX_WEBHOOKS, Webhook, disable_webhooks},
 };
 use svc_store::memory::MemoryStore;
 
@@ -85,7 +85,7 @@ async fn a_webhook_tells_what_its_key_may_read() {
     let [stored] = all.as_slice() else {
         panic!("{all:?}")
     };
-    let webhook = Webhook::read(stored).unwrap();
+    let webhook = Webhook::from_stored(stored).unwrap();
     assert_eq!(webhook.kinds, [Kind::Person, Kind::Tag]);
     // What is logged of it has no secret in it.
     assert!(!format!("{stored:?} {webhook:?} {api:?}").contains(webhook.secrets[0].0.reveal()));
@@ -139,7 +139,7 @@ async fn all_that_is_wrong_is_told_at_once() {
 #[tokio::test]
 async fn there_are_so_many_webhooks_and_no_more() {
     let api = api(&Arc::new(MemoryStore::new()));
-    for _ in 0..MOST_WEBHOOKS {
+    for _ in 0..MAX_WEBHOOKS {
         assert_eq!(
             ask(&api, Rights::all(), Method::POST, Target::Webhooks, BODY)
                 .await
@@ -434,7 +434,7 @@ async fn the_webhooks_of_a_revoked_key_are_disabled() {
         ("disabled".into(), "disabled".into(), "active".into())
     );
     let due = store
-        .list_due_webhooks(now.plus(std::time::Duration::from_secs(60)), None, 100)
+        .list_due_webhooks(now.saturating_add(std::time::Duration::from_secs(60)), None, 100)
         .await
         .unwrap();
     assert_eq!(due.len(), 1, "only the active one is due");

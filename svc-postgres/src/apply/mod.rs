@@ -22,7 +22,7 @@ use crate::{
     error::{Result, StoreError},
     layout::{ALL, layout},
     pipeline::{SqlQuery, SqlValue, columns, of_tenant, values},
-    rows::{code, known},
+    rows::{code, try_parse},
     sets::Removal,
     texts::Texts,
 };
@@ -116,22 +116,22 @@ impl<'a> ChangeApplier<'a> {
     }
 
     /// Tells of a change that is taken up next.
-    pub(crate) fn tell(&mut self, told: &FeedChange<'_>, time: Timestamp) -> Result<()> {
+    pub(crate) fn add_feed_entries(&mut self, told: &FeedChange<'_>, time: Timestamp) -> Result<()> {
         match told {
-            FeedChange::One(what, record) => {
+            FeedChange::Record(what, record) => {
                 self.remove();
                 let seq = self.next();
                 self.told.push(FeedRow {
                     seq,
                     step: 0,
                     kind: code(record.kind),
-                    id: known(&record.id)?,
-                    parent: record.parent.as_ref().map(known).transpose()?,
+                    id: try_parse(&record.id)?,
+                    parent: record.parent.as_ref().map(try_parse).transpose()?,
                     what: *what as i16,
-                    at: time.micros(),
+                    at: time.as_micros(),
                 });
             }
-            FeedChange::Gone(set) => *self.removal(set)?.1 = time,
+            FeedChange::DeletedSet(set) => *self.removal(set)?.1 = time,
             other => {
                 return Err(StoreError::unexpected(format!(
                     "this store cannot tell {other:?}"
@@ -145,7 +145,7 @@ impl<'a> ChangeApplier<'a> {
     pub(crate) fn change(&mut self, change: &Change) -> Result<()> {
         if !matches!(
             change,
-            Change::Delete(_) | Change::ClearLink { .. } | Change::Forget(_)
+            Change::Delete(_) | Change::ClearLink { .. } | Change::ErasePersonTraces(_)
         ) {
             self.remove();
         }
@@ -159,7 +159,7 @@ impl<'a> ChangeApplier<'a> {
                 self.set_link(at, link, from.as_ref(), to.as_ref())?;
             }
             Change::SetSchedule { at, start, stop } => {
-                let (start, stop) = (start.map(Timestamp::micros), stop.map(Timestamp::micros));
+                let (start, stop) = (start.map(Timestamp::as_micros), stop.map(Timestamp::as_micros));
                 self.edit(at, |row| row.schedule(start, stop))?;
             }
             Change::Delete(set) => self.removal(set)?.0.delete(set),
@@ -167,25 +167,25 @@ impl<'a> ChangeApplier<'a> {
                 let (_, column) = layout(*kind).column(link).ok_or_else(no_link)?;
                 self.removal(to)?.0.clear(*kind, column, to);
             }
-            Change::SetSum { of, members, sum } => {
+            Change::SetTotals { of, members, sum } => {
                 self.sums
-                    .insert((code(*members), code(of.0), known(&of.1)?), *sum);
+                    .insert((code(*members), code(of.0), try_parse(&of.1)?), *sum);
             }
-            Change::SetPart {
+            Change::SetPartTotals {
                 of: (_, id),
                 name,
                 sum,
             } => {
-                self.parts.insert((known(id)?, name.clone()), *sum);
+                self.parts.insert((try_parse(id)?, name.clone()), *sum);
             }
-            Change::Hold { at, place, person } => {
-                let held = (known(person)?, self.row(at)?, *place);
+            Change::AddTicketHolder { at, place, person } => {
+                let held = (try_parse(person)?, self.row(at)?, *place);
                 self.holders.push(held);
             }
-            Change::MoveHolders { at, places } => {
+            Change::MoveTicketHolders { at, places } => {
                 let row = self.row(at)?;
                 let (old, now): (Vec<i64>, Vec<i64>) = places.iter().copied().unzip();
-                self.settle();
+                self.finish();
                 self.step(
                     &self.texts.lift_holders,
                     values![self.tenant, row, old, now],
@@ -193,12 +193,12 @@ impl<'a> ChangeApplier<'a> {
                 self.step(&self.texts.drop_holders, values![self.tenant, row]);
                 self.step(&self.texts.lower_holders, values![self.tenant, row]);
             }
-            Change::Forget(person) => self.removal_with(known(person)?).0.forget(),
-            Change::Keep(kept) => self.keep(kept)?,
-            Change::Outbox(dispatch) => self.outbox(dispatch)?,
-            Change::Recall(message) => {
-                let message = known(message)?;
-                self.settle();
+            Change::ErasePersonTraces(person) => self.removal_with(try_parse(person)?).0.forget(),
+            Change::StoreResponse(kept) => self.store_response(kept)?,
+            Change::Enqueue(dispatch) => self.outbox(dispatch)?,
+            Change::CancelMessage(message) => {
+                let message = try_parse(message)?;
+                self.finish();
                 self.step(&self.texts.recall_outbox, values![self.tenant, message]);
             }
         }
@@ -211,7 +211,7 @@ impl<'a> ChangeApplier<'a> {
         self.remove();
         // Each transaction has a number of its own, also one that makes no record.
         let seq = self.next();
-        self.settle();
+        self.finish();
         (seq, std::mem::take(&mut self.steps))
     }
 
@@ -226,7 +226,7 @@ impl<'a> ChangeApplier<'a> {
 
     /// The number of the record that a change is about.
     fn row(&self, at: &ChangeTarget) -> Result<i64> {
-        if at.row != StoredRecord::NEW {
+        if at.row != StoredRecord::UNSAVED_ROW {
             return Ok(at.row);
         }
         let made = self.made.get(&(at.kind, at.id.clone()));
@@ -252,7 +252,7 @@ impl<'a> ChangeApplier<'a> {
         is_moved: bool,
     ) -> Result<()> {
         let (scope, owner) = match of {
-            Some((kind, id)) => (code(kind), known(id)?),
+            Some((kind, id)) => (code(kind), try_parse(id)?),
             None => (0, ALL),
         };
         let won = self
@@ -271,13 +271,13 @@ impl<'a> ChangeApplier<'a> {
         self.made.insert((kind, record.meta().id.clone()), row);
         for identifier in &insert.identifiers {
             self.identifiers.insert(
-                (code(kind), Uuid::from_bytes(lookup::identifier(identifier))),
+                (code(kind), Uuid::from_bytes(lookup::hash_identifier(identifier))),
                 Some(row),
             );
         }
         for email in &insert.emails {
             self.emails
-                .insert((Uuid::from_bytes(lookup::email(email)), row), true);
+                .insert((Uuid::from_bytes(lookup::hash_email(email)), row), true);
         }
         if kind.schema().has_collection() {
             self.count(kind, None, 1, false)?;
@@ -291,29 +291,29 @@ impl<'a> ChangeApplier<'a> {
     }
 
     fn replace(&mut self, replace: &ReplaceRecord) -> Result<()> {
-        let (row, kind) = (self.row(&replace.at)?, code(replace.at.kind));
+        let (row, kind) = (self.row(&replace.target)?, code(replace.target.kind));
         let update = self.updates.of(kind, row);
-        update.modified = Some(replace.modified.micros());
+        update.modified = Some(replace.modified.as_micros());
         update.identifiers = Some(replace.identifiers.as_json().to_owned());
         update.body = Some(replace.fields.to_vec());
         update.link(
             place("modified_by"),
-            replace.modified_by.as_ref().map(known).transpose()?,
+            replace.modified_by.as_ref().map(try_parse).transpose()?,
         );
         update.name(replace.name.clone());
         for (identifiers, to) in [
-            (&replace.identifiers_freed, None),
-            (&replace.identifiers_tied, Some(row)),
+            (&replace.removed_identifiers, None),
+            (&replace.added_identifiers, Some(row)),
         ] {
             for identifier in identifiers {
                 self.identifiers
-                    .insert((kind, Uuid::from_bytes(lookup::identifier(identifier))), to);
+                    .insert((kind, Uuid::from_bytes(lookup::hash_identifier(identifier))), to);
             }
         }
-        for (emails, is_tied) in [(&replace.emails_freed, false), (&replace.emails_tied, true)] {
+        for (emails, is_tied) in [(&replace.removed_emails, false), (&replace.added_emails, true)] {
             for email in emails {
                 self.emails
-                    .insert((Uuid::from_bytes(lookup::email(email)), row), is_tied);
+                    .insert((Uuid::from_bytes(lookup::hash_email(email)), row), is_tied);
             }
         }
         Ok(())
@@ -327,7 +327,7 @@ impl<'a> ChangeApplier<'a> {
         to: Option<&Id>,
     ) -> Result<()> {
         let (reference, column) = layout(at.kind).column(link).ok_or_else(no_link)?;
-        let to_id = to.map(known).transpose()?;
+        let to_id = to.map(try_parse).transpose()?;
         self.edit(at, |row| row.link(place(column), to_id))?;
         if reference.is_scope {
             for (owner, by) in [(from, -1), (to, 1)] {
@@ -355,7 +355,7 @@ impl<'a> ChangeApplier<'a> {
         }
         if self.removal.is_none() {
             // Its statements see everything that came before.
-            self.settle();
+            self.finish();
         }
         let new = || (bottom, Removal::default(), Timestamp::from_micros(0));
         let (_, removal, time) = self.removal.get_or_insert_with(new);
@@ -368,18 +368,18 @@ impl<'a> ChangeApplier<'a> {
             return;
         };
         // A link to records that are deleted is emptied while they are there.
-        if let Some(text) = removal.clearing(self.schema) {
+        if let Some(text) = removal.clear_link_sql(self.schema) {
             self.steps.push((text, values![self.tenant, bottom]));
         }
-        if let Some(text) = removal.telling(self.schema) {
+        if let Some(text) = removal.feed_sql(self.schema) {
             let first = self.seq.saturating_add(1);
             self.seq = self.seq.saturating_add(removal.numbers());
             self.steps
-                .push((text, values![self.tenant, bottom, first, time.micros()]));
+                .push((text, values![self.tenant, bottom, first, time.as_micros()]));
         }
         for text in [
             removal.discounting(self.schema),
-            removal.deleting(self.schema),
+            removal.delete_sql(self.schema),
         ]
         .into_iter()
         .flatten()
@@ -388,16 +388,16 @@ impl<'a> ChangeApplier<'a> {
         }
     }
 
-    fn keep(&mut self, kept: &StoredResponse) -> Result<()> {
+    fn store_response(&mut self, kept: &StoredResponse) -> Result<()> {
         if self.kept.is_empty() {
             self.step(
                 &self.texts.expire_kept,
-                values![self.tenant, kept.expires_before().micros()],
+                values![self.tenant, kept.expires_before().as_micros()],
             );
         }
-        let (key, at) = (kept.key.to_string(), kept.created_at.micros());
+        let (key, at) = (kept.key.to_string(), kept.created_at.as_micros());
         for person in &kept.people {
-            self.kept.push((key.clone(), known(person)?, at, None));
+            self.kept.push((key.clone(), try_parse(person)?, at, None));
         }
         self.kept.push((key, NOBODY, at, Some(kept.body.to_vec())));
         Ok(())
@@ -408,9 +408,9 @@ impl<'a> ChangeApplier<'a> {
         self.sends = true;
         self.outbox.push(OutboxRow {
             seq,
-            person: dispatch.recipient().map(known).transpose()?,
-            message: dispatch.message().map(known).transpose()?,
-            due: dispatch.due_at().micros(),
+            person: dispatch.recipient().map(try_parse).transpose()?,
+            message: dispatch.message().map(try_parse).transpose()?,
+            due: dispatch.due_at().as_micros(),
             body: dispatch.serialize(),
         });
         Ok(())
@@ -419,7 +419,7 @@ impl<'a> ChangeApplier<'a> {
 
 /// The statements that write what was collected: one a table.
 impl ChangeApplier<'_> {
-    fn settle(&mut self) {
+    fn finish(&mut self) {
         let (texts, tenant) = (self.texts, self.tenant);
         let (inserts, updates) = (
             std::mem::take(&mut self.inserts),
@@ -433,14 +433,14 @@ impl ChangeApplier<'_> {
         if let Some(values) = updates.values(tenant) {
             self.step(&texts.update_records, values);
         }
-        let (tied, freed) = parted(
+        let (tied, freed) = partition(
             std::mem::take(&mut self.identifiers)
                 .into_iter()
                 .map(|((kind, hash), row)| (row.is_some(), (kind, hash, row.unwrap_or_default()))),
         );
         self.rows(&texts.free_identifiers, freed, |rows| columns!(rows; 0, 1));
         self.rows(&texts.tie_identifiers, tied, |rows| columns!(rows; 0, 1, 2));
-        let (tied, freed) = parted(
+        let (tied, freed) = partition(
             std::mem::take(&mut self.emails)
                 .into_iter()
                 .map(|(email, is_tied)| (is_tied, email)),
@@ -507,7 +507,7 @@ impl ChangeApplier<'_> {
 }
 
 /// Those that are marked, and the others.
-fn parted<T>(all: impl Iterator<Item = (bool, T)>) -> (Vec<T>, Vec<T>) {
+fn partition<T>(all: impl Iterator<Item = (bool, T)>) -> (Vec<T>, Vec<T>) {
     let (marked, others): (Vec<_>, Vec<_>) = all.partition(|(is_marked, _)| *is_marked);
     let bare = |all: Vec<(bool, T)>| all.into_iter().map(|(_, one)| one).collect();
     (bare(marked), bare(others))
@@ -516,7 +516,7 @@ fn parted<T>(all: impl Iterator<Item = (bool, T)>) -> (Vec<T>, Vec<T>) {
 /// The record that a set begins with.
 fn bottom(set: &RecordSet) -> Result<Uuid> {
     match set {
-        RecordSet::One(at, _) => known(&at.id),
+        RecordSet::One(at, _) => try_parse(&at.id),
         RecordSet::Under(_, _, inner) => bottom(inner),
     }
 }

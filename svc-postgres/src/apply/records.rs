@@ -9,7 +9,7 @@ use crate::{
     error::Result,
     layout::{SLOTS, layout},
     pipeline::{SqlValue, columns, of_tenant},
-    rows::known,
+    rows::try_parse,
 };
 
 /// A new record.
@@ -40,7 +40,7 @@ impl RowInserts {
         for (reference, column) in layout.columns() {
             let to = record
                 .link(reference.name)
-                .map(|to| known(&to.id))
+                .map(|to| try_parse(&to.id))
                 .transpose()?;
             if let Some(link) = links.get_mut(place(column)) {
                 *link = to;
@@ -48,10 +48,10 @@ impl RowInserts {
         }
         self.0.push(NewRow {
             kind: layout.code,
-            id: known(&meta.id)?,
+            id: try_parse(&meta.id)?,
             seq,
-            created: meta.created.micros(),
-            modified: meta.modified.micros(),
+            created: meta.created.as_micros(),
+            modified: meta.modified.as_micros(),
             links,
             name: insert.name.clone(),
             identifiers: meta.identifiers.as_json().to_owned(),

@@ -45,13 +45,13 @@ impl store::Store for PostgresStore {
             .await?)
     }
 
-    fn filterable(&self, kind: Kind) -> Vec<FilterField> {
+    fn filter_fields(&self, kind: Kind) -> Vec<FilterField> {
         FilterField::of(kind).collect()
     }
 
     async fn get(&self, cx: &Context, at: &RecordAddress) -> Result<Option<RawRecord>> {
         let record = self.record(cx, &LookupKey::from(at)).await?;
-        Ok(record.filter(|record| at.admits_parent(record.parent())))
+        Ok(record.filter(|record| at.matches_parent(record.parent())))
     }
 
     async fn find(&self, cx: &Context, key: &LookupKey) -> Result<Option<RawRecord>> {
@@ -67,27 +67,27 @@ impl store::Store for PostgresStore {
             .await?)
     }
 
-    fn matching(&self) -> Arc<dyn PersonMatching> {
+    fn person_matching(&self) -> Arc<dyn PersonMatching> {
         Arc::clone(&self.database().options.matching)
     }
 
-    fn keeps_answers(&self) -> bool {
+    fn stores_responses(&self) -> bool {
         true
     }
 
     async fn sweep(&self, before: Timestamp) -> Result<bool> {
-        let (database, before) = (self.database(), before.micros());
+        let (database, before) = (self.database(), before.as_micros());
         let found = SqlQuery::new(&*database.texts.tenants_to_sweep, values![before, SWEPT]);
-        let tenants = database.ask(None, found).await?;
+        let tenants = database.query_one(None, found).await?;
         for row in &tenants {
             let tenant: i64 = row.try_get(0).map_err(error::StoreError::from)?;
             let expired = SqlQuery::new(&*database.texts.expire_kept, values![tenant, before]);
-            database.ask(Some(tenant), expired).await?;
+            database.query_one(Some(tenant), expired).await?;
         }
         Ok(!tenants.is_empty())
     }
 
-    fn outgoing(self: Arc<Self>) -> Option<Arc<dyn Outbox>> {
+    fn outbox(self: Arc<Self>) -> Option<Arc<dyn Outbox>> {
         Some(self)
     }
 }
@@ -138,14 +138,14 @@ impl PostgresStore {
     ///
     /// An [invalid request](svc_core::ErrorKind::Invalid) with what a create would answer, and
     /// trouble with the database; nothing of the call is then stored.
-    pub async fn seed(&self, tenant: &Tenant, rows: Vec<ImportedRecord>) -> Result<()> {
+    pub async fn import_records(&self, tenant: &Tenant, rows: Vec<ImportedRecord>) -> Result<()> {
         if rows.is_empty() {
             return Ok(());
         }
         let cx = Context::new(tenant.clone(), Caller::anonymous(), self.now());
         let calls: Vec<WriteRequest> = rows
             .into_iter()
-            .map(|row| WriteRequest::new(&cx, WriteOperation::Load(Box::new(row))))
+            .map(|row| WriteRequest::new(&cx, WriteOperation::Import(Box::new(row))))
             .collect();
         let number = self.tenant(tenant).await?;
         self.inner.turns.write(number, calls, None).await?;

@@ -40,7 +40,7 @@ impl PostgresStore {
     /// # Errors
     ///
     /// Trouble with the database, or why this token cannot be used.
-    pub async fn add_key_with_token(
+    pub async fn create_key_with_token(
         &self,
         tenant: &Tenant,
         token: &str,
@@ -54,7 +54,7 @@ impl PostgresStore {
         let existing = self.insert_key(&key).await?;
         existing.map_or_else(
             || Ok(key.info.clone()),
-            |existing| key.or_existing(existing),
+            |existing| key.resolve_existing(existing),
         )
     }
 
@@ -66,7 +66,7 @@ impl PostgresStore {
             .await
             .map_err(svc_core::Error::from)?
         else {
-            return Err(KeyError::TenantUnknown(info.tenant.as_str().to_owned()));
+            return Err(KeyError::UnknownTenant(info.tenant.as_str().to_owned()));
         };
         let values = values![
             info.id.clone(),
@@ -80,15 +80,15 @@ impl PostgresStore {
             info.person
                 .as_ref()
                 .map(|person| person.as_str().to_owned()),
-            info.created.micros(),
-            info.expires.map(Timestamp::micros),
-            info.revoked.map(Timestamp::micros),
+            info.created.as_micros(),
+            info.expires.map(Timestamp::as_micros),
+            info.revoked.map(Timestamp::as_micros),
         ];
         let added = self
             .database()
-            .ask(None, SqlQuery::new(&*self.database().texts.add_key, values))
+            .query_one(None, SqlQuery::new(&*self.database().texts.add_key, values))
             .await;
-        self.inner.keys.1.end();
+        self.inner.keys.1.advance();
         if !added.map_err(svc_core::Error::from)?.is_empty() {
             return Ok(None);
         }
@@ -97,7 +97,7 @@ impl PostgresStore {
             self.key(hash)
                 .await
                 .map_err(svc_core::Error::from)?
-                .ok_or(KeyError::TokenTaken)?,
+                .ok_or(KeyError::TokenInUse)?,
         ))
     }
 
@@ -111,7 +111,7 @@ impl PostgresStore {
         let values = values![tenant.map(|tenant| tenant.as_str().to_owned())];
         let rows = self
             .database()
-            .ask(None, SqlQuery::new(&*self.database().texts.keys, values))
+            .query_one(None, SqlQuery::new(&*self.database().texts.keys, values))
             .await?;
         Ok(rows.iter().map(info).collect::<error::Result<_>>()?)
     }
@@ -130,10 +130,10 @@ impl PostgresStore {
         let now = self.now();
         let query = SqlQuery::new(
             &*self.database().texts.revoke_key,
-            values![id.to_owned(), now.micros()],
+            values![id.to_owned(), now.as_micros()],
         );
-        let was_in_force = !self.database().ask(None, query).await?.is_empty();
-        self.inner.keys.1.end();
+        let was_in_force = !self.database().query_one(None, query).await?.is_empty();
+        self.inner.keys.1.advance();
         let key = self
             .list_keys(None)
             .await?
@@ -154,8 +154,8 @@ impl PostgresStore {
     /// The key with this hash, revoked or not.
     async fn key(&self, hash: &TokenHash) -> error::Result<Option<KeyInfo>> {
         let query = SqlQuery::new(&*self.database().texts.key, values![hash.prefix()]);
-        for row in &self.database().ask(None, query).await? {
-            if hash.is(row.try_get(10)?) {
+        for row in &self.database().query_one(None, query).await? {
+            if hash.matches(row.try_get(10)?) {
                 return info(row).map(Some);
             }
         }
@@ -170,17 +170,17 @@ impl Authenticator for PostgresStore {
         let Some(token) = credentials.key else {
             return Ok(None);
         };
-        let hash = TokenHash::of(token);
+        let hash = TokenHash::from_token(token);
         let (cache, epochs) = &self.inner.keys;
-        let epoch = epochs.now();
-        if let Some(holder) = epoch.and_then(|epoch| cache.holder(&hash, epoch, credentials.now)) {
+        let epoch = epochs.current();
+        if let Some(holder) = epoch.and_then(|epoch| cache.get(&hash, epoch, credentials.now)) {
             return Ok(holder);
         }
         let key = self.key(&hash).await?;
         if let Some(epoch) = epoch {
-            cache.learn(&hash, epoch, key.as_ref());
+            cache.insert(&hash, epoch, key.as_ref());
         }
-        Ok(key.and_then(|key| key.holder(credentials.now)))
+        Ok(key.and_then(|key| key.caller_at(credentials.now)))
     }
 }
 

@@ -54,7 +54,7 @@ struct PostgresInner {
     jumps: PageJumps,
     cursors: CursorCodec,
     feed_cursors: FeedCursors,
-    /// What was read of keys not long ago: see [`PostgresOptions::key_cache`].
+    /// What was read of keys not long ago: see [`PostgresOptions::key_cache_ttl`].
     keys: (KeyCache, KeyCacheEpochs),
     tenants: Mutex<HashMap<Tenant, i64>>,
 }
@@ -97,8 +97,8 @@ impl PostgresStore {
     /// # Errors
     ///
     /// The database cannot be reached, or the schema has no name that can be one.
-    pub async fn is_there(options: &PostgresOptions) -> Result<bool, ConnectError> {
-        migrate::is_there(options).await
+    pub async fn exists(options: &PostgresOptions) -> Result<bool, ConnectError> {
+        migrate::exists(options).await
     }
 
     /// Removes everything: the tables with all that is in them, of every tenant. Nobody may be
@@ -106,9 +106,9 @@ impl PostgresStore {
     ///
     /// # Errors
     ///
-    /// [`ConnectError::NotOurs`] for a schema without tables of this crate; whatever the database
+    /// [`ConnectError::ForeignSchema`] for a schema without tables of this crate; whatever the database
     /// reports, and nothing is removed then.
-    pub async fn remove(options: &PostgresOptions) -> Result<(), ConnectError> {
+    pub async fn drop_tables(options: &PostgresOptions) -> Result<(), ConnectError> {
         migrate::remove(options).await
     }
 
@@ -117,8 +117,8 @@ impl PostgresStore {
     ///
     /// # Errors
     ///
-    /// [`ConnectError::Schema`].
-    pub fn tables_on_citus(options: &PostgresOptions) -> Result<String, ConnectError> {
+    /// [`ConnectError::InvalidSchemaName`].
+    pub fn citus_schema_sql(options: &PostgresOptions) -> Result<String, ConnectError> {
         migrate::on_citus(options)
     }
 
@@ -156,11 +156,11 @@ impl PostgresStore {
         let database = self.database();
         let (connections_busy, connections_idle, connections_wanted) = database.pool.load();
         PostgresStats {
-            writes_waiting: self.inner.turns.waiting(),
-            commits: database.commits.so_far(),
-            connections_busy,
-            connections_idle,
-            connections_wanted,
+            queued_writes: self.inner.turns.waiting(),
+            commits: database.commits.snapshot(),
+            busy_connections: connections_busy,
+            idle_connections: connections_idle,
+            waiting_for_connection: connections_wanted,
         }
     }
 
@@ -170,10 +170,10 @@ impl PostgresStore {
     /// # Errors
     ///
     /// Trouble with the database.
-    pub async fn mark(&self, name: &str, value: &str) -> Result<()> {
+    pub async fn set_metadata(&self, name: &str, value: &str) -> Result<()> {
         let values = values![mark(name), value.as_bytes().to_vec()];
         self.database()
-            .ask(
+            .query_one(
                 None,
                 SqlQuery::new(&*self.database().texts.set_meta, values),
             )
@@ -209,10 +209,10 @@ impl PostgresStore {
     /// # Errors
     ///
     /// Trouble with the database.
-    pub async fn read_mark(&self, name: &str) -> Result<Option<String>> {
+    pub async fn metadata(&self, name: &str) -> Result<Option<String>> {
         let rows = self
             .database()
-            .ask(
+            .query_one(
                 None,
                 SqlQuery::new(&*self.database().texts.meta, values![mark(name)]),
             )
@@ -245,7 +245,7 @@ impl RevisionSource for PostgresStore {
     async fn revision(&self, tenant: &Tenant, _: std::time::Instant) -> Option<u64> {
         let number = self.number(tenant).await.ok()??;
         let seq = SqlQuery::new(&*self.database().texts.seq, values![number]);
-        let rows = self.database().ask(Some(number), seq).await.ok()?;
+        let rows = self.database().query_one(Some(number), seq).await.ok()?;
         let seq = rows.first()?.try_get(0).ok()?;
         // Whoever keeps an answer as one of this number must not get an older one from a replica.
         self.database().wrote(number, seq);

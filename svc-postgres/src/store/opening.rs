@@ -43,9 +43,9 @@ async fn remembered(
         &*database.texts.make_meta,
         values![name.to_owned(), first.to_vec()],
     );
-    database.ask(None, make).await?;
+    database.query_one(None, make).await?;
     let rows = database
-        .ask(
+        .query_one(
             None,
             SqlQuery::new(&*database.texts.meta, values![name.to_owned()]),
         )

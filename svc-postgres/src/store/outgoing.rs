@@ -22,7 +22,7 @@ use crate::{
 impl Outbox for PostgresStore {
     /// Found over all tenants without a lock, and claimed tenant by tenant: a row that another
     /// process has claimed meanwhile is not due any more.
-    async fn due(&self, now: Timestamp, until: Timestamp, most: u32) -> Result<ClaimedEntries> {
+    async fn claim_due(&self, now: Timestamp, until: Timestamp, most: u32) -> Result<ClaimedEntries> {
         let (texts, lookout) = (&self.database().texts, &self.inner.outbox);
         match lookout.may_look(self.database(), now).await? {
             Look::Now => {}
@@ -34,10 +34,10 @@ impl Outbox for PostgresStore {
             }
             Look::Elsewhere => return Ok(ClaimedEntries::new(Vec::new(), None)),
         }
-        let found = values![now.micros(), i64::from(most)];
+        let found = values![now.as_micros(), i64::from(most)];
         let rows = self
             .database()
-            .ask(None, SqlQuery::new(&*texts.outbox_due, found))
+            .query_one(None, SqlQuery::new(&*texts.outbox_due, found))
             .await?;
         let mut found = BTreeMap::<(i64, String), Vec<i64>>::new();
         for row in &rows {
@@ -46,10 +46,10 @@ impl Outbox for PostgresStore {
         }
         let mut claims = Vec::with_capacity(rows.len());
         for ((number, name), seqs) in found {
-            let values = values![number, seqs, now.micros(), until.micros()];
+            let values = values![number, seqs, now.as_micros(), until.as_micros()];
             let rows = self
                 .database()
-                .ask(Some(number), SqlQuery::new(&*texts.outbox_claim, values))
+                .query_one(Some(number), SqlQuery::new(&*texts.outbox_claim, values))
                 .await?;
             for row in &rows {
                 claims.extend(claim(Tenant::new(&*name), row)?);
@@ -57,7 +57,7 @@ impl Outbox for PostgresStore {
         }
         let next = self
             .database()
-            .ask(None, SqlQuery::new(&*texts.outbox_next, Vec::new()))
+            .query_one(None, SqlQuery::new(&*texts.outbox_next, Vec::new()))
             .await?;
         let next = next.first().map(first).transpose()?.flatten();
         if rows.is_empty() {
@@ -69,21 +69,21 @@ impl Outbox for PostgresStore {
         ))
     }
 
-    async fn done(&self, claim: &OutboxClaim) -> Result<()> {
+    async fn complete(&self, claim: &OutboxClaim) -> Result<()> {
         let number = self.tenant(&claim.tenant).await?;
         let done = SqlQuery::new(
             &*self.database().texts.outbox_done,
             values![number, claim.row],
         );
-        self.database().ask(Some(number), done).await?;
+        self.database().query_one(Some(number), done).await?;
         Ok(())
     }
 
-    async fn again(&self, claim: &OutboxClaim, at: Timestamp) -> Result<()> {
+    async fn reschedule(&self, claim: &OutboxClaim, at: Timestamp) -> Result<()> {
         let number = self.tenant(&claim.tenant).await?;
-        let values = values![number, claim.row, i64::from(claim.attempts), at.micros()];
+        let values = values![number, claim.row, i64::from(claim.attempts), at.as_micros()];
         self.database()
-            .ask(
+            .query_one(
                 Some(number),
                 SqlQuery::new(&*self.database().texts.outbox_again, values),
             )
@@ -91,7 +91,7 @@ impl Outbox for PostgresStore {
         Ok(())
     }
 
-    fn listen(&self) -> Subscription {
+    fn subscribe(&self) -> Subscription {
         self.database().outgoing.subscribe(())
     }
 }
@@ -102,7 +102,7 @@ fn due(row: &Row) -> error::Result<(i64, i64, String)> {
 }
 
 fn claim(tenant: Tenant, row: &Row) -> error::Result<Option<OutboxClaim>> {
-    Ok(OutboxClaim::stored(
+    Ok(OutboxClaim::from_stored(
         tenant,
         row.try_get(0)?,
         row.try_get(1)?,

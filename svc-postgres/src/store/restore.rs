@@ -49,7 +49,7 @@ impl PostgresStore {
     /// # Errors
     ///
     /// Trouble with the database, or an unknown tenant.
-    pub async fn restored(&self, tenant: &Tenant) -> Result<Option<(String, bool)>> {
+    pub async fn restore_progress(&self, tenant: &Tenant) -> Result<Option<(String, bool)>> {
         let name = super::mark(&format!("{COPY}{}", tenant.as_str()));
         let (seq, known) = self
             .database()
@@ -77,7 +77,7 @@ impl PostgresStore {
             "outbox",
         ] {
             let text = format!("ANALYZE {}.{table}", self.database().options.schema);
-            self.database().ask(None, SqlQuery::control(text)).await?;
+            self.database().query_one(None, SqlQuery::control(text)).await?;
         }
         Ok(())
     }
@@ -87,7 +87,7 @@ impl PostgresStore {
     ///
     /// # Errors
     ///
-    /// [`KeyError::TokenTaken`] where another key has the same token; trouble with the database, or
+    /// [`KeyError::TokenInUse`] where another key has the same token; trouble with the database, or
     /// an unknown tenant.
     pub async fn restore_key(&self, key: &StoredKey) -> Result<(), KeyError> {
         let Some(known) = self.insert_key(key).await? else {
@@ -99,7 +99,7 @@ impl PostgresStore {
         if known.id == key.info.id {
             Ok(())
         } else {
-            Err(KeyError::TokenTaken)
+            Err(KeyError::TokenInUse)
         }
     }
 }
@@ -117,7 +117,7 @@ impl ScanRecords for PostgresStore {
         let page = values![number, code(kind), after, i64::from(most)];
         let rows = self
             .database()
-            .ask(
+            .query_one(
                 Some(number),
                 SqlQuery::new(&*self.database().texts.rows_of_all, page),
             )

@@ -4,7 +4,7 @@ use std::sync::PoisonError;
 
 use async_trait::async_trait;
 use svc_core::{Error, Result, Tenant, auth::TenantResolver, link::RecordAddress};
-use svc_store::{KindTable, new_tenant};
+use svc_store::{KindTable, parse_tenant};
 use uuid::Uuid;
 
 use super::PostgresStore;
@@ -22,7 +22,7 @@ impl PostgresStore {
     /// Trouble with the database, or a name that is empty, longer than 64 bytes, or has control
     /// characters or spaces.
     pub async fn ensure_tenant(&self, name: &str) -> Result<Tenant> {
-        let tenant = new_tenant(name)?;
+        let tenant = parse_tenant(name)?;
         if self.number(&tenant).await?.is_some() {
             return Ok(tenant);
         }
@@ -30,9 +30,9 @@ impl PostgresStore {
         let drawn = i64::try_from(Uuid::new_v4().as_u128() >> 65)
             .unwrap_or(1)
             .max(1);
-        let make = values![drawn, name.to_owned(), self.now().micros()];
+        let make = values![drawn, name.to_owned(), self.now().as_micros()];
         self.database()
-            .ask(
+            .query_one(
                 None,
                 SqlQuery::new(&*self.database().texts.make_tenant, make),
             )
@@ -42,7 +42,7 @@ impl PostgresStore {
         let number =
             number.ok_or_else(|| Error::unexpected("a tenant that was made is not there"))?;
         let ledger = SqlQuery::new(&*self.database().texts.make_ledger, values![number]);
-        self.database().ask(Some(number), ledger).await?;
+        self.database().query_one(Some(number), ledger).await?;
         self.remember(&tenant, number);
         Ok(tenant)
     }
@@ -55,7 +55,7 @@ impl PostgresStore {
     pub async fn tenants(&self) -> Result<Vec<Tenant>> {
         let rows = self
             .database()
-            .ask(
+            .query_one(
                 None,
                 SqlQuery::new(&*self.database().texts.tenants, Vec::new()),
             )
@@ -85,7 +85,7 @@ impl PostgresStore {
         };
         // Whoever made it may have ended before its ledger was there.
         let seq = SqlQuery::new(&*self.database().texts.seq, values![number]);
-        if self.database().ask(Some(number), seq).await?.is_empty() {
+        if self.database().query_one(Some(number), seq).await?.is_empty() {
             return Ok(None);
         }
         self.remember(tenant, number);
@@ -99,7 +99,7 @@ impl PostgresStore {
         );
         Ok(self
             .database()
-            .ask(None, query)
+            .query_one(None, query)
             .await?
             .first()
             .map(|row| row.try_get(0))
@@ -126,8 +126,8 @@ impl TenantResolver for PostgresStore {
     async fn tenant_of(&self, container: &RecordAddress) -> Result<Option<Tenant>> {
         let Some(id) = container
             .id
-            .uuid()
-            .filter(|_| KindTable::of(container.kind).is_container())
+            .as_uuid()
+            .filter(|_| KindTable::for_kind(container.kind).is_container())
         else {
             return Ok(None);
         };
@@ -135,7 +135,7 @@ impl TenantResolver for PostgresStore {
             &*self.database().texts.owners,
             values![id, code(container.kind)],
         );
-        match self.database().ask(None, query).await?.as_slice() {
+        match self.database().query_one(None, query).await?.as_slice() {
             // Only loaded data can give two tenants records of one id. Whose is meant cannot be
             // told then.
             [row] => Ok(Some(Tenant::new(

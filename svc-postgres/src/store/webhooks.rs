@@ -51,7 +51,7 @@ impl WebhookStore for PostgresStore {
 
     async fn get_webhook(&self, tenant: &Tenant, id: &Id) -> Result<Option<StoredWebhook>> {
         let (tenant, text) = (self.tenant(tenant).await?, &self.database().texts.webhook);
-        let Some(id) = id.uuid() else { return Ok(None) };
+        let Some(id) = id.as_uuid() else { return Ok(None) };
         let rows = self.of_webhooks(text, tenant, values![id]).await?;
         Ok(rows.first().map(|row| webhook(row, 0)).transpose()?)
     }
@@ -60,12 +60,12 @@ impl WebhookStore for PostgresStore {
         let (name, tenant, texts) = (tenant, self.tenant(tenant).await?, &self.database().texts);
         let id = webhook
             .id
-            .uuid()
+            .as_uuid()
             .ok_or_else(|| StoreError::unexpected("a webhook whose id is no UUID"))?;
         let values = values![
             id,
             webhook.version,
-            webhook.due_at.map(Timestamp::micros),
+            webhook.due_at.map(Timestamp::as_micros),
             webhook.document.to_vec()
         ];
         if webhook.version != 1 {
@@ -105,12 +105,12 @@ impl WebhookStore for PostgresStore {
         })
     }
 
-    async fn delete_webhook(&self, tenant: &Tenant, id: &Id) -> Result<bool> {
+    async fn delete(&self, tenant: &Tenant, id: &Id) -> Result<bool> {
         let (tenant, text) = (
             self.tenant(tenant).await?,
             &self.database().texts.delete_webhook,
         );
-        let Some(id) = id.uuid() else {
+        let Some(id) = id.as_uuid() else {
             return Ok(false);
         };
         Ok(!self
@@ -130,15 +130,15 @@ impl WebhookStore for PostgresStore {
             return Ok(Vec::new());
         }
         let is_first = after.is_none();
-        let after = after.and_then(Id::uuid).unwrap_or(Uuid::nil());
+        let after = after.and_then(Id::as_uuid).unwrap_or(Uuid::nil());
         let query = SqlQuery::new(
             &*self.database().texts.due_webhooks,
-            values![now.micros(), after, i64::from(most)],
+            values![now.as_micros(), after, i64::from(most)],
         );
-        let rows = self.database().ask(None, query).await?;
+        let rows = self.database().query_one(None, query).await?;
         if is_first && rows.is_empty() && self.database().topology == Topology::Cluster {
-            let next = SqlQuery::new(&*self.database().texts.next_webhook, values![now.micros()]);
-            let next = self.database().ask(None, next).await?;
+            let next = SqlQuery::new(&*self.database().texts.next_webhook, values![now.as_micros()]);
+            let next = self.database().query_one(None, next).await?;
             let next: Option<i64> = next
                 .first()
                 .map(|row| row.try_get(0))

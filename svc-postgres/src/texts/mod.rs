@@ -12,8 +12,8 @@ mod passing;
 mod webhooks;
 
 use dates::DateRangeStatements;
-use parts::{LIFT, arrays, columns, each, oldest, ties, totals};
-use passing::{of_kept, of_outbox};
+use parts::{POSITION_OFFSET, arrays, columns, each, oldest, ties, totals};
+use passing::{stored_response_sql, of_outbox};
 use svc_core::model::Kind;
 use webhooks::of_webhooks;
 
@@ -168,7 +168,7 @@ impl Texts {
                 arrays(2, types)
             )
         };
-        let [keep, expire_feed, expire_kept, tenants_to_sweep] = of_kept(s, &from_ledger);
+        let [keep, expire_feed, expire_kept, tenants_to_sweep] = stored_response_sql(s, &from_ledger);
         let [
             outbox,
             recall_outbox,
@@ -414,15 +414,15 @@ impl Texts {
             // up out of reach, the old ones go, and the new ones come down.
             lift_holders: format!(
                 "INSERT INTO {s}.holder (tenant, person, attendance, place) \
-                 SELECT DISTINCT h.tenant, h.person, h.attendance, coalesce(m.now, -1) + {LIFT} FROM {s}.holder h \
+                 SELECT DISTINCT h.tenant, h.person, h.attendance, coalesce(m.now, -1) + {POSITION_OFFSET} FROM {s}.holder h \
                  LEFT JOIN unnest($3::bigint[], $4::bigint[]) m(old, now) ON m.old = h.place \
                  WHERE h.tenant = $1 AND h.attendance = $2"
             ),
             drop_holders: format!(
-                "DELETE FROM {s}.holder WHERE tenant = $1 AND attendance = $2 AND place < {LIFT} - 1"
+                "DELETE FROM {s}.holder WHERE tenant = $1 AND attendance = $2 AND place < {POSITION_OFFSET} - 1"
             ),
             lower_holders: format!(
-                "UPDATE {s}.holder SET place = place - {LIFT} WHERE tenant = $1 AND attendance = $2"
+                "UPDATE {s}.holder SET place = place - {POSITION_OFFSET} WHERE tenant = $1 AND attendance = $2"
             ),
             keep,
             expire_feed,

@@ -23,7 +23,7 @@ pub(super) fn home(schema: &str, slot: &str) -> String {
         let (reference, _) = layout(*kind)
             .columns()
             .find(|(_, column)| *column == slot)?;
-        reference.home_link()?;
+        reference.container_link()?;
         let (here, to) = (layout(*kind).code, layout(reference.kind));
         let (there, container) = (to.code, to.parent()?);
         Some(format!(
@@ -57,7 +57,7 @@ pub(super) fn totals(schema: &str) -> String {
 }
 
 /// More tickets than any attendance has.
-pub(super) const LIFT: i64 = 1 << 40;
+pub(super) const POSITION_OFFSET: i64 = 1 << 40;
 
 /// The rows of a table that fit a row before: looked up for each, whatever the planner believes to
 /// know of the table.

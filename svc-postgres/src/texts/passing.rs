@@ -3,7 +3,7 @@
 
 /// A kept answer; what goes: changes and answers that are too old; and the tenants that have some
 /// of the latter.
-pub(super) fn of_kept(s: &str, from_ledger: &dyn Fn(&str) -> String) -> [String; 4] {
+pub(super) fn stored_response_sql(s: &str, from_ledger: &dyn Fn(&str) -> String) -> [String; 4] {
     [
         format!(
             "INSERT INTO {s}.kept AS o (tenant, key, person, at, answer) {} \

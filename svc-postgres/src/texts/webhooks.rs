@@ -1,6 +1,6 @@
 //! Statements about webhooks.
 
-use svc_core::webhook::MOST_WEBHOOKS;
+use svc_core::webhook::MAX_WEBHOOKS;
 
 /// All, one, a new one, the next version of one, its end; and what is due now and next, of all
 /// tenants.
@@ -15,7 +15,7 @@ pub(super) fn of_webhooks(s: &str) -> [String; 7] {
         format!(
             "INSERT INTO {s}.webhook (tenant, id, version, next, body) \
              SELECT l.tenant, $2::uuid, $3::bigint, $4::bigint, $5::bytea FROM {s}.ledger l WHERE l.tenant = $1 \
-             AND (SELECT count(*) FROM {s}.webhook h WHERE h.tenant = $1) < {MOST_WEBHOOKS} \
+             AND (SELECT count(*) FROM {s}.webhook h WHERE h.tenant = $1) < {MAX_WEBHOOKS} \
              ON CONFLICT (tenant, id) DO NOTHING RETURNING id"
         ),
         format!(

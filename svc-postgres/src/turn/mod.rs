@@ -11,7 +11,7 @@ use std::{
 
 use svc_core::{
     Error,
-    rules::{Decision, decide, first_questions},
+    rules::{Decision, decide, initial_lookups},
     store::{
         IdSequence, Lookup, LookupCache, PendingChanges, RuleError, TransactionContext,
         WriteOutcome, WriteRequest,
@@ -36,11 +36,11 @@ pub(crate) enum TransactionResult {
     /// With these outcomes, one for each caller, and whether something is to be sent.
     Committed(Vec<Result<WriteOutcome>>, bool),
     /// Nothing of it is stored.
-    Undone(StoreError),
+    RolledBack(StoreError),
 }
 
 /// The longest that a turn is tried for when its calls have no deadline.
-pub(crate) const LONGEST: Duration = Duration::from_secs(30);
+pub(crate) const MAX_RETRY_TIME: Duration = Duration::from_secs(30);
 /// Notes of turns are kept for this many numbers of the tenant, and thrown away in steps.
 const NOTES: i64 = 65_536;
 const STEP: i64 = 1_024;
@@ -67,7 +67,7 @@ struct TransactionState<'a> {
 impl DatabaseHandle {
     /// Gives the calls of several callers their turn. Those of one caller are written all or not at
     /// all.
-    pub(crate) async fn turn(
+    pub(crate) async fn run_transaction(
         &self,
         tenant: i64,
         calls: &[&[WriteRequest]],
@@ -76,7 +76,7 @@ impl DatabaseHandle {
         let home = self.home(tenant).await;
         match self.turn_at(&home, tenant, calls, deadline).await {
             // A worker that does not know the tables: the coordinator does.
-            Ok(TransactionResult::Undone(error))
+            Ok(TransactionResult::RolledBack(error))
                 if error.is_elsewhere() && !Arc::ptr_eq(&home, &self.pool) =>
             {
                 self.turn_at(&self.pool, tenant, calls, deadline).await
@@ -102,21 +102,21 @@ impl DatabaseHandle {
             Ok((outcomes, sends)) => return Ok(TransactionResult::Committed(outcomes, sends)),
             Err(error) => error.of_tenant(Some(tenant)),
         };
-        self.turn_away(tenant, home, &error);
+        self.skip_replica(tenant, home, &error);
         let Some((seq, outcomes)) = ends_at else {
             self.roll_back(lent, &error).await;
-            return Ok(TransactionResult::Undone(error));
+            return Ok(TransactionResult::RolledBack(error));
         };
         // The answer to COMMIT was lost: what is stored says whether it was done.
         drop(lent);
         let began = Instant::now();
         loop {
-            match self.is_noted(tenant, seq, id).await {
+            match self.is_committed(tenant, seq, id).await {
                 Ok(true) => {
                     self.committed(tenant, seq);
                     return Ok(TransactionResult::Committed(outcomes, true));
                 }
-                Ok(false) => return Ok(TransactionResult::Undone(error)),
+                Ok(false) => return Ok(TransactionResult::RolledBack(error)),
                 Err(unsettled)
                     if Instant::now() >= deadline
                         || !(unsettled.is_of_the_connection()
@@ -138,7 +138,7 @@ impl DatabaseHandle {
     /// A connection for a transaction of a tenant.
     async fn lent_by(&self, home: &Arc<ConnectionPool>, tenant: i64) -> Result<Lease> {
         let mut lent = match home.get(LeasePurpose::Writes).await {
-            Err(error) if self.turn_away(tenant, home, &error) => {
+            Err(error) if self.skip_replica(tenant, home, &error) => {
                 self.pool.get(LeasePurpose::Writes).await?
             }
             lent => lent?,
@@ -156,13 +156,13 @@ impl DatabaseHandle {
                 .await
                 .is_ok()
         {
-            lent.is_clean_again();
+            lent.mark_clean();
         }
     }
 
     /// How long a turn waits for an answer of the server: so long that there is time left to find
     /// out what came of it.
-    fn half_of(&self, deadline: Instant) -> Duration {
+    fn statement_timeout(&self, deadline: Instant) -> Duration {
         let left = deadline.saturating_duration_since(Instant::now());
         left.div_f64(2.0).max(self.options.patience.div_f64(2.0))
     }
@@ -170,9 +170,9 @@ impl DatabaseHandle {
     /// Whether a turn is stored: asked behind its lock, so that it cannot be under way any more. It
     /// changes nothing and commits that, so that what it saw is on a synchronous standby, too, when
     /// this returns.
-    async fn is_noted(&self, tenant: i64, seq: i64, id: Uuid) -> Result<bool> {
+    async fn is_committed(&self, tenant: i64, seq: i64, id: Uuid) -> Result<bool> {
         let noted = SqlQuery::new(&self.texts.turn_noted, values![tenant, seq]);
-        let given = self.behind_the_lock(tenant, noted).await?;
+        let given = self.query_after_lock(tenant, noted).await?;
         let noted = given
             .get(1)
             .and_then(|rows| rows.first())
@@ -182,7 +182,7 @@ impl DatabaseHandle {
     }
 
     /// What the statements give of a transaction that locks a tenant and asks something.
-    async fn behind_the_lock(&self, tenant: i64, asked: SqlQuery<'_>) -> Result<Vec<Vec<Row>>> {
+    async fn query_after_lock(&self, tenant: i64, asked: SqlQuery<'_>) -> Result<Vec<Vec<Row>>> {
         let home = self.home(tenant).await;
         let mut lent = self.lent_by(&home, tenant).await?;
         let mut queries = self.begin(Some(tenant));
@@ -196,7 +196,7 @@ impl DatabaseHandle {
             .run(&queries, self.options.patience.saturating_mul(2))
             .await
             .map_err(|(_, error)| error)?;
-        lent.is_clean_again();
+        lent.mark_clean();
         Ok(given)
     }
 
@@ -222,7 +222,7 @@ impl DatabaseHandle {
                 .await
                 .is_ok()
             {
-                lent.is_clean_again();
+                lent.mark_clean();
             }
             return Ok((outcomes, false));
         }
@@ -236,18 +236,18 @@ impl DatabaseHandle {
             ));
         }
         if let Some(keep) = self.options.keep_changes {
-            let oldest = progress.last.minus(keep);
+            let oldest = progress.last.saturating_sub(keep);
             queries.push(SqlQuery::new(
                 &self.texts.expire_feed,
-                values![tenant, oldest.micros()],
+                values![tenant, oldest.as_micros()],
             ));
         }
         let commit = queries.len();
         queries.push(SqlQuery::control("COMMIT"));
-        match lent.run(&queries, self.half_of(progress.deadline)).await {
+        match lent.run(&queries, self.statement_timeout(progress.deadline)).await {
             Ok(_) => {
-                lent.is_clean_again();
-                self.commits.count(calls.len(), began.elapsed());
+                lent.mark_clean();
+                self.commits.record(calls.len(), began.elapsed());
                 self.committed(tenant, seq);
                 Ok((outcomes, progress.apply.sends))
             }
@@ -274,7 +274,7 @@ impl DatabaseHandle {
             .iter()
             .copied()
             .flatten()
-            .flat_map(|call| first_questions(call, &*self.options.matching));
+            .flat_map(|call| initial_lookups(call, &*self.options.matching));
         let wanted: Vec<Lookup> = questions
             .filter(|question| known.insert(question.clone()))
             .collect();
@@ -283,7 +283,7 @@ impl DatabaseHandle {
         queries.push(SqlQuery::new(&self.texts.lock, values![tenant]));
         queries.extend(fetch.take_queries());
         let mut given = lent
-            .run(&queries, self.half_of(deadline))
+            .run(&queries, self.statement_timeout(deadline))
             .await
             .map_err(|(_, error)| error)?;
         let rest = given.split_off(1.min(given.len()));
@@ -291,7 +291,7 @@ impl DatabaseHandle {
         let ledger = ledger.ok_or_else(|| StoreError::unexpected("a tenant without a ledger"))?;
         let (seq, clock): (i64, i64) = (ledger.try_get(0)?, ledger.try_get(1)?);
         let mut fetched = LookupCache::default();
-        fetch.keep(&rest, &mut fetched)?;
+        fetch.store_results(&rest, &mut fetched)?;
         Ok(TransactionState {
             apply: ChangeApplier::new(&self.texts, &self.options.schema, tenant, seq),
             overlay: PendingChanges::default(),
@@ -317,7 +317,7 @@ impl DatabaseHandle {
         calls: &[WriteRequest],
         progress: &mut TransactionState<'_>,
     ) -> Result<Result<WriteOutcome>> {
-        let time = (self.options.now)().after(progress.last);
+        let time = (self.options.now)().at_least_after(progress.last);
         let mut outcome = Err(StoreError::unexpected("a turn without a call"));
         let is_alone = calls.len() == 1;
         for call in calls {
@@ -330,23 +330,23 @@ impl DatabaseHandle {
                 }) => {
                     let mut telling = FeedRecorder::default();
                     for change in &changes {
-                        if let Some(told) = telling.tell(change) {
-                            progress.apply.tell(&told, time)?;
+                        if let Some(told) = telling.record(change) {
+                            progress.apply.add_feed_entries(&told, time)?;
                         }
                         progress.apply.change(change)?;
                     }
-                    progress.overlay.settle(&changes);
+                    progress.overlay.absorb(&changes);
                     if !changes.is_empty() {
                         (progress.has_changes, progress.last) = (true, time);
                     }
                     outcome = Ok(came_to);
                 }
                 // Several calls of one caller have a transaction of their own, which ends here: see
-                // `Store::seed`.
+                // `Store::import_records`.
                 Err(error) if !is_alone => {
-                    return Err(StoreError::Refused(svc_store::at_fault(call, error)));
+                    return Err(StoreError::Rejected(svc_store::with_import_address(call, error)));
                 }
-                Err(error) => return Ok(Err(StoreError::Refused(error))),
+                Err(error) => return Ok(Err(StoreError::Rejected(error))),
             }
         }
         Ok(outcome)
@@ -366,14 +366,14 @@ impl DatabaseHandle {
             let turn = TransactionContext::new(time, &ids, &self.options.share_names, matching);
             match decide(call, &turn, &mut progress.fetched, &progress.overlay) {
                 Ok(decision) => return Ok(Ok(decision)),
-                Err(RuleError::Missing(mut more)) => {
-                    self.look_ahead(time, progress, &mut more);
+                Err(RuleError::MissingLookups(mut more)) => {
+                    self.prefetch(time, progress, &mut more);
                     self.fetch(lent, tenant, more, progress).await?;
                 }
                 // What is collected has to be in the tables before this call can be decided.
-                Err(RuleError::Unsettled) => {
+                Err(RuleError::UnflushedChanges) => {
                     let (within, (seq, queries)) = (
-                        self.half_of(progress.deadline),
+                        self.statement_timeout(progress.deadline),
                         self.writes(tenant, progress),
                     );
                     lent.run(&queries, within)
@@ -382,7 +382,7 @@ impl DatabaseHandle {
                     progress.seq = seq;
                     (progress.overlay, progress.fetched) =
                         (PendingChanges::default(), LookupCache::default());
-                    self.fetch(lent, tenant, first_questions(call, matching), progress)
+                    self.fetch(lent, tenant, initial_lookups(call, matching), progress)
                         .await?;
                 }
                 Err(RuleError::Failed(error)) => return Ok(Err(error)),
@@ -392,7 +392,7 @@ impl DatabaseHandle {
 
     /// What the calls behind this one would miss, too, is fetched with it: a turn of a thousand
     /// calls has few round trips.
-    fn look_ahead(
+    fn prefetch(
         &self,
         time: Timestamp,
         progress: &mut TransactionState<'_>,
@@ -411,7 +411,7 @@ impl DatabaseHandle {
                 &self.options.share_names,
                 &*self.options.matching,
             );
-            if let Err(RuleError::Missing(more)) =
+            if let Err(RuleError::MissingLookups(more)) =
                 decide(call, &turn, &mut progress.fetched, &progress.overlay)
             {
                 missing.extend(
@@ -431,19 +431,19 @@ impl DatabaseHandle {
     ) -> Result<()> {
         let mut fetch = LookupBatch::new(&self.texts, tenant, asked);
         let queries = fetch.take_queries();
-        let within = self.half_of(progress.deadline);
+        let within = self.statement_timeout(progress.deadline);
         let given: Vec<Vec<Row>> = lent
             .run(&queries, within)
             .await
             .map_err(|(_, error)| error)?;
-        fetch.keep(&given, &mut progress.fetched)
+        fetch.store_results(&given, &mut progress.fetched)
     }
 
     /// The statements that write what was decided; the guard first, which fails where somebody else
     /// has written since. And the number of the ledger from then on.
     fn writes(&self, tenant: i64, progress: &mut TransactionState<'_>) -> (i64, Vec<SqlQuery<'_>>) {
         let (seq, steps) = progress.apply.take();
-        let guard = values![tenant, seq, progress.last.micros(), progress.seq];
+        let guard = values![tenant, seq, progress.last.as_micros(), progress.seq];
         let mut all = vec![SqlQuery::new(&self.texts.guard, guard)];
         all.extend(queries(steps));
         (seq, all)

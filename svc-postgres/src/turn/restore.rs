@@ -10,7 +10,7 @@ use crate::{
     error::Result,
     pipeline::{SqlQuery, values},
     pool::{Lease, LeasePurpose},
-    turn::LONGEST,
+    turn::MAX_RETRY_TIME,
 };
 
 /// A part of a copy; under which name it is remembered how far that is; what the part before has
@@ -31,7 +31,7 @@ impl DatabaseHandle {
         let restored = self.restored(&mut lent, tenant, part).await;
         match &restored {
             Ok(seq) => {
-                lent.is_clean_again();
+                lent.mark_clean();
                 self.committed(tenant, *seq);
             }
             Err(error) => self.roll_back(lent, error).await,
@@ -47,7 +47,7 @@ impl DatabaseHandle {
         name: &str,
     ) -> Result<(i64, Option<String>)> {
         let given = self
-            .behind_the_lock(
+            .query_after_lock(
                 tenant,
                 SqlQuery::new(&*self.texts.meta, values![name.to_owned()]),
             )
@@ -68,9 +68,9 @@ impl DatabaseHandle {
         let (batch, name, (before, mark)) = part;
         let now = Instant::now();
         let mut progress = self
-            .open(lent, tenant, &[], now.checked_add(LONGEST).unwrap_or(now))
+            .open(lent, tenant, &[], now.checked_add(MAX_RETRY_TIME).unwrap_or(now))
             .await?;
-        let within = self.half_of(progress.deadline);
+        let within = self.statement_timeout(progress.deadline);
         let meta = [SqlQuery::new(&*self.texts.meta, values![name.to_owned()])];
         let given = lent.run(&meta, within).await.map_err(|(_, error)| error)?;
         let known: Option<Vec<u8>> = given
@@ -90,8 +90,8 @@ impl DatabaseHandle {
         // The feed begins anew here: of what comes from elsewhere it tells that it is there.
         let mut telling = FeedRecorder::default();
         for change in &batch.changes {
-            if let Some(told) = telling.tell(change) {
-                progress.apply.tell(&told, progress.last)?;
+            if let Some(told) = telling.record(change) {
+                progress.apply.add_feed_entries(&told, progress.last)?;
             }
             progress.apply.change(change)?;
             if let Change::Insert(insert) = change {

@@ -347,7 +347,7 @@ impl Signs {
             tenant,
             person: Uuid::now_v7(),
             signature: Uuid::now_v7(),
-            now: now.micros(),
+            now: now.as_micros(),
             email: &Sha256::digest(email.as_bytes())[..16],
             person_body: members(&person),
             signature_body: members(&signature),

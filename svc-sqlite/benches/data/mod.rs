@@ -57,7 +57,7 @@ pub(crate) fn pairs() -> Vec<Pair> {
         ),
     ];
     let of = |(counted, container, member)| {
-        let address = |number| RecordAddress::top(container, id(container, number));
+        let address = |number| RecordAddress::without_parent(container, id(container, number));
         Pair {
             counted,
             container,
@@ -72,7 +72,7 @@ pub(crate) fn pairs() -> Vec<Pair> {
 /// The id of a record of the benches.
 pub(crate) fn id(kind: Kind, number: u32) -> Id {
     // A UUID of version 7 whose time is that of the record; the rest spreads as random ones do.
-    let millis = created(number).micros() / 1000;
+    let millis = created(number).as_micros() / 1000;
     let (one, two) = (
         mix(u64::from(number) << 8 | kind as u64),
         mix(u64::from(number) << 8 | kind as u64 | 1 << 60),
@@ -101,7 +101,7 @@ fn mix(number: u64) -> u64 {
 }
 
 fn object(text: &str) -> Object {
-    match Json::read(text.as_bytes(), &JsonLimits::own()) {
+    match Json::read(text.as_bytes(), &JsonLimits::trusted()) {
         Ok(Json::Object(object)) => object,
         other => panic!("no object: {other:?}"),
     }
@@ -201,7 +201,7 @@ fn member(pair: &Pair, container: &RecordAddress, number: u32, person: u32) -> I
         Kind::Donation => r#"{"amount":10.25,"currency":"USD"}"#,
         _ => r#"{"comments":"Count me in."}"#,
     };
-    let person = RecordAddress::top(Kind::Person, id(Kind::Person, person));
+    let person = RecordAddress::without_parent(Kind::Person, id(Kind::Person, person));
     row(
         pair.member,
         number,
@@ -227,7 +227,7 @@ fn service(store: &SqliteStore, set: impl FnOnce(ApiBuilder) -> ApiBuilder) -> S
         .base_url(BASE)
         .authenticator(store.clone());
     let api = set(api.anonymous_helpers(store.clone()));
-    SvcService::new(api.build().expect("an API")).under("/api/v1")
+    SvcService::new(api.build().expect("an API")).mounted_at("/api/v1")
 }
 
 impl Server {
@@ -263,7 +263,7 @@ impl Server {
         while rows.peek().is_some() {
             let some = rows.by_ref().take(LOAD).collect();
             self.store
-                .seed(&tenant, some)
+                .import_records(&tenant, some)
                 .await
                 .expect("records to load");
         }
@@ -274,7 +274,7 @@ impl Server {
         let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("one-million-people.db");
         if path.exists() {
             let server = Self::open(&path).await;
-            if server.store.read_mark("bench").expect("a mark").as_deref() == Some(VERSION) {
+            if server.store.metadata("bench").expect("a mark").as_deref() == Some(VERSION) {
                 return server;
             }
             drop(server);
@@ -287,7 +287,7 @@ impl Server {
         let begin = Instant::now();
         let server = Self::open(&path).await;
         fill(&server).await;
-        server.store.mark("bench", VERSION).await.expect("a mark");
+        server.store.set_metadata("bench", VERSION).await.expect("a mark");
         println!("(loaded in {:.0} s)", begin.elapsed().as_secs_f64());
         server
     }

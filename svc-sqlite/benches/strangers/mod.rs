@@ -34,7 +34,7 @@ pub(crate) fn strangers(report: &mut Report, runtime: &Runtime, folder: &Path) {
             .await
             .expect("a thread");
     };
-    let even = |service: SvcService| service.even_times(EVEN, exact);
+    let even = |service: SvcService| service.response_time_quantum(EVEN, exact);
     let durable = measured(runtime, SqliteOptions::new(folder.join("durable.db")), even);
     for (test, told) in [
         ("sign test", &durable.pairs),

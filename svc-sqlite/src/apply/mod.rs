@@ -11,7 +11,7 @@ use svc_core::{
 };
 use svc_store::{
     TenantDeltas, lookup,
-    offset_index::{MembershipChange, collection},
+    offset_index::{MembershipChange, collection_key},
 };
 
 use crate::{
@@ -61,27 +61,27 @@ impl<'a> ChangeApplier<'a> {
             Change::SetLink { at, link, from, to } => self.set_link(at, link, from.as_ref(), to.as_ref()),
             Change::SetSchedule { at, start, stop } => self.run(
                 "UPDATE messages SET scheduled_start = ?3, scheduled_stop = ?4 WHERE tenant = ?1 AND seq = ?2",
-                &[&self.tenant, &self.row(at)?, &start.map(Timestamp::micros), &stop.map(Timestamp::micros)],
+                &[&self.tenant, &self.row(at)?, &start.map(Timestamp::as_micros), &stop.map(Timestamp::as_micros)],
             ),
             Change::Delete(set) => self.delete(set),
             Change::ClearLink { kind, link, to } => self.clear_link(table(*kind), link, to),
-            Change::SetSum { of, members, sum } => self.set_sum(of, *members, sum),
-            Change::SetPart { of: (_, id), name, sum } => self.run(
+            Change::SetTotals { of, members, sum } => self.set_sum(of, *members, sum),
+            Change::SetPartTotals { of: (_, id), name, sum } => self.run(
                 "INSERT INTO part (tenant, owner, name, tickets, amount) VALUES (?1, ?2, ?3, ?4, ?5)
                  ON CONFLICT DO UPDATE SET tickets = excluded.tickets, amount = excluded.amount",
-                &[&self.tenant, &RecordId::known(id)?, name, &sum.number, &sum.amount.to_string()],
+                &[&self.tenant, &RecordId::try_parse(id)?, name, &sum.number, &sum.amount.to_string()],
             ),
-            Change::Hold { at, place, person } => self.hold(self.row(at)?, *place, RecordId::known(person)?),
-            Change::MoveHolders { at, places } => self.move_holders(self.row(at)?, places),
-            Change::Forget(id) => {
-                let person = RecordId::known(id)?;
+            Change::AddTicketHolder { at, place, person } => self.add_ticket_holder(self.row(at)?, *place, RecordId::try_parse(person)?),
+            Change::MoveTicketHolders { at, places } => self.move_holders(self.row(at)?, places),
+            Change::ErasePersonTraces(id) => {
+                let person = RecordId::try_parse(id)?;
                 self.run("DELETE FROM holder WHERE tenant = ?1 AND person = ?2", &[&self.tenant, &person])?;
                 outgoing::forget(self.file, self.tenant, person)?;
                 kept::forget(self.file, self.tenant, id)
             }
-            Change::Keep(kept) => kept::keep(self.file, self.tenant, kept),
-            Change::Outbox(dispatch) => outgoing::put(self.file, self.tenant, dispatch),
-            Change::Recall(message) => outgoing::recall(self.file, self.tenant, message),
+            Change::StoreResponse(kept) => kept::put(self.file, self.tenant, kept),
+            Change::Enqueue(dispatch) => outgoing::put(self.file, self.tenant, dispatch),
+            Change::CancelMessage(message) => outgoing::recall(self.file, self.tenant, message),
         }
     }
 
@@ -92,7 +92,7 @@ impl<'a> ChangeApplier<'a> {
 
     /// The row of the record that a change is about.
     fn row(&self, at: &ChangeTarget) -> Result<i64> {
-        if at.row != StoredRecord::NEW {
+        if at.row != StoredRecord::UNSAVED_ROW {
             return Ok(at.row);
         }
         let made = self.made.iter().rev().find(|(id, _)| *id == at.id);
@@ -104,20 +104,20 @@ impl<'a> ChangeApplier<'a> {
         let record = &insert.record;
         let table = table(record.kind());
         let meta = record.meta();
-        let id = RecordId::known(&meta.id)?;
+        let id = RecordId::try_parse(&meta.id)?;
         let links: Vec<Option<RecordId>> = table
             .columns
             .iter()
             .map(|column| {
                 record
                     .link(column.name)
-                    .map(|to| RecordId::known(&to.id))
+                    .map(|to| RecordId::try_parse(&to.id))
                     .transpose()
             })
             .collect::<Result<_>>()?;
         let (created, modified, identifiers) = (
-            meta.created.micros(),
-            meta.modified.micros(),
+            meta.created.as_micros(),
+            meta.modified.as_micros(),
             meta.identifiers.as_json(),
         );
         let body = record.wire_fields();
@@ -140,28 +140,28 @@ impl<'a> ChangeApplier<'a> {
         self.tie_identifiers(table, &insert.identifiers, row)?;
         self.tie_emails(&insert.emails, row)?;
         if table.kind.schema().has_collection() {
-            self.join(table, None, row, true)?;
+            self.change_membership(table, None, row, true)?;
         }
         for column in table.scopes() {
             if let Some(owner) = record.link(column.name) {
-                self.join(table, Some((column.kind, &owner.id)), row, true)?;
+                self.change_membership(table, Some((column.kind, &owner.id)), row, true)?;
             }
         }
         Ok(())
     }
 
     fn replace(&self, replace: &ReplaceRecord) -> Result<()> {
-        let table = table(replace.at.kind);
-        let row = self.row(&replace.at)?;
+        let table = table(replace.target.kind);
+        let row = self.row(&replace.target)?;
         let (modified, identifiers, body) = (
-            replace.modified.micros(),
+            replace.modified.as_micros(),
             replace.identifiers.as_json(),
             replace.fields.as_ref(),
         );
         let modified_by = replace
             .modified_by
             .as_ref()
-            .map(RecordId::known)
+            .map(RecordId::try_parse)
             .transpose()?;
         let mut values: Vec<&dyn ToSql> = vec![&self.tenant, &row, &modified, &identifiers, &body];
         if table.column("modified_by").is_some() {
@@ -171,10 +171,10 @@ impl<'a> ChangeApplier<'a> {
             values.push(&replace.name);
         }
         self.run(&table.sql.update, &values)?;
-        self.free_identifiers(table, &replace.identifiers_freed)?;
-        self.tie_identifiers(table, &replace.identifiers_tied, row)?;
-        self.free_emails(&replace.emails_freed, row)?;
-        self.tie_emails(&replace.emails_tied, row)
+        self.free_identifiers(table, &replace.removed_identifiers)?;
+        self.tie_identifiers(table, &replace.added_identifiers, row)?;
+        self.free_emails(&replace.removed_emails, row)?;
+        self.tie_emails(&replace.added_emails, row)
     }
 
     fn set_link(
@@ -198,11 +198,11 @@ impl<'a> ChangeApplier<'a> {
         let sql = table.sql.set_column.get(place).map_or("", String::as_str);
         self.run(
             sql,
-            &[&self.tenant, &row, &to.map(RecordId::known).transpose()?],
+            &[&self.tenant, &row, &to.map(RecordId::try_parse).transpose()?],
         )?;
         for (owner, is_member) in [(from, false), (to, true)] {
             if let Some(owner) = owner.filter(|_| column.is_scope) {
-                self.join(table, Some((column.kind, owner)), row, is_member)?;
+                self.change_membership(table, Some((column.kind, owner)), row, is_member)?;
             }
         }
         Ok(())
@@ -213,25 +213,25 @@ impl<'a> ChangeApplier<'a> {
         let (table, id) = (table(set.kind()), bottom(set)?);
         // What was counted under these records goes with them.
         store_counts(self.file, self.tally)?;
-        let gone = self.leave(table, set, id)?;
+        let gone = self.leave_collections(table, set, id)?;
         if let RecordSet::One(at, emails) = set {
             self.free_emails(emails, self.row(at)?)?;
         }
-        sets::deleting(table, set)
+        sets::delete_sql(table, set)
             .iter()
             .try_for_each(|sql| self.run(sql, &[&self.tenant, &id]))?;
         if table.kind.schema().has_collection() {
             self.tally
-                .count(self.tenant, table.kind, None, gone.saturating_neg());
+                .add_count(self.tenant, table.kind, None, gone.saturating_neg());
         }
         Ok(())
     }
 
     /// Notes that records leave every collection that they are in, and frees their identifiers; how
     /// many they are.
-    fn leave(&mut self, table: &SqliteTable, set: &RecordSet, id: RecordId) -> Result<i64> {
+    fn leave_collections(&mut self, table: &SqliteTable, set: &RecordSet, id: RecordId) -> Result<i64> {
         let scopes: Vec<Kind> = table.scopes().map(|column| column.kind).collect();
-        let mut statement = self.file.prepare_cached(&sets::leaving(table, set))?;
+        let mut statement = self.file.prepare_cached(&sets::select_set_sql(table, set))?;
         let mut rows = statement.query((self.tenant, id))?;
         let mut gone: i64 = 0;
         let mut identified = Vec::new();
@@ -261,7 +261,7 @@ impl<'a> ChangeApplier<'a> {
     }
 
     /// A row comes into a collection, or leaves it.
-    fn join(
+    fn change_membership(
         &mut self,
         members: &SqliteTable,
         under: Option<(Kind, &Id)>,
@@ -269,9 +269,9 @@ impl<'a> ChangeApplier<'a> {
         is_member: bool,
     ) -> Result<()> {
         let owner = under
-            .map(|(kind, id)| RecordId::known(id).map(|id| (kind, id)))
+            .map(|(kind, id)| RecordId::try_parse(id).map(|id| (kind, id)))
             .transpose()?;
-        self.tally.count(
+        self.tally.add_count(
             self.tenant,
             members.kind,
             under,
@@ -286,7 +286,7 @@ impl<'a> ChangeApplier<'a> {
         let (members, owner, id) = (
             table(members).code,
             table(of.0).code,
-            RecordId::known(&of.1)?,
+            RecordId::try_parse(&of.1)?,
         );
         self.run(
             "INSERT INTO total (tenant, kind, scope, owner, accepted, tickets, amount)
@@ -303,7 +303,7 @@ impl<'a> ChangeApplier<'a> {
         row: i64,
     ) -> Result<()> {
         identifiers.iter().try_for_each(|identifier| {
-            let hash = lookup::identifier(identifier);
+            let hash = lookup::hash_identifier(identifier);
             let sql = "INSERT INTO identifier (tenant, kind, hash, seq) VALUES (?1, ?2, ?3, ?4)";
             self.run(sql, &[&self.tenant, &table.code, &hash, &row])
         })
@@ -311,7 +311,7 @@ impl<'a> ChangeApplier<'a> {
 
     fn free_identifiers(&self, table: &SqliteTable, identifiers: &[Identifier]) -> Result<()> {
         identifiers.iter().try_for_each(|identifier| {
-            let hash = lookup::identifier(identifier);
+            let hash = lookup::hash_identifier(identifier);
             let sql = "DELETE FROM identifier WHERE tenant = ?1 AND kind = ?2 AND hash = ?3";
             self.run(sql, &[&self.tenant, &table.code, &hash])
         })
@@ -321,18 +321,18 @@ impl<'a> ChangeApplier<'a> {
         emails.iter().try_for_each(|email| {
             let sql =
                 "INSERT INTO email (tenant, hash, seq) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
-            self.run(sql, &[&self.tenant, &lookup::email(email), &row])
+            self.run(sql, &[&self.tenant, &lookup::hash_email(email), &row])
         })
     }
 
     fn free_emails(&self, emails: &[String], row: i64) -> Result<()> {
         emails.iter().try_for_each(|email| {
             let sql = "DELETE FROM email WHERE tenant = ?1 AND hash = ?2 AND seq = ?3";
-            self.run(sql, &[&self.tenant, &lookup::email(email), &row])
+            self.run(sql, &[&self.tenant, &lookup::hash_email(email), &row])
         })
     }
 
-    pub(crate) fn hold(&self, attendance: i64, place: i64, person: RecordId) -> Result<()> {
+    pub(crate) fn add_ticket_holder(&self, attendance: i64, place: i64, person: RecordId) -> Result<()> {
         self.run(
             "INSERT INTO holder (tenant, person, attendance, place) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING",
             &[&self.tenant, &person, &attendance, &place],
@@ -344,7 +344,7 @@ impl<'a> ChangeApplier<'a> {
     fn clear_link(&mut self, table: &SqliteTable, link: &str, to: &RecordSet) -> Result<()> {
         let id = bottom(to)?;
         if let Some(column) = table.scopes().find(|column| column.name == link) {
-            let mut statement = self.file.prepare_cached(&sets::leading(table, link, to))?;
+            let mut statement = self.file.prepare_cached(&sets::select_by_link_sql(table, link, to))?;
             let mut rows = statement.query((self.tenant, id))?;
             while let Some(row) = rows.next()? {
                 let of = Some((column.kind, row.get::<_, RecordId>(1)?));
@@ -352,7 +352,7 @@ impl<'a> ChangeApplier<'a> {
                     .push(moved(self.tenant, table, of, row.get(0)?, false));
             }
         }
-        self.run(&sets::clearing(table.kind, link, to), &[&self.tenant, &id])
+        self.run(&sets::clear_link_sql(table.kind, link, to), &[&self.tenant, &id])
     }
 
     fn move_holders(&self, attendance: i64, places: &[(i64, i64)]) -> Result<()> {
@@ -366,7 +366,7 @@ impl<'a> ChangeApplier<'a> {
         )?;
         let places: HashMap<i64, i64> = places.iter().copied().collect();
         held.into_iter().try_for_each(|(place, person)| {
-            self.hold(
+            self.add_ticket_holder(
                 attendance,
                 places.get(&place).copied().unwrap_or(ANY),
                 person,
@@ -378,7 +378,7 @@ impl<'a> ChangeApplier<'a> {
 /// The id of the record that a set begins with.
 pub(crate) fn bottom(set: &RecordSet) -> Result<RecordId> {
     match set {
-        RecordSet::One(at, _) => RecordId::known(&at.id),
+        RecordSet::One(at, _) => RecordId::try_parse(&at.id),
         RecordSet::Under(_, _, inner) => bottom(inner),
     }
 }
@@ -393,7 +393,7 @@ fn moved(
     is_member: bool,
 ) -> MembershipChange {
     let owner = owner.as_ref().map(|(kind, id)| (*kind, id.as_bytes()));
-    MembershipChange::new(collection(tenant, members.kind, owner), row, is_member)
+    MembershipChange::new(collection_key(tenant, members.kind, owner), row, is_member)
 }
 
 #[cfg(test)]

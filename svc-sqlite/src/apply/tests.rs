@@ -12,7 +12,7 @@ const OTHER: &str = "018f8d9e-0000-7000-8000-000000000002";
 /// A tag with so many taggings, and another one that every tenth of these people has, too.
 fn tagged(people: usize) -> Connection {
     let file = file();
-    let [tag, other] = [TAG, OTHER].map(|id| RecordId::known(&Id::new(id).unwrap()).unwrap());
+    let [tag, other] = [TAG, OTHER].map(|id| RecordId::try_parse(&Id::new(id).unwrap()).unwrap());
     file.execute_batch("INSERT INTO tenant (id, name, created) VALUES (1, 'one', 0)")
         .unwrap();
     for (id, name) in [(tag, "tag"), (other, "other")] {

@@ -226,7 +226,7 @@ fn a_checkpoint_waits_for_readers() {
     let store = SqliteStore::open(options.clone().busy_timeout(Duration::from_secs(60))).unwrap();
     let impatient = SqliteStore::open(
         options
-            .beside_a_server()
+            .shared()
             .busy_timeout(Duration::from_millis(10)),
     )
     .unwrap();

@@ -23,37 +23,37 @@ pub(crate) type Result<T, E = StoreError> = std::result::Result<T, E>;
 #[derive(Debug)]
 pub(crate) enum StoreError {
     /// What the interface answers, as it is.
-    Refused(Error),
+    Rejected(Error),
     /// What SQLite reports.
     Sqlite(rusqlite::Error),
     /// It passes by itself: try again after this time.
-    Passing(Duration),
+    Transient(Duration),
     /// The transaction ended with the failure of another job; the text is for the log.
-    Lost(String),
+    RolledBack(String),
 }
 
 impl StoreError {
     /// The answer to a request that came too late or found no room.
-    pub(crate) const UNAVAILABLE: Self = Self::Passing(SOON);
+    pub(crate) const UNAVAILABLE: Self = Self::Transient(SOON);
 
     /// What cannot be, in a sentence for the log.
     pub(crate) fn unexpected(what: impl Into<String>) -> Self {
-        Self::Refused(Error::unexpected(what.into()))
+        Self::Rejected(Error::unexpected(what.into()))
     }
 
     /// What it means for everybody else whose work was in the same transaction.
     pub(crate) fn for_others(&self) -> Self {
         match self {
-            Self::Passing(time) => Self::Passing(*time),
+            Self::Transient(time) => Self::Transient(*time),
             Self::Sqlite(error) => match passes_after(error) {
-                Some(time) => Self::Passing(time),
-                None => Self::Lost(format!("the data file answers: {error}")),
+                Some(time) => Self::Transient(time),
+                None => Self::RolledBack(format!("the data file answers: {error}")),
             },
-            Self::Lost(text) => Self::Lost(text.clone()),
-            Self::Refused(error) => match error.kind() {
-                ErrorKind::Unavailable { retry_after } => Self::Passing(*retry_after),
-                ErrorKind::Unexpected => Self::Lost(error.to_string()),
-                _ => Self::Lost("SQLite ended the transaction during a job".to_owned()),
+            Self::RolledBack(text) => Self::RolledBack(text.clone()),
+            Self::Rejected(error) => match error.kind() {
+                ErrorKind::Unavailable { retry_after } => Self::Transient(*retry_after),
+                ErrorKind::Unexpected => Self::RolledBack(error.to_string()),
+                _ => Self::RolledBack("SQLite ended the transaction during a job".to_owned()),
             },
         }
     }
@@ -91,20 +91,20 @@ fn passes_after(error: &rusqlite::Error) -> Option<Duration> {
 impl From<StoreError> for Error {
     fn from(error: StoreError) -> Self {
         match error {
-            StoreError::Refused(error) => error,
+            StoreError::Rejected(error) => error,
             StoreError::Sqlite(error) => match passes_after(&error) {
-                Some(retry_after) => Self::unavailable(retry_after).caused_by(error),
+                Some(retry_after) => Self::unavailable(retry_after).with_source(error),
                 None => Self::unexpected(error),
             },
-            StoreError::Passing(retry_after) => Self::unavailable(retry_after),
-            StoreError::Lost(text) => Self::unexpected(text),
+            StoreError::Transient(retry_after) => Self::unavailable(retry_after),
+            StoreError::RolledBack(text) => Self::unexpected(text),
         }
     }
 }
 
 impl From<Error> for StoreError {
     fn from(error: Error) -> Self {
-        Self::Refused(error)
+        Self::Rejected(error)
     }
 }
 

@@ -42,7 +42,7 @@ fn passing_and_lasting_trouble_are_told_apart() {
     ] {
         assert!(failure(code).is_unexpected(), "{code}");
     }
-    assert!(Error::from(StoreError::Refused(Error::not_found())).is_not_found());
+    assert!(Error::from(StoreError::Rejected(Error::not_found())).is_not_found());
 }
 
 /// UND-36: whoever shared a transaction with a failure is told whether to come back.
@@ -66,7 +66,7 @@ fn others_are_told_whether_it_passes() {
         ErrorKind::Unavailable { retry_after: SOON }
     );
     let retry_after = Duration::from_secs(7);
-    let unavailable = StoreError::Refused(Error::unavailable(retry_after));
+    let unavailable = StoreError::Rejected(Error::unavailable(retry_after));
     assert_eq!(
         kind(unavailable.for_others()),
         ErrorKind::Unavailable { retry_after }
@@ -74,7 +74,7 @@ fn others_are_told_whether_it_passes() {
     for error in [
         broken,
         StoreError::unexpected("a bug"),
-        StoreError::Refused(Error::not_found()),
+        StoreError::Rejected(Error::not_found()),
     ] {
         assert_eq!(
             kind(error.for_others().for_others()),

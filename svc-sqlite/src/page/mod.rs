@@ -4,7 +4,7 @@
 use bytes::BytesMut;
 use rusqlite::{Connection, OptionalExtension, ToSql};
 use svc_core::{Error, link::Scope, model::Kind, raw::RawRecord};
-use svc_store::offset_index::{CollectionKey, IndexLoad, collection};
+use svc_store::offset_index::{CollectionKey, IndexLoad, collection_key};
 
 use crate::{
     error::Result,
@@ -41,7 +41,7 @@ impl CollectionQuery {
         let under = match scope {
             Scope::All => None,
             Scope::Under(address) => {
-                let column = members.scope(address.kind).ok_or_else(Error::not_found)?;
+                let column = members.scope_column(address.kind).ok_or_else(Error::not_found)?;
                 Some((
                     column,
                     address.kind,
@@ -62,7 +62,7 @@ impl CollectionQuery {
             .under
             .as_ref()
             .map(|(_, kind, id)| (*kind, id.as_bytes()));
-        collection(self.tenant, self.members.kind, owner)
+        collection_key(self.tenant, self.members.kind, owner)
     }
 
     /// How many records it has.

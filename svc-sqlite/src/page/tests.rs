@@ -9,7 +9,7 @@ use svc_core::page::{ListRequest, NextPage, PageRequest};
 use svc_core::raw::RawDraft;
 use svc_core::store::{WriteOperation, WriteRequest};
 use svc_core::value::Timestamp;
-use svc_store::offset_index::{MembershipChange, OffsetIndex, collection};
+use svc_store::offset_index::{MembershipChange, OffsetIndex, collection_key};
 
 use crate::error::Result;
 use crate::{SqliteOptions, SqliteStore};
@@ -49,12 +49,12 @@ async fn a_page_agrees_with_its_total_when_the_index_does_not() {
         .readers()
         .with(|file| Ok(file.query_row("SELECT tenant FROM people", (), |row| row.get(0))?))
         .unwrap();
-    let people = || collection(number, Kind::Person, None);
+    let people = || collection_key(number, Kind::Person, None);
     store
         .offset_index()
-        .follow(&[MembershipChange::new(people(), 1, false)]);
+        .apply(&[MembershipChange::new(people(), 1, false)]);
     assert_eq!(page(3).await, (1, 7, true), "deleted");
-    store.offset_index().follow(&[
+    store.offset_index().apply(&[
         MembershipChange::new(people(), 8, true),
         MembershipChange::new(people(), 1, true),
     ]);
@@ -120,7 +120,7 @@ fn jumps_agree_with_the_file() {
                             .into_iter()
                             .collect();
                         let follow = Arc::clone(&follow);
-                        job.after_commit(move || follow.follow(&changes));
+                        job.after_commit(move || follow.apply(&changes));
                         Ok(())
                     });
                     write.await.unwrap();

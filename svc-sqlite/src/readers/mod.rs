@@ -139,7 +139,7 @@ impl ReadPool {
 
     /// What the connections do now.
     pub(crate) fn load(&self) -> ReadPoolStats {
-        let idle = self.pool.idle();
+        let idle = self.pool.lock_idle();
         ReadPoolStats {
             open: idle.open,
             busy: idle.open.saturating_sub(idle.connections.len()),
@@ -216,20 +216,20 @@ impl Drop for ReadPool {
 impl fmt::Debug for ReadPool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Readers")
-            .field("open", &self.pool.idle().open)
+            .field("open", &self.pool.lock_idle().open)
             .finish_non_exhaustive()
     }
 }
 
 impl ConnectionPool {
-    fn idle(&self) -> MutexGuard<'_, IdleConnections> {
+    fn lock_idle(&self) -> MutexGuard<'_, IdleConnections> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn lease(&self) -> Result<ReadLease<'_>> {
         let has_none =
             |idle: &IdleConnections| idle.connections.is_empty() && idle.open >= self.limit;
-        let mut idle = self.idle();
+        let mut idle = self.lock_idle();
         if has_none(&idle) {
             idle.waiting = idle.waiting.saturating_add(1);
             let waited = self
@@ -268,7 +268,7 @@ impl ConnectionPool {
     fn with<T>(&self, since: Instant, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
         let mut lease = self.lease()?;
         let result = lease.snapshot(since).and_then(read);
-        lease.judge(result)
+        lease.release(result)
     }
 }
 
@@ -296,7 +296,7 @@ impl Snapshots {
     pub(crate) fn checkpoint(&self) -> CheckpointGuard {
         let pool = self.0.upgrade();
         if let Some(pool) = &pool {
-            let mut idle = pool.idle();
+            let mut idle = pool.lock_idle();
             idle.checkpoints = idle.checkpoints.saturating_add(1);
             idle.edges = idle.edges.wrapping_add(1);
             idle.let_go();
@@ -317,7 +317,7 @@ pub(crate) struct CheckpointGuard(Option<Arc<ConnectionPool>>);
 impl Drop for CheckpointGuard {
     fn drop(&mut self) {
         if let Some(pool) = &self.0 {
-            let mut idle = pool.idle();
+            let mut idle = pool.lock_idle();
             idle.checkpoints = idle.checkpoints.saturating_sub(1);
             idle.edges = idle.edges.wrapping_add(1);
         }
@@ -365,7 +365,7 @@ impl ReadLease<'_> {
 
     /// Keeps the snapshot after a success, and gives up a connection that may remember a damaged
     /// page.
-    fn judge<T>(&mut self, result: Result<T>) -> Result<T> {
+    fn release<T>(&mut self, result: Result<T>) -> Result<T> {
         self.keeps = result.is_ok();
         if result.as_ref().is_err_and(StoreError::taints) {
             self.pooled = None;
@@ -376,7 +376,7 @@ impl ReadLease<'_> {
 
 impl Drop for ReadLease<'_> {
     fn drop(&mut self) {
-        let mut idle = self.pool.idle();
+        let mut idle = self.pool.lock_idle();
         let is_from_before = idle.edges != self.edges;
         let keeps = self.keeps && idle.checkpoints == 0 && !is_from_before;
         // After an error or a panic, statements may be unfinished. What cannot end its transaction
@@ -426,8 +426,8 @@ impl ReadQueue {
                 NextTask::Read(read) => read(pool),
                 // While anybody asks, a snapshot that is kept makes every look at the file cheap:
                 // they share its lock.
-                NextTask::Nothing if tidies && pool.data_version.were_quiet() => {
-                    pool.idle().let_go();
+                NextTask::Nothing if tidies && pool.data_version.take_idle() => {
+                    pool.lock_idle().let_go();
                 }
                 NextTask::Nothing => {}
                 NextTask::Closed => return,

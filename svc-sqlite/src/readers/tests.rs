@@ -72,17 +72,17 @@ fn a_snapshot_sees_one_moment_and_the_next_read_sees_the_write() {
 
 #[test]
 fn a_failed_or_panicking_read_leaves_no_transaction() {
-    let (store, _folder) = open(|options| options.readers(2));
+    let (store, _folder) = open(|options| options.max_readers(2));
     for _ in 0..4 {
         let failed = store
             .readers()
             .with(|file| tenants(file).and(Err::<(), StoreError>(Error::not_found().into())));
-        assert!(matches!(failed, Err(StoreError::Refused(error)) if error.is_not_found()));
+        assert!(matches!(failed, Err(StoreError::Rejected(error)) if error.is_not_found()));
         let panicked = block_on(store.readers().spawn(1, |file| -> Result<()> {
             tenants(file)?;
             panic!("a bug")
         }));
-        assert!(matches!(panicked, Err(StoreError::Refused(error)) if error.is_unexpected()));
+        assert!(matches!(panicked, Err(StoreError::Rejected(error)) if error.is_unexpected()));
     }
     // Whatever was left open would still see nobody.
     add_tenant(&store, "one");
@@ -95,7 +95,7 @@ fn a_failed_or_panicking_read_leaves_no_transaction() {
 /// process has changed since.
 #[test]
 fn a_snapshot_lasts_until_anybody_commits() {
-    let (store, folder) = open(|options| options.readers(1));
+    let (store, folder) = open(|options| options.max_readers(1));
     let foreign = Connection::open(folder.path().join("data.db")).unwrap();
     for turn in 0..3 {
         assert_eq!(store.readers().with(tenants).unwrap(), 2 * turn);
@@ -116,7 +116,7 @@ fn a_snapshot_lasts_until_anybody_commits() {
 /// way of emptying it.
 #[test]
 fn idle_snapshots_let_the_log_be_emptied() {
-    let (store, folder) = open(|options| options.readers(4).busy_timeout(Duration::from_secs(60)));
+    let (store, folder) = open(|options| options.max_readers(4).busy_timeout(Duration::from_secs(60)));
     let log = || {
         fs::metadata(folder.path().join("data.db-wal"))
             .unwrap()
@@ -133,7 +133,7 @@ fn idle_snapshots_let_the_log_be_emptied() {
 /// UND-26, UND-36: the log is emptied while others read without a pause.
 #[test]
 fn the_log_is_emptied_under_readers() {
-    let (store, folder) = open(|options| options.readers(4).busy_timeout(Duration::from_secs(60)));
+    let (store, folder) = open(|options| options.max_readers(4).busy_timeout(Duration::from_secs(60)));
     let stop = AtomicBool::new(false);
     thread::scope(|scope| {
         for _ in 0..2 {
@@ -212,7 +212,7 @@ fn changes_count_what_follows_a_commit() {
         job.after_commit(move || {
             *seen.lock().unwrap() = now(of_hook.revision(&Tenant::new("one"), Instant::now()));
         });
-        job.after_commit(move || index.follow(&[]));
+        job.after_commit(move || index.apply(&[]));
         Ok(())
     });
     block_on(write).unwrap();
@@ -253,7 +253,7 @@ fn one_look_serves_a_request_and_hides_no_commit() {
 #[test]
 fn an_exhausted_pool_is_unavailable_and_recovers() {
     let (store, _folder) =
-        open(|options| options.readers(2).busy_timeout(Duration::from_millis(10)));
+        open(|options| options.max_readers(2).busy_timeout(Duration::from_millis(10)));
     let (taken, is_taken) = mpsc::channel();
     let leaves: Vec<_> = (0..2)
         .map(|_| {
@@ -274,7 +274,7 @@ fn an_exhausted_pool_is_unavailable_and_recovers() {
         .collect();
     assert!(matches!(
         store.readers().with(tenants),
-        Err(StoreError::Passing(_))
+        Err(StoreError::Transient(_))
     ));
     for (leave, read) in leaves {
         leave.send(()).unwrap();

@@ -22,7 +22,7 @@ use svc_core::{
     value::Timestamp,
 };
 use svc_store::{
-    at_fault,
+    with_import_address,
     cursor::PageStart,
     feed::{FeedQuery, FeedRecorder},
     filtered::OrderedPages,
@@ -37,7 +37,7 @@ use crate::{
     filtered, kept,
     page::CollectionQuery,
     rows::{is_at, raw_at},
-    tally::last_turn,
+    tally::last_write_timestamp,
     writer::WriteTransaction,
 };
 
@@ -52,7 +52,7 @@ impl store::Store for SqliteStore {
             let tenant = place.tenant;
             // A page of a range that no continuation leads to counts it, which takes longer than a
             // page.
-            if matches!(plan, QueryPlan::Range(_)) && page.cursor.is_none() {
+            if matches!(plan, QueryPlan::DateRange(_)) && page.cursor.is_none() {
                 let (cursors, request) = (cursors.clone(), request.clone());
                 let read = move |file: &rusqlite::Connection| {
                     let ordered = OrderedPages {
@@ -75,16 +75,16 @@ impl store::Store for SqliteStore {
                 filtered::page(file, kind, ordered, &plan)
             })?);
         }
-        let start = cursors.start(place.tenant, &collection, page);
+        let start = cursors.decode(place.tenant, &collection, page);
         let after = match start {
-            PageStart::After(row) => Some(row),
-            PageStart::At(position)
+            PageStart::AfterRow(row) => Some(row),
+            PageStart::Offset(position)
                 if position
                     >= readers.with_since(cx.started_at, |file| Ok(place.total(file)?))? =>
             {
                 None
             }
-            PageStart::At(position) => {
+            PageStart::Offset(position) => {
                 let read = |load| readers.spawn(place.tenant, move |file| place.load(file, load));
                 let first = self
                     .inner
@@ -99,7 +99,7 @@ impl store::Store for SqliteStore {
                 .map(|after| place.read(file, after, page.size))
                 .transpose()?
                 .unwrap_or_default();
-            let next = cursors.next(place.tenant, &collection, page, found.last);
+            let next = cursors.encode_next(place.tenant, &collection, page, found.last);
             Ok::<_, StoreError>(RawPage::new(found.records, place.total(file)?).with_next(next))
         };
         Ok(readers.with_since(cx.started_at, |file| {
@@ -112,7 +112,7 @@ impl store::Store for SqliteStore {
             match start {
                 // The index has followed a commit that is not in this snapshot, or the other way
                 // round.
-                PageStart::At(position) if !start.agrees(page, &found) => {
+                PageStart::Offset(position) if !start.agrees(page, &found) => {
                     read(file, place.after_position(file, position)?)
                 }
                 _ => Ok(found),
@@ -120,7 +120,7 @@ impl store::Store for SqliteStore {
         })?)
     }
 
-    fn filterable(&self, kind: Kind) -> Vec<FilterField> {
+    fn filter_fields(&self, kind: Kind) -> Vec<FilterField> {
         FilterField::of(kind).collect()
     }
 
@@ -140,7 +140,7 @@ impl store::Store for SqliteStore {
     async fn write(&self, cx: &Context, call: WriteRequest) -> Result<WriteOutcome> {
         let (store, tenant) = (self.clone(), self.tenant(&cx.tenant)?);
         let turn = move |job: &mut WriteTransaction<'_>| {
-            store.have_turn(job, tenant, slice::from_ref(&call), |_, error| error)
+            store.run_transaction(job, tenant, slice::from_ref(&call), |_, error| error)
         };
         // Of many calls at once, none is done before the others are there: they share a transaction
         // (BAT-03).
@@ -150,11 +150,11 @@ impl store::Store for SqliteStore {
             .await?)
     }
 
-    fn matching(&self) -> Arc<dyn PersonMatching> {
+    fn person_matching(&self) -> Arc<dyn PersonMatching> {
         Arc::clone(&self.inner.matching)
     }
 
-    fn keeps_answers(&self) -> bool {
+    fn stores_responses(&self) -> bool {
         true
     }
 
@@ -172,7 +172,7 @@ impl store::Store for SqliteStore {
         Ok(true)
     }
 
-    fn outgoing(self: Arc<Self>) -> Option<Arc<dyn Outbox>> {
+    fn outbox(self: Arc<Self>) -> Option<Arc<dyn Outbox>> {
         Some(self)
     }
 }
@@ -199,7 +199,7 @@ impl ChangeFeed for SqliteStore {
 impl SqliteStore {
     /// Gives calls their turn, one after the other, in the transaction of a job: all of them or
     /// none. The outcome is that of the last. `blame` says whose fault an error is.
-    fn have_turn(
+    fn run_transaction(
         &self,
         job: &mut WriteTransaction<'_>,
         tenant: i64,
@@ -207,7 +207,7 @@ impl SqliteStore {
         blame: fn(&WriteRequest, Error) -> Error,
     ) -> error::Result<WriteOutcome> {
         let (file, tally) = (job.file, &mut *job.tally);
-        let time = self.now().after(last_turn(file, tally, tenant)?);
+        let time = self.now().at_least_after(last_write_timestamp(file, tally, tenant)?);
         let mut apply = ChangeApplier::new(file, tenant, tally);
         let (mut changed, mut sends, mut last) = (false, false, None);
         for call in calls {
@@ -218,12 +218,12 @@ impl SqliteStore {
             );
             let turn = TransactionContext::new(time, &ids, share_names, matching);
             let mut answers = SqliteLookups::new(file, tenant);
-            let decision = decide(call, &turn, &mut answers, apply.tally.won(tenant))
+            let decision = decide(call, &turn, &mut answers, apply.tally.pending(tenant))
                 .map_err(|pause| answers.failure(pause, |error| blame(call, error)))?;
             let mut telling = FeedRecorder::default();
             for change in &decision.changes {
-                if let Some(told) = telling.tell(change) {
-                    feed::tell(file, tenant, &told, time)?;
+                if let Some(told) = telling.record(change) {
+                    feed::insert_entries(file, tenant, &told, time)?;
                 }
                 apply.change(change)?;
             }
@@ -231,16 +231,16 @@ impl SqliteStore {
             sends |= decision
                 .changes
                 .iter()
-                .any(|change| matches!(change, Change::Outbox(_)));
+                .any(|change| matches!(change, Change::Enqueue(_)));
             last = Some(decision.outcome);
         }
         let moves = apply.into_moves();
         // A turn that changes nothing gives nobody a date, and costs no sync.
         if changed {
             if let Some(keep) = self.inner.keep_changes {
-                feed::expire(file, tenant, time.minus(keep))?;
+                feed::expire(file, tenant, time.saturating_sub(keep))?;
             }
-            job.tally.set_last(tenant, time);
+            job.tally.set_last_timestamp(tenant, time);
             let bells = Arc::clone(&self.inner.bells);
             job.after_commit(move || bells.notify(&tenant));
         }
@@ -250,7 +250,7 @@ impl SqliteStore {
         }
         if !moves.is_empty() {
             let offset_index = Arc::clone(&self.inner.offset_index);
-            job.after_commit(move || offset_index.follow(&moves));
+            job.after_commit(move || offset_index.apply(&moves));
         }
         last.ok_or_else(|| StoreError::unexpected("a turn without a call"))
     }
@@ -264,18 +264,18 @@ impl SqliteStore {
     /// # Errors
     /// An [invalid request](svc_core::ErrorKind::Invalid) with what a create would answer, and
     /// storage trouble; nothing of the call is then stored.
-    pub async fn seed(&self, tenant: &Tenant, rows: Vec<ImportedRecord>) -> Result<()> {
+    pub async fn import_records(&self, tenant: &Tenant, rows: Vec<ImportedRecord>) -> Result<()> {
         if rows.is_empty() {
             return Ok(());
         }
         let cx = Context::new(tenant.clone(), Caller::anonymous(), self.now());
         let calls: Vec<WriteRequest> = rows
             .into_iter()
-            .map(|row| WriteRequest::new(&cx, WriteOperation::Load(Box::new(row))))
+            .map(|row| WriteRequest::new(&cx, WriteOperation::Import(Box::new(row))))
             .collect();
         let (store, tenant) = (self.clone(), self.tenant(tenant)?);
         let turn = move |job: &mut WriteTransaction<'_>| {
-            store.have_turn(job, tenant, &calls, at_fault).map(drop)
+            store.run_transaction(job, tenant, &calls, with_import_address).map(drop)
         };
         Ok(self.writer().run_for(tenant, None, turn, true).await?)
     }

@@ -34,7 +34,7 @@ impl SqliteStore {
     ///
     /// # Errors
     /// Storage trouble, or an unknown tenant.
-    pub fn records(&self, tenant: &Tenant) -> Result<u64> {
+    pub fn count_records(&self, tenant: &Tenant) -> Result<u64> {
         let tenant = self.tenant(tenant)?;
         Ok(self.readers().with(|file| export::records(file, tenant))?)
     }
@@ -48,11 +48,11 @@ impl SqliteStore {
         Ok(self.readers().with(keys::issued)?)
     }
 
-    /// Every mark with its name: see [`SqliteStore::mark`].
+    /// Every mark with its name: see [`SqliteStore::set_metadata`].
     ///
     /// # Errors
     /// Storage trouble.
-    pub fn marks(&self) -> Result<Vec<(String, String)>> {
+    pub fn metadata_entries(&self) -> Result<Vec<(String, String)>> {
         Ok(self.readers().with(|file| Ok(metadata::marks(file)?))?)
     }
 }
@@ -69,6 +69,6 @@ impl ScanRecords for SqliteStore {
         let tenant = self.tenant(tenant)?;
         Ok(self
             .readers()
-            .with(|file| Ok(rows::behind(file, tenant, kind, after, most as usize)?))?)
+            .with(|file| Ok(rows::records_after(file, tenant, kind, after, most as usize)?))?)
     }
 }

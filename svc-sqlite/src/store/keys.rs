@@ -34,7 +34,7 @@ impl SqliteStore {
     ///
     /// # Errors
     /// Storage trouble, or why this token cannot be used.
-    pub async fn add_key_with_token(
+    pub async fn create_key_with_token(
         &self,
         tenant: &Tenant,
         token: &str,

@@ -25,7 +25,7 @@ impl SqliteStore {
     /// left at `to` then.
     pub async fn backup(&self, to: impl Into<PathBuf>) -> Result<(), FileError> {
         let (to, patience) = (to.into(), self.inner.patience);
-        self.aside(to.clone(), move |from| backup(from, &to, patience))
+        self.run_on_thread(to.clone(), move |from| backup(from, &to, patience))
             .await
     }
 
@@ -40,7 +40,7 @@ impl SqliteStore {
     /// beyond the busy timeout.
     pub async fn checkpoint(&self) -> Result<(), FileError> {
         let (patience, snapshots) = (self.inner.patience, self.readers().snapshots());
-        self.aside(self.path().to_owned(), move |path| {
+        self.run_on_thread(self.path().to_owned(), move |path| {
             checkpoint(path, &snapshots, patience)
         })
         .await
@@ -56,7 +56,7 @@ impl SqliteStore {
     /// As [`SqliteStore::checkpoint`]; a full disk.
     pub async fn compact(&self) -> Result<(), FileError> {
         let (patience, snapshots) = (self.inner.patience, self.readers().snapshots());
-        self.aside(self.path().to_owned(), move |path| {
+        self.run_on_thread(self.path().to_owned(), move |path| {
             compact(path, &snapshots, patience)
         })
         .await
@@ -64,7 +64,7 @@ impl SqliteStore {
 
     /// Runs long work on a thread of its own; `about` is the file that its failure to start is told
     /// of.
-    async fn aside(
+    async fn run_on_thread(
         &self,
         about: PathBuf,
         work: impl FnOnce(&Path) -> Result<(), FileError> + Send + 'static,
@@ -89,7 +89,7 @@ impl SqliteStore {
     ///
     /// # Errors
     /// Storage trouble.
-    pub async fn mark(&self, name: &str, value: &str) -> Result<()> {
+    pub async fn set_metadata(&self, name: &str, value: &str) -> Result<()> {
         let (name, value) = (name.to_owned(), value.to_owned());
         Ok(self
             .writer()
@@ -103,7 +103,7 @@ impl SqliteStore {
     ///
     /// # Errors
     /// Storage trouble.
-    pub fn read_mark(&self, name: &str) -> Result<Option<String>> {
+    pub fn metadata(&self, name: &str) -> Result<Option<String>> {
         Ok(self
             .readers()
             .with(|file| Ok(metadata::mark(file, name)?))?)
@@ -114,11 +114,11 @@ impl SqliteStore {
     pub fn stats(&self) -> SqliteStats {
         let readers = self.readers().load();
         SqliteStats {
-            writes_waiting: self.writer().waiting(),
-            commits: self.writer().commits().so_far(),
-            readers_open: readers.open,
-            readers_busy: readers.busy,
-            reads_waiting: readers.waiting,
+            queued_writes: self.writer().waiting(),
+            commits: self.writer().commits().snapshot(),
+            open_readers: readers.open,
+            busy_readers: readers.busy,
+            queued_reads: readers.waiting,
         }
     }
 }

@@ -181,7 +181,7 @@ impl RevisionSource for SqliteStore {
     async fn revision(&self, _: &Tenant, since: Instant) -> Option<u64> {
         // Neither number ever falls, so their sum is the same only when both are.
         let committed = self.inner.data_version.count_since(since).ok()?;
-        Some(committed.wrapping_add(self.inner.offset_index.followed()))
+        Some(committed.wrapping_add(self.inner.offset_index.generation()))
     }
 }
 

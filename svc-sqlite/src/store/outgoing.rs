@@ -12,7 +12,7 @@ use crate::outgoing;
 
 #[async_trait::async_trait]
 impl Outbox for SqliteStore {
-    async fn due(&self, now: Timestamp, until: Timestamp, most: u32) -> Result<ClaimedEntries> {
+    async fn claim_due(&self, now: Timestamp, until: Timestamp, most: u32) -> Result<ClaimedEntries> {
         // Nothing is written, and no turn taken, where nothing is due.
         let next = self.readers().with(outgoing::next)?;
         if next.is_none_or(|next| next > now) {
@@ -24,7 +24,7 @@ impl Outbox for SqliteStore {
             .await?)
     }
 
-    async fn done(&self, claim: &OutboxClaim) -> Result<()> {
+    async fn complete(&self, claim: &OutboxClaim) -> Result<()> {
         let row = claim.row;
         Ok(self
             .writer()
@@ -32,17 +32,17 @@ impl Outbox for SqliteStore {
             .await?)
     }
 
-    async fn again(&self, claim: &OutboxClaim, at: Timestamp) -> Result<()> {
+    async fn reschedule(&self, claim: &OutboxClaim, at: Timestamp) -> Result<()> {
         let (row, attempts) = (claim.row, claim.attempts);
         Ok(self
             .writer()
             .run(None, move |job| {
-                outgoing::again(job.file, row, attempts, at)
+                outgoing::reschedule(job.file, row, attempts, at)
             })
             .await?)
     }
 
-    fn listen(&self) -> Subscription {
+    fn subscribe(&self) -> Subscription {
         self.inner.outgoing.subscribe(())
     }
 }

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use svc_core::{Error, Result, Tenant, auth::TenantResolver, link::RecordAddress};
-use svc_store::new_tenant;
+use svc_store::parse_tenant;
 
 use super::SqliteStore;
 use crate::tenants;
@@ -14,7 +14,7 @@ impl SqliteStore {
     /// Storage trouble, or a name that is empty, longer than 64 bytes, or has control characters or
     /// spaces.
     pub async fn ensure_tenant(&self, name: &str) -> Result<Tenant> {
-        let tenant = new_tenant(name)?;
+        let tenant = parse_tenant(name)?;
         if self
             .inner
             .tenants

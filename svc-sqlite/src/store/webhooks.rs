@@ -5,7 +5,7 @@ use svc_core::{
     Result, Tenant,
     ops::{StoredWebhook, WebhookStore, WebhookWrite},
     value::{Id, Timestamp},
-    webhook::MOST_WEBHOOKS,
+    webhook::MAX_WEBHOOKS,
 };
 
 use super::SqliteStore;
@@ -39,13 +39,13 @@ impl WebhookStore for SqliteStore {
 
     async fn put_webhook(&self, tenant: &Tenant, webhook: &StoredWebhook) -> Result<WebhookWrite> {
         let (tenant, webhook) = (self.tenant(tenant)?, webhook.clone());
-        let id = RecordId::known(&webhook.id)?;
+        let id = RecordId::try_parse(&webhook.id)?;
         let write =
             move |job: &mut WriteTransaction<'_>| Ok(write(job.file, tenant, id, &webhook)?);
         Ok(self.writer().run_for(tenant, None, write, true).await?)
     }
 
-    async fn delete_webhook(&self, tenant: &Tenant, id: &Id) -> Result<bool> {
+    async fn delete(&self, tenant: &Tenant, id: &Id) -> Result<bool> {
         let (tenant, Some(id)) = (self.tenant(tenant)?, RecordId::parse(id)) else {
             return Ok(false);
         };
@@ -64,7 +64,7 @@ impl WebhookStore for SqliteStore {
         after: Option<&Id>,
         most: u32,
     ) -> Result<Vec<(Tenant, StoredWebhook)>> {
-        let after = after.map(RecordId::known).transpose()?;
+        let after = after.map(RecordId::try_parse).transpose()?;
         // Of all tenants: who sends looks after all.
         let sql = "SELECT t.name, h.id, h.version, h.next, h.body FROM webhook h JOIN tenant t ON t.id = h.tenant
                    WHERE h.next <= ?1 AND (?2 IS NULL OR h.id > ?2) ORDER BY h.id LIMIT ?3";
@@ -72,7 +72,7 @@ impl WebhookStore for SqliteStore {
         Ok(self.readers().with(|file| {
             let mut statement = file.prepare_cached(sql)?;
             Ok(statement
-                .query_map((now.micros(), after, most), found)?
+                .query_map((now.as_micros(), after, most), found)?
                 .collect::<rusqlite::Result<_>>()?)
         })?)
     }
@@ -84,7 +84,7 @@ fn write(
     id: RecordId,
     webhook: &StoredWebhook,
 ) -> rusqlite::Result<WebhookWrite> {
-    let (version, next) = (webhook.version, webhook.due_at.map(Timestamp::micros));
+    let (version, next) = (webhook.version, webhook.due_at.map(Timestamp::as_micros));
     let sql = if version == 1 {
         "INSERT INTO webhook (tenant, id, version, next, body) VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING"
     } else {
@@ -105,7 +105,7 @@ fn write(
 
 /// Whether a tenant has as many webhooks as it may have.
 fn is_full(file: &Connection, tenant: i64) -> rusqlite::Result<bool> {
-    let limit = i64::try_from(MOST_WEBHOOKS).unwrap_or(i64::MAX);
+    let limit = i64::try_from(MAX_WEBHOOKS).unwrap_or(i64::MAX);
     let sql = "SELECT count(*) >= ?2 FROM webhook WHERE tenant = ?1";
     file.prepare_cached(sql)?
         .query_row((tenant, limit), |row| row.get(0))

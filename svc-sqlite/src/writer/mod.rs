@@ -45,7 +45,7 @@ struct WriterInner {
     /// Size of the last transactions, fading by a quarter each: as long as writes meet, callers
     /// leave them to the thread, where they share a sync; a caller who is alone saves the way to it
     /// and back.
-    crowd: AtomicUsize,
+    recent_group_size: AtomicUsize,
     commits: Arc<CommitCounters>,
 }
 
@@ -80,7 +80,7 @@ impl Writer {
             capacity: options.queue,
             batch: options.batch,
             inline: options.inline_commit,
-            crowd: AtomicUsize::new(0),
+            recent_group_size: AtomicUsize::new(0),
             commits,
         });
         let of_thread = Arc::clone(&shared);
@@ -183,7 +183,7 @@ impl WriterInner {
 
     /// Commits on the calling thread when nobody else writes; `false` leaves the work untouched.
     fn run_inline(&self, work: &mut dyn QueuedWrite) -> bool {
-        if !self.inline || self.crowd.load(Ordering::Relaxed) > 1 {
+        if !self.inline || self.recent_group_size.load(Ordering::Relaxed) > 1 {
             return false;
         }
         let queue = self.queue();
@@ -196,7 +196,7 @@ impl WriterInner {
             Err(TryLockError::Poisoned(engine)) => engine.into_inner(),
             Err(TryLockError::WouldBlock) => return false,
         };
-        if work.is_late() {
+        if work.is_past_deadline() {
             work.refuse(&StoreError::UNAVAILABLE);
             return true;
         }
@@ -237,8 +237,8 @@ impl WriterInner {
             // Taken only now: whatever came while an inline commit held the engine shares this
             // transaction.
             let mut batch = self.take();
-            let crowd = self.crowd.load(Ordering::Relaxed);
-            self.crowd.store(
+            let crowd = self.recent_group_size.load(Ordering::Relaxed);
+            self.recent_group_size.store(
                 batch.len().max(crowd.saturating_sub(crowd.div_ceil(4))),
                 Ordering::Relaxed,
             );

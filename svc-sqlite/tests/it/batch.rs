@@ -305,8 +305,8 @@ async fn twin() -> (Server, String, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let store = SqliteStore::open(
         SqliteOptions::new(folder.path().join("data.db"))
-            .synchronous_normal()
-            .now(received),
+            .relaxed_durability()
+            .clock(received),
     )
     .unwrap();
     let mut server = Server::on(store).await;

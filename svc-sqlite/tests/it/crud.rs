@@ -800,7 +800,7 @@ async fn col_23_what_is_kept_ends_with_a_write() {
     let folder = tempfile::tempdir().unwrap();
     let options = || SqliteOptions::new(folder.path().join("data.db"));
     let one = Server::on(SqliteStore::open(options()).unwrap()).await;
-    let other = Server::on(SqliteStore::open(options().beside_a_server()).unwrap()).await;
+    let other = Server::on(SqliteStore::open(options().shared()).unwrap()).await;
     let person = one.make("people", json!({"given_name": "0"})).await;
     for (round, writer) in [&one, &other, &one, &other].into_iter().enumerate() {
         for reader in [&one, &other] {

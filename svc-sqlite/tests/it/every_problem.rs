@@ -129,7 +129,7 @@ fn of_helper(helper: HelperName, question: &str) -> Vec<Fault> {
             "add_lists_uri[0]",
         ),
     ];
-    if helper.takes_person() {
+    if helper.accepts_person() {
         faults.push(fault(
             "person",
             json!({"person": {"given_name": 7}}),
@@ -338,9 +338,9 @@ async fn err_39_every_helper() {
         // One fault of its type is in each body anyhow; the link to a person gives way to the
         // person that is posted.
         faults.retain(|fault: &Fault| fault.family != "type");
-        faults.retain(|fault| !helper.takes_person() || !fault.names.ends_with("svc:person"));
+        faults.retain(|fault| !helper.accepts_person() || !fault.names.ends_with("svc:person"));
         faults.extend(of_helper(helper, &question));
-        let plain = if helper.takes_person() {
+        let plain = if helper.accepts_person() {
             json!({"person": {}})
         } else {
             json!({})

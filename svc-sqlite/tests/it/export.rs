@@ -19,7 +19,7 @@ use svc_core::{
 };
 use svc_sqlite::{KeyOptions, KeyWebhooks, SqliteOptions, SqliteStore};
 use svc_store::{
-    compare::{ScanRecords, StoreDigest, compare},
+    compare::{ScanRecords, StoreDigest, compare_stores},
     laws::StoreTests,
     memory::MemoryStore,
     transfer::{ExportBatch, ExportPosition},
@@ -35,7 +35,7 @@ struct Memory {
 
 impl Memory {
     fn commit(&mut self, tenant: &Tenant, changes: &[Change]) {
-        let time = self.store.next_turn(tenant);
+        let time = self.store.next_timestamp(tenant);
         self.store.commit(tenant, time, changes).unwrap();
         self.came
             .extend(changes.iter().filter_map(|change| match change {
@@ -81,7 +81,7 @@ impl ScanRecords for Memory {
             .collect();
         let found = self
             .store
-            .fetch(tenant, &wanted)
+            .lookup_all(tenant, &wanted)
             .into_iter()
             .filter_map(|(_, answer)| match answer {
                 LookupResult::Record(stored) => stored,
@@ -140,7 +140,7 @@ fn moved(from: &SqliteStore, to: &mut Memory, tenant: &Tenant, most: usize) -> (
 }
 
 async fn same(one: &SqliteStore, other: &Memory, tenant: &Tenant) -> StoreDigest {
-    let compared = compare(one, other, tenant, |_| {}).await.unwrap();
+    let compared = compare_stores(one, other, tenant, |_| {}).await.unwrap();
     compared.unwrap_or_else(|difference| panic!("{}: {difference}", tenant.as_str()))
 }
 
@@ -173,7 +173,7 @@ async fn pages(store: &impl svc_core::store::Store, tenant: &Tenant) -> Result<V
             pages.push(format!("  {at:?} {meta:?} {computed:?}"));
             for kind in Kind::ALL
                 .iter()
-                .filter(|kind| kind.schema().scopes().any(|of| of == at.kind))
+                .filter(|kind| kind.schema().scope_kinds().any(|of| of == at.kind))
             {
                 let below = (*kind, Scope::Under(at.clone()));
                 if !wanted.contains(&below) {
@@ -193,24 +193,24 @@ async fn what_another_store_applies_is_the_same_and_stays_the_same() {
         let mut memory = Memory::default();
         // Small parts and large ones.
         let (records, changes) = moved(&file, &mut memory, tenant, [3, 17, 1000][number % 3]);
-        assert_eq!(records, file.records(tenant).unwrap());
+        assert_eq!(records, file.count_records(tenant).unwrap());
         assert_eq!(same(&file, &memory, tenant).await.records, records);
         assert_eq!(
             pages(&file, tenant).await.unwrap(),
             pages(&memory, tenant).await.unwrap()
         );
-        let outbox = |change: &&Change| matches!(change, Change::Outbox(_));
+        let outbox = |change: &&Change| matches!(change, Change::Enqueue(_));
         assert_eq!(
-            memory.store.outbox(tenant).len(),
+            memory.store.outbox_entries(tenant).len(),
             changes.iter().filter(outbox).count()
         );
         for change in &changes {
             let place = match change {
-                Change::SetSum { .. } => 0,
-                Change::SetPart { .. } => 1,
+                Change::SetTotals { .. } => 0,
+                Change::SetPartTotals { .. } => 1,
                 Change::SetSchedule { .. } => 2,
-                Change::Hold { .. } => 3,
-                Change::Outbox(_) => 4,
+                Change::AddTicketHolder { .. } => 3,
+                Change::Enqueue(_) => 4,
                 _ => continue,
             };
             kinds[place] += 1;
@@ -293,18 +293,18 @@ async fn keys_and_marks_are_told() {
         .revoke_key(&gone.id, KeyWebhooks::Disable)
         .await
         .unwrap();
-    store.mark("seed.acme", "all of it").await.unwrap();
+    store.set_metadata("seed.acme", "all of it").await.unwrap();
     let keys = store.export_keys().unwrap();
     let infos: Vec<_> = keys.iter().map(|key| key.info.clone()).collect();
     assert_eq!(infos, store.list_keys(None).unwrap());
     assert!(
         keys[0]
             .hash
-            .is(svc_store::keys::TokenHash::of(&key.token).as_bytes())
+            .matches(svc_store::keys::TokenHash::from_token(&key.token).as_bytes())
     );
     assert!(keys[1].info.revoked.is_some());
     assert_eq!(
-        store.marks().unwrap(),
+        store.metadata_entries().unwrap(),
         [("seed.acme".to_owned(), "all of it".to_owned())]
     );
 }
@@ -326,7 +326,7 @@ async fn differences_are_seen_and_name_no_person() {
             let (mut memory, mut left) = (Memory::default(), changes.clone());
             left.remove(place);
             memory.commit(&tenant, &left);
-            let seen = compare(&file, &memory, &tenant, |_| {}).await.unwrap();
+            let seen = compare_stores(&file, &memory, &tenant, |_| {}).await.unwrap();
             match change {
                 Change::Insert(insert) => {
                     let difference = seen.expect_err("a record is missing").to_string();

@@ -14,7 +14,7 @@ fn a_second_server_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("data.db");
     assert!(matches!(
-        SqliteStore::open(SqliteOptions::new(&path).beside_a_server()),
+        SqliteStore::open(SqliteOptions::new(&path).shared()),
         Err(FileError::Missing { .. })
     ));
     assert!(!is_served(&path).unwrap());
@@ -27,7 +27,7 @@ fn a_second_server_is_refused() {
             .to_string()
             .contains("another server has this file open")
     );
-    SqliteStore::open(SqliteOptions::new(&path).beside_a_server()).unwrap();
+    SqliteStore::open(SqliteOptions::new(&path).shared()).unwrap();
     assert!(matches!(
         remove_data_file(&path),
         Err(FileError::InUse { .. })
@@ -82,11 +82,11 @@ fn files_of_other_programs_are_refused_and_kept() {
         assert!(!is_data_file(path).unwrap());
         assert!(matches!(
             SqliteStore::open(SqliteOptions::new(path)),
-            Err(FileError::Foreign { .. })
+            Err(FileError::NotOurs { .. })
         ));
         assert!(matches!(
             remove_data_file(path),
-            Err(FileError::Foreign { .. })
+            Err(FileError::NotOurs { .. })
         ));
         assert_eq!(std::fs::read(path).unwrap(), before);
     }
@@ -149,7 +149,7 @@ fn share_names_are_fixed_in_the_file() {
         assert!(error.to_string().ends_with(sentence), "{error}");
     }
     // Key management and backups do not care.
-    let beside = SqliteStore::open(SqliteOptions::new(&path).beside_a_server()).unwrap();
+    let beside = SqliteStore::open(SqliteOptions::new(&path).shared()).unwrap();
     assert_eq!(beside.share_names(), &names("a", "b"));
 }
 

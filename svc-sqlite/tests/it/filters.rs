@@ -265,7 +265,7 @@ async fn flt_03_what_is_refused() {
 async fn flt_06_too_many_at_one_address() {
     let server = Server::start().await;
     let cx = server.caller();
-    for _ in 0..=svc_core::filter::MOST_FOUND {
+    for _ in 0..=svc_core::filter::MAX_KEY_MATCHES {
         let body = json!({"email_addresses": [{"address": "all@example.org"}]});
         assert_eq!(
             server.call_as(&cx, "POST", "people", body).await.status,

@@ -708,12 +708,12 @@ async fn fifty_calls_at_every_cap_grow_nobody() {
         |many: usize, element: &dyn Fn(usize) -> Value| (0..many).map(element).collect::<Vec<_>>();
     let person = |round: usize, caps: ContentLimits| {
         let text = |place: usize| format!("{round}x{place}");
-        let entries = caps.most("phone_numbers");
-        let custom: serde_json::Map<String, Value> = (0..caps.most("custom_fields"))
+        let entries = caps.max_entries("phone_numbers");
+        let custom: serde_json::Map<String, Value> = (0..caps.max_entries("custom_fields"))
             .map(|place| (text(place), json!("x".repeat(200))))
             .collect();
         json!({
-            "identifiers": list(caps.most("identifiers"), &|place| json!(format!("crm:{}", text(place)))),
+            "identifiers": list(caps.max_entries("identifiers"), &|place| json!(format!("crm:{}", text(place)))),
             "email_addresses": list(entries, &|place| match place {
                 0 => json!({"address": "ada@example.org"}),
                 _ => json!({"address": format!("{}@example.org", text(place))}),
@@ -734,7 +734,7 @@ async fn fifty_calls_at_every_cap_grow_nobody() {
         // What comes in one call fits; what comes on top of it is refused as a whole.
         assert_eq!(taken == 200, round == 0, "UND-17: {round}");
         let before = server.get(&known).await.json;
-        let body = json!({"person": person(round, ContentLimits::STRANGERS)});
+        let body = json!({"person": person(round, ContentLimits::ANONYMOUS)});
         let strange = server
             .call_as(&server.stranger(), "POST", &helper, body)
             .await;
@@ -749,7 +749,7 @@ async fn fifty_calls_at_every_cap_grow_nobody() {
     let stored = server.get(&known).await.json;
     for name in ["email_addresses", "phone_numbers", "postal_addresses"] {
         assert!(
-            stored[name].as_array().unwrap().len() <= record.most(name),
+            stored[name].as_array().unwrap().len() <= record.max_entries(name),
             "UND-17: {name}"
         );
     }

@@ -61,7 +61,7 @@ async fn a_key_opens_its_tenant() {
     let missing = store
         .create_key(&Tenant::new("three"), KeyOptions::default())
         .await;
-    assert!(matches!(missing, Err(KeyError::TenantUnknown(_))));
+    assert!(matches!(missing, Err(KeyError::UnknownTenant(_))));
 }
 
 /// UND-15: the file has hashes only, and no debug output has a token.
@@ -95,7 +95,7 @@ async fn rights_are_a_matrix() {
     let tenant = store.ensure_tenant("t").await.unwrap();
     for right in Right::all() {
         let key = store
-            .create_key(&tenant, KeyOptions::new("one").only([right]))
+            .create_key(&tenant, KeyOptions::new("one").rights([right]))
             .await
             .unwrap();
         let (_, caller) = whose(&store, &key.token).await.unwrap();
@@ -115,10 +115,10 @@ async fn rights_are_a_matrix() {
         may(KeyOptions::default()).await,
         may(KeyOptions::default().read_only()).await,
     );
-    let nothing = may(KeyOptions::default().only([])).await;
+    let nothing = may(KeyOptions::default().rights([])).await;
     let create = Right::Operation(Kind::Person, Operation::Create);
     let read = Right::Operation(Kind::Person, Operation::Read);
-    let some = may(KeyOptions::default().only([create, read]).read_only()).await;
+    let some = may(KeyOptions::default().rights([create, read]).read_only()).await;
     for right in Right::all() {
         assert!(all.has_right(right), "AUT-04: {right}");
         assert_eq!(reading.has_right(right), right.is_read(), "AUT-04: {right}");
@@ -137,19 +137,19 @@ async fn keys_are_listed() {
     let right: Right = "helper.record_signature".parse().unwrap();
     let end = Timestamp::parse("2030-01-01T00:00:00Z").unwrap();
     let options = KeyOptions::new("web form")
-        .only([right])
+        .rights([right])
         .person(person.clone())
-        .expires(end);
+        .expires_at(end);
     let key = store.create_key(&tenant, options).await.unwrap();
     store
-        .add_key_with_token(
+        .create_key_with_token(
             &other,
             "chosen-and-not-so-short",
             KeyOptions::default().read_only(),
         )
         .await
         .unwrap();
-    let before_end = Timestamp::from_micros(end.micros() - 1);
+    let before_end = Timestamp::from_micros(end.as_micros() - 1);
     let (_, caller) = whose_at(&store, &key.token, before_end).await.unwrap();
     assert_eq!(caller.person(), Some(&person));
     let list = store.list_keys(Some(&tenant)).unwrap();
@@ -188,22 +188,22 @@ async fn chosen_tokens() {
         let store = store.clone();
         async move {
             store
-                .add_key_with_token(&tenant, token, KeyOptions::default())
+                .create_key_with_token(&tenant, token, KeyOptions::default())
                 .await
         }
     };
     let made = add(tenant.clone(), DEMO).await.unwrap();
     assert_eq!(add(tenant.clone(), DEMO).await.unwrap(), made);
-    assert!(matches!(add(other, DEMO).await, Err(KeyError::TokenTaken)));
+    assert!(matches!(add(other, DEMO).await, Err(KeyError::TokenInUse)));
     for unfit in ["a b", "a\n", "ä"] {
         assert!(
-            matches!(add(tenant.clone(), unfit).await, Err(KeyError::TokenUnfit)),
+            matches!(add(tenant.clone(), unfit).await, Err(KeyError::InvalidToken)),
             "{unfit}"
         );
     }
     for short in ["", "demo", "nineteen-characters"] {
         assert!(
-            matches!(add(tenant.clone(), short).await, Err(KeyError::TokenShort)),
+            matches!(add(tenant.clone(), short).await, Err(KeyError::TokenTooShort)),
             "{short}"
         );
     }
@@ -243,12 +243,12 @@ async fn keys_expire() {
     let clock = Arc::new(AtomicI64::new(1_000_000));
     let reads = Arc::clone(&clock);
     let options = SqliteOptions::new(folder.path().join("data.db"))
-        .now(move || Timestamp::from_micros(reads.load(Ordering::SeqCst)));
+        .clock(move || Timestamp::from_micros(reads.load(Ordering::SeqCst)));
     let store = SqliteStore::open(options).unwrap();
     let tenant = store.ensure_tenant("t").await.unwrap();
     let end = Timestamp::from_micros(5_000_000);
     let key = store
-        .create_key(&tenant, KeyOptions::default().expires(end))
+        .create_key(&tenant, KeyOptions::default().expires_at(end))
         .await
         .unwrap();
     for (micros, in_force) in [
@@ -268,7 +268,7 @@ async fn keys_expire() {
         .unwrap();
     let [info] = store.list_keys(None).unwrap().try_into().unwrap();
     assert_eq!(
-        (info.created.micros(), info.revoked.map(Timestamp::micros)),
+        (info.created.as_micros(), info.revoked.map(Timestamp::as_micros)),
         (1_000_000, Some(7_000_000))
     );
 }
@@ -280,7 +280,7 @@ async fn keys_expire_in_the_service() {
     let tenant = store.ensure_tenant("t").await.unwrap();
     let end = Timestamp::parse("2030-01-31T12:00:00Z").unwrap();
     let key = store
-        .create_key(&tenant, KeyOptions::default().expires(end))
+        .create_key(&tenant, KeyOptions::default().expires_at(end))
         .await
         .unwrap();
     let clock = Arc::new(AtomicI64::new(0));
@@ -298,7 +298,7 @@ async fn keys_expire_in_the_service() {
         (1, 401),
         (3_600_000_000, 401),
     ] {
-        clock.store(end.micros() + from_end, Ordering::SeqCst);
+        clock.store(end.as_micros() + from_end, Ordering::SeqCst);
         for path in ["/", "/people", "/tags"] {
             let request = http::Request::get(path).header("SVC-API-Token", &key.token);
             let response = service
@@ -326,7 +326,7 @@ async fn revocation_acts_at_once() {
             .await
             .unwrap();
         assert!(whose(&store, &key.token).await.is_some());
-        store.mark("round", &round.to_string()).await.unwrap();
+        store.set_metadata("round", &round.to_string()).await.unwrap();
         assert!(whose(&store, &key.token).await.is_some());
         assert!(
             store
@@ -337,8 +337,8 @@ async fn revocation_acts_at_once() {
         );
         assert!(whose(&store, &key.token).await.is_none());
     }
-    assert_eq!(store.read_mark("round").unwrap().as_deref(), Some("49"));
-    assert_eq!(store.read_mark("nothing").unwrap(), None);
+    assert_eq!(store.metadata("round").unwrap().as_deref(), Some("49"));
+    assert_eq!(store.metadata("nothing").unwrap(), None);
 }
 
 /// UND-15: neither writes nor checks that go on at the same time keep a key in force, whichever
@@ -351,7 +351,7 @@ async fn revocation_acts_at_once_under_load() {
     let patience = std::time::Duration::from_secs(60);
     let other = SqliteStore::open(
         SqliteOptions::new(&path)
-            .beside_a_server()
+            .shared()
             .busy_timeout(patience),
     )
     .unwrap();
@@ -368,7 +368,7 @@ async fn revocation_acts_at_once_under_load() {
                 for step in 0..10 {
                     whose(&store, &token).await;
                     store
-                        .mark(&format!("caller {caller}"), &step.to_string())
+                        .set_metadata(&format!("caller {caller}"), &step.to_string())
                         .await
                         .unwrap();
                 }
@@ -440,7 +440,7 @@ async fn the_second_process() {
     let busy_timeout = std::time::Duration::from_secs(60);
     let store = SqliteStore::open(
         SqliteOptions::new(path)
-            .beside_a_server()
+            .shared()
             .busy_timeout(busy_timeout),
     )
     .unwrap();

@@ -23,7 +23,7 @@ impl File {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let store = SqliteStore::open(
-            SqliteOptions::new(folder.path().join("data.db")).synchronous_normal(),
+            SqliteOptions::new(folder.path().join("data.db")).relaxed_durability(),
         )
         .unwrap();
         Self {
@@ -77,9 +77,9 @@ async fn syn_08_old_changes_expire() -> Result<(), ContractViolation> {
     let (folder, clock) = (tempfile::tempdir().unwrap(), Arc::new(AtomicI64::new(0)));
     let told = Arc::clone(&clock);
     let options = SqliteOptions::new(folder.path().join("data.db"))
-        .keep_changes(Duration::from_secs(60 * 60));
+        .change_feed_retention(Duration::from_secs(60 * 60));
     let store =
-        SqliteStore::open(options.now(move || Timestamp::from_micros(told.load(Ordering::SeqCst))))
+        SqliteStore::open(options.clock(move || Timestamp::from_micros(told.load(Ordering::SeqCst))))
             .unwrap();
     let tenant = store.ensure_tenant("one").await.unwrap();
     check_feed_expires(&store, &tenant, |time| {

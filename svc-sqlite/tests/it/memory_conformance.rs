@@ -49,7 +49,7 @@ async fn suite() -> Suite {
     store
         .write(
             &cx,
-            WriteRequest::new(&cx, WriteOperation::Load(Box::new(load))),
+            WriteRequest::new(&cx, WriteOperation::Import(Box::new(load))),
         )
         .await
         .expect("a person");
@@ -67,8 +67,8 @@ async fn suite() -> Suite {
         .authenticator(OfTheSuite)
         .anonymous_helpers(store.clone());
     // Without documentation, which no requirement of the suite needs.
-    let service = SvcService::new(api.build().expect("an API")).under("/api/v1");
-    Suite::new(InProcess::new(service).base("http://localhost/api/v1/"))
+    let service = SvcService::new(api.build().expect("an API")).mounted_at("/api/v1");
+    Suite::new(InProcess::new(service).base_url("http://localhost/api/v1/"))
         .keys(
             Keys::primary("key-of-one")
                 .other_tenant("key-of-another")
@@ -99,7 +99,7 @@ async fn the_suite_sees_who_reaches_the_webhooks_of_a_kind() {
             .run()
             .await
             .unwrap();
-        let outcome = report.row("HOOK-03").map(|row| row.outcome);
+        let outcome = report.requirement("HOOK-03").map(|row| row.outcome);
         assert_eq!(outcome, Some(expected), "{key}: {report}");
     }
 }

@@ -81,7 +81,7 @@ async fn write<S: Store>(
                 let mut fields = Object::new();
                 fields.insert("given_name", format!("Ada {number}"));
                 WriteOperation::Update(
-                    svc_core::link::RecordAddress::top(Kind::Person, Id::clone(at)),
+                    svc_core::link::RecordAddress::without_parent(Kind::Person, Id::clone(at)),
                     RawPatch::new(Kind::Person, fields),
                 )
             }
@@ -110,7 +110,7 @@ async fn look<S: Store>(
     seen: &mut HashSet<(Id, Timestamp)>,
 ) -> Timestamp {
     let text = format!("modified_date gt '{since}'");
-    let filter = Filter::read(&text, &[FilterField::ModifiedDate], "here").unwrap();
+    let filter = Filter::parse(&text, &[FilterField::ModifiedDate], "here").unwrap();
     let mut request = ListRequest::all(PageRequest::new(1, 7)).with_filter(filter);
     let mut last = since;
     loop {

@@ -23,10 +23,10 @@ async fn a_call_has_so_many_tickets() {
     let tickets = |many: usize| json!({ "tickets": vec![json!({"title": "T"}); many] });
     let callers = [
         (server.caller(), ContentLimits::default()),
-        (server.stranger(), ContentLimits::STRANGERS),
+        (server.stranger(), ContentLimits::ANONYMOUS),
     ];
     for (taken, (caller, caps)) in (0..).zip(callers) {
-        let most = caps.most("tickets");
+        let most = caps.max_entries("tickets");
         let refused = server
             .call_as(&caller, "POST", &helper, tickets(most + 1))
             .await;
@@ -165,7 +165,7 @@ impl PersonMatching for ByMemberNumber {
 /// identifier.
 #[tokio::test]
 async fn no_identifier_of_a_stranger_tells_who_is_known() {
-    let server = Server::with(|options| options.matching(ByMemberNumber), |api| api).await;
+    let server = Server::with(|options| options.person_matching(ByMemberNumber), |api| api).await;
     let petition = server.make("petitions", json!({})).await;
     let known = server
         .make(

@@ -25,7 +25,7 @@ fn fields(text: &str) -> Object {
 fn row(kind: Kind, number: u32, text: &str, links: &[(&'static str, Kind, u32)]) -> ImportedRecord {
     let links = links
         .iter()
-        .map(|(name, kind, number)| (*name, RecordAddress::top(*kind, id(*number))))
+        .map(|(name, kind, number)| (*name, RecordAddress::without_parent(*kind, id(*number))))
         .collect();
     let created = Timestamp::from_micros(1_767_603_600_000_000 + i64::from(number));
     ImportedRecord::new(
@@ -48,7 +48,7 @@ async fn a_load() {
         r#"{"value": "v"}"#,
         &[("question", Kind::Question, 4), ("person", Kind::Person, 1)],
     );
-    answer.draft.recorded_by = Some(RecordAddress::under(Kind::Submission, id(6), id(7)));
+    answer.draft.recorded_by = Some(RecordAddress::with_parent(Kind::Submission, id(6), id(7)));
     let mut person = row(
         Kind::Person,
         1,
@@ -93,7 +93,7 @@ async fn a_load() {
             &[("event", Kind::Event, 8), ("person", Kind::Person, 1)],
         ),
     ];
-    server.store.seed(&server.tenant, rows).await.unwrap();
+    server.store.import_records(&server.tenant, rows).await.unwrap();
     let person = server.get(&format!("people/{}", id(1))).await;
     assert_eq!(
         person.json["identifiers"],
@@ -170,7 +170,7 @@ async fn a_load_that_is_refused() {
     let server = Server::start().await;
     let refuse = |rows: Vec<ImportedRecord>| {
         let (store, tenant) = (server.store.clone(), server.tenant.clone());
-        async move { store.seed(&tenant, rows).await.unwrap_err() }
+        async move { store.import_records(&tenant, rows).await.unwrap_err() }
     };
     let twice = vec![
         row(Kind::Tag, 1, r#"{"name": "t"}"#, &[]),
@@ -207,7 +207,7 @@ async fn a_load_that_is_refused() {
 #[tokio::test]
 async fn other_share_names() {
     let names = || ShareNames::new("north_share", "south_share").unwrap();
-    let dialect = Dialect::default().share_object_names(names());
+    let dialect = Dialect::default().with_share_names(names());
     let server = Server::with(
         |options| options.share_names(names()),
         |api| api.dialect(dialect),

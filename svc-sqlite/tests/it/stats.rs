@@ -18,9 +18,9 @@ async fn writes_share_transactions_and_are_counted() {
     let before = store.stats();
     assert_eq!(
         (
-            before.writes_waiting,
-            before.readers_busy,
-            before.reads_waiting
+            before.queued_writes,
+            before.busy_readers,
+            before.queued_reads
         ),
         (0, 0, 0)
     );
@@ -40,14 +40,14 @@ async fn writes_share_transactions_and_are_counted() {
     }
     let after = store.stats();
     let (was, now) = (before.commits, after.commits);
-    let (made, batches) = (now.writes - was.writes, now.batches - was.batches);
-    assert_eq!((made, after.writes_waiting), (40, 0));
+    let (made, batches) = (now.writes - was.writes, now.transactions - was.transactions);
+    assert_eq!((made, after.queued_writes), (40, 0));
     assert!(
-        (1..=40).contains(&batches) && now.largest_batch >= made.div_ceil(batches),
+        (1..=40).contains(&batches) && now.largest_transaction >= made.div_ceil(batches),
         "{after:?}"
     );
-    assert!(now.time > was.time);
-    let at = svc_core::link::RecordAddress::top(svc_core::model::Kind::Tag, 1.into());
+    assert!(now.commit_time > was.commit_time);
+    let at = svc_core::link::RecordAddress::without_parent(svc_core::model::Kind::Tag, 1.into());
     assert!(
         store
             .get(&context(tenant), &at)
@@ -55,8 +55,8 @@ async fn writes_share_transactions_and_are_counted() {
             .expect("a read")
             .is_none()
     );
-    assert!(store.stats().readers_open >= 1);
-    assert_eq!(store.stats().readers_busy, 0);
+    assert!(store.stats().open_readers >= 1);
+    assert_eq!(store.stats().busy_readers, 0);
 }
 
 fn context(tenant: Tenant) -> Context {

@@ -9,7 +9,7 @@ use svc_store::laws::{ContractViolation, StoreTests};
 async fn histories(histories: u64, calls: usize, seed: u64) -> Result<(), ContractViolation> {
     let folder = tempfile::tempdir().unwrap();
     let store =
-        SqliteStore::open(SqliteOptions::new(folder.path().join("data.db")).synchronous_normal())
+        SqliteStore::open(SqliteOptions::new(folder.path().join("data.db")).relaxed_durability())
             .unwrap();
     let made = AtomicU32::new(0);
     let fresh = async || {

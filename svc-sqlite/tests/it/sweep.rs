@@ -22,7 +22,7 @@ async fn idm_06_old_responses_go_with_requests_of_any_tenant() {
     let clock = Arc::new(AtomicI64::new(1_800_000_000_000_000));
     let of_store = Arc::clone(&clock);
     let now = move || Timestamp::from_micros(of_store.load(Ordering::Relaxed));
-    let store = SqliteStore::open(SqliteOptions::new(&file).now(now)).unwrap();
+    let store = SqliteStore::open(SqliteOptions::new(&file).clock(now)).unwrap();
     let [one, other] = [
         store.ensure_tenant("one").await.unwrap(),
         store.ensure_tenant("other").await.unwrap(),

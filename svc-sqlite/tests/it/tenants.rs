@@ -367,7 +367,7 @@ fn batches_of_one_tenant_leave_another_its_turn() {
                 }
             });
         }
-        while server.store.stats().writes_waiting < 4_000 {
+        while server.store.stats().queued_writes < 4_000 {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
         // In the order of arrival, as all writes were once: those of the busy tenant itself.

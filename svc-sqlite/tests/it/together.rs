@@ -199,8 +199,8 @@ impl World {
         let folder = tempfile::tempdir().unwrap();
         let (gate, hold) = gate();
         let options = SqliteOptions::new(folder.path().join("data.db"))
-            .synchronous_normal()
-            .now(move || now);
+            .relaxed_durability()
+            .clock(move || now);
         let server = Server::on(
             SqliteStore::open(options.inline_commit(false).before_commit(hold)).unwrap(),
         )
@@ -279,7 +279,7 @@ impl World {
         {
             self.gate.closed.store(true, Ordering::SeqCst);
             let mut first: Pin<Box<dyn Future<Output = _>>> =
-                Box::pin(self.server.store.mark("first", ""));
+                Box::pin(self.server.store.set_metadata("first", ""));
             assert!(begun(&mut first).is_none());
             self.gate.waits.recv().unwrap();
             let mut asked: Vec<_> = ops
@@ -289,7 +289,7 @@ impl World {
             let early: Vec<_> = asked.iter_mut().map(begun).collect();
             let queued = early.iter().filter(|answer| answer.is_none()).count();
             assert_eq!(
-                self.server.store.stats().writes_waiting,
+                self.server.store.stats().queued_writes,
                 queued,
                 "they wait for one transaction"
             );
@@ -408,7 +408,7 @@ proptest! {
             let start = Timestamp::parse("2026-05-01T00:00:00Z").unwrap();
             let (mut together, mut apart) = (World::new(start).await, World::new(start).await);
             for (round, ops) in (1..).zip(&rounds) {
-                let now = Timestamp::from_micros(start.micros() + 1_000_000 * round);
+                let now = Timestamp::from_micros(start.as_micros() + 1_000_000 * round);
                 together.together(now, ops).await;
                 apart.one_after_the_other(now, ops).await;
                 together.read(now).await;

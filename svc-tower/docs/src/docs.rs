@@ -91,7 +91,7 @@ impl<'a> Asked<'a> {
             Target::Docs => self.page(target, || Some(self.pages().start())),
             Target::DocsPage(name) => {
                 // With and without the prefix it is one page.
-                let plain = api.dialect().without_prefix(name).unwrap_or(name);
+                let plain = api.dialect().strip_prefix(name).unwrap_or(name);
                 self.page(&Target::DocsPage(plain.to_owned().into()), || {
                     self.pages().page(plain)
                 })
@@ -147,7 +147,7 @@ impl<'a> Asked<'a> {
             api, base, headers, ..
         } = self.request;
         let place = self.place_of_html(&Target::EntryPoint);
-        if let Some(answer) = self.kept.known(&place, MediaType::Html, headers) {
+        if let Some(answer) = self.kept.cached_response(&place, MediaType::Html, headers) {
             return answer;
         }
         let request = Request::new(&Method::GET, Target::EntryPoint).with_base_url(base.clone());

@@ -22,7 +22,7 @@ pub(crate) fn compressed(body: &[u8]) -> Option<Bytes> {
 }
 
 /// Whether a client takes the compressed form, and the plain one not rather.
-pub(crate) fn is_taken(asked: &HeaderMap) -> bool {
+pub(crate) fn accepts_gzip(asked: &HeaderMap) -> bool {
     let (mut gzip, mut any, mut plain) = (None, None, None);
     for (coding, quality) in qualities(asked, &ACCEPT_ENCODING) {
         match coding.as_str() {
@@ -59,7 +59,7 @@ mod tests {
     #[test]
     fn point_9_the_compressed_form_is_sent_to_who_takes_it() {
         let takes = |text: &str| {
-            is_taken(&HeaderMap::from_iter([(
+            accepts_gzip(&HeaderMap::from_iter([(
                 ACCEPT_ENCODING,
                 text.parse().unwrap(),
             )]))
@@ -85,7 +85,7 @@ mod tests {
         ] {
             assert!(!takes(not), "{not}");
         }
-        assert!(!is_taken(&HeaderMap::new()));
+        assert!(!accepts_gzip(&HeaderMap::new()));
     }
 
     proptest! {

@@ -71,7 +71,7 @@ impl CachedDocument {
 
     /// The answer with the form that the client asks for; 304 for who has it.
     fn answer(self, media: MediaType, asked: &HeaderMap) -> DocsAnswer {
-        let mut answer = match self.gzip.filter(|_| gzip::is_taken(asked)) {
+        let mut answer = match self.gzip.filter(|_| gzip::accepts_gzip(asked)) {
             Some(form) => gzip::marked(form.answer(media, asked)),
             None => self.plain.answer(media, asked),
         };
@@ -106,14 +106,14 @@ impl DocumentCache {
         asked: &HeaderMap,
         make: impl FnOnce() -> Option<String>,
     ) -> Option<DocsAnswer> {
-        match self.known(&place, media, asked) {
+        match self.cached_response(&place, media, asked) {
             Some(answer) => Some(answer),
             None => Some(self.make(place, media, asked, make()?)),
         }
     }
 
     /// The answer with the document of a place that was made before.
-    pub(crate) fn known(
+    pub(crate) fn cached_response(
         &self,
         place: &str,
         media: MediaType,
@@ -130,7 +130,7 @@ impl DocumentCache {
         asked: &HeaderMap,
         text: String,
     ) -> DocsAnswer {
-        self.keep(place, CachedDocument::new(text.into()))
+        self.insert(place, CachedDocument::new(text.into()))
             .answer(media, asked)
     }
 
@@ -143,7 +143,7 @@ impl DocumentCache {
             .cloned()
     }
 
-    fn keep(&self, place: String, document: CachedDocument) -> CachedDocument {
+    fn insert(&self, place: String, document: CachedDocument) -> CachedDocument {
         let mut made = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let bytes = made.bytes.saturating_add(document.len());
         // Names that somebody made up do not keep the server's own out for good.

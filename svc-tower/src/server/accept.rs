@@ -129,7 +129,7 @@ mod tests {
         let address = listener.local_addr().unwrap();
         let mut acceptor = Acceptor::new(
             listener,
-            Slots::new(ServerLimits::default().connections(1), Vec::new()),
+            Slots::new(ServerLimits::default().max_connections(1), Vec::new()),
         );
         let _one = TcpStream::connect(address).await.unwrap();
         let first = acceptor.next().await;

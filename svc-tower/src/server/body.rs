@@ -58,7 +58,7 @@ impl Error for BodyError {
 }
 
 /// The body of a request, which ends with a [`BodyError`] when it is not complete in time,
-/// [`ServerLimits::body`](super::ServerLimits::body).
+/// [`ServerLimits::body_timeout`](super::ServerLimits::body).
 pub struct RequestBody {
     inner: Incoming,
     deadline: Instant,

@@ -70,7 +70,7 @@ pub(super) async fn serve<S, B>(
     let mut stop_order = pin!(stopped.wait_for(Option::is_some));
     let mut stop_at = None;
     let mut last_request = false;
-    let mut alarm = pin!(sleep_until(later(Instant::now(), limits.head)));
+    let mut alarm = pin!(sleep_until(later(Instant::now(), limits.header_timeout)));
     let mut closing = pin!(watch.closing());
     let mut is_ordered_to_close = false;
     poll_fn(|cx| {

@@ -27,13 +27,13 @@
 //!
 //! | Who | What becomes of it |
 //! |---|---|
-//! | sends no head, or a head slowly | the connection ends after [`ServerLimits::head`] |
-//! | sends a head of more than [`ServerLimits::head_bytes`], or of more than 100 fields | 431, and the connection closes |
-//! | sends a body slowly | its body ends with a [`BodyError`] after [`ServerLimits::body`]: 408 by the service, and the connection closes |
+//! | sends no head, or a head slowly | the connection ends after [`ServerLimits::header_timeout`] |
+//! | sends a head of more than [`ServerLimits::max_header_bytes`], or of more than 100 fields | 431, and the connection closes |
+//! | sends a body slowly | its body ends with a [`BodyError`] after [`ServerLimits::body_timeout`]: 408 by the service, and the connection closes |
 //! | sends a body that the service does not want | receives the response; the server then reads and drops further input for [`ServerLimits::linger`] or up to 8 MiB |
-//! | sends nothing after an answer, or does not read it | the connection ends after [`ServerLimits::idle`] |
+//! | sends nothing after an answer, or does not read it | the connection ends after [`ServerLimits::idle_timeout`] |
 //! | opens connections without end | above [`ServerLimits::connections_per_address`] the longest idle one of its address is closed; if none is idle, 503 |
-//! | is one of many who do so | above [`ServerLimits::connections`] the longest idle one of all is closed; if none is idle, it waits until one ends |
+//! | is one of many who do so | above [`ServerLimits::max_connections`] the longest idle one of all is closed; if none is idle, it waits until one ends |
 //!
 //! How long a service may take for an answer is its own affair:
 //! [`SvcService::request_timeout`](crate::SvcService::request_timeout). How many requests one
@@ -73,10 +73,10 @@
 //!
 //! # Stopping
 //!
-//! [`Server::run`] stops at SIGINT (Ctrl-C) and SIGTERM, [`Server::run_until`] when a future is
+//! [`Server::serve`] stops at SIGINT (Ctrl-C) and SIGTERM, [`Server::serve_until`] when a future is
 //! ready. Requests that were on their way are answered, also those that lie unread in a socket, for
-//! [`ServerLimits::stop_grace`]; then the port is closed, and who waits for an answer gets it within
-//! [`ServerLimits::stop`]. What is left then is cut off.
+//! [`ServerLimits::shutdown_grace`]; then the port is closed, and who waits for an answer gets it within
+//! [`ServerLimits::shutdown_timeout`]. What is left then is cut off.
 
 mod accept;
 mod answer;
@@ -169,7 +169,7 @@ impl<S> Server<S> {
     /// # Errors
     ///
     /// The process cannot listen to signals.
-    pub async fn run<B>(self, listener: TcpListener) -> io::Result<()>
+    pub async fn serve<B>(self, listener: TcpListener) -> io::Result<()>
     where
         S: Service<Request<RequestBody>, Response = Response<B>, Error = Infallible>
             + Clone
@@ -180,15 +180,15 @@ impl<S> Server<S> {
         B::Data: Send,
         B::Error: Into<BoxError>,
     {
-        let (mut one, mut two) = (ShutdownSignal::listen()?, ShutdownSignal::listen()?);
+        let (mut one, mut two) = (ShutdownSignal::install()?, ShutdownSignal::install()?);
         let second = pin!(async move {
-            two.next().await;
-            two.next().await;
+            two.recv().await;
+            two.recv().await;
         });
         // What a second signal leaves undone ends with the runtime.
         before(
             second,
-            self.run_until(listener, async move { one.next().await }),
+            self.serve_until(listener, async move { one.recv().await }),
         )
         .await;
         Ok(())
@@ -197,8 +197,8 @@ impl<S> Server<S> {
     /// Serves on `listener` until `stop` is ready, then answers what was accepted, and returns.
     ///
     /// Requests that lay unread in a socket when the order to stop came are still answered. After
-    /// [`ServerLimits::stop`] whatever is left is cut off.
-    pub async fn run_until<B>(self, listener: TcpListener, stop: impl Future<Output = ()>)
+    /// [`ServerLimits::shutdown_timeout`] whatever is left is cut off.
+    pub async fn serve_until<B>(self, listener: TcpListener, stop: impl Future<Output = ()>)
     where
         S: Service<Request<RequestBody>, Response = Response<B>, Error = Infallible>
             + Clone
@@ -227,7 +227,7 @@ impl<S> Server<S> {
         }
         let now = Instant::now();
         stopping.send_replace(Some(now));
-        while let Ok(accepted) = timeout_at(later(now, limits.stop_grace), acceptor.next()).await {
+        while let Ok(accepted) = timeout_at(later(now, limits.shutdown_grace), acceptor.next()).await {
             tokio::spawn(serve(
                 accepted,
                 service.clone(),
@@ -238,7 +238,7 @@ impl<S> Server<S> {
         drop(acceptor);
         // Each connection holds a receiver, and drops it when it ends.
         let _ = timeout_at(
-            later(now, limits.stop.saturating_add(CUT_OFF)),
+            later(now, limits.shutdown_timeout.saturating_add(CUT_OFF)),
             stopping.closed(),
         )
         .await;

@@ -184,7 +184,7 @@ mod tests {
             .collect();
         Slots::new(
             ServerLimits::default()
-                .connections(5)
+                .max_connections(5)
                 .connections_per_address(2),
             trusted,
         )

@@ -14,12 +14,12 @@ impl ShutdownSignal {
     /// # Errors
     ///
     /// The process cannot listen to signals.
-    pub fn listen() -> io::Result<Self> {
+    pub fn install() -> io::Result<Self> {
         Orders::new().map(Self)
     }
 
     /// Waits for the next order.
-    pub async fn next(&mut self) {
+    pub async fn recv(&mut self) {
         self.0.next().await;
     }
 }

@@ -88,7 +88,7 @@ impl AsyncRead for MonitoredStream {
             ready!(Pin::new(&mut self.stream).poll_read(cx, buffer))?;
         }
         if buffer.filled().len() > before {
-            self.watch.bytes_came();
+            self.watch.on_read();
         }
         Poll::Ready(Ok(()))
     }
@@ -101,7 +101,7 @@ impl AsyncWrite for MonitoredStream {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let result = Pin::new(&mut self.stream).poll_write(cx, bytes);
-        self.watch.bytes_went(result.is_pending());
+        self.watch.on_write(result.is_pending());
         result
     }
 
@@ -111,7 +111,7 @@ impl AsyncWrite for MonitoredStream {
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let result = Pin::new(&mut self.stream).poll_write_vectored(cx, slices);
-        self.watch.bytes_went(result.is_pending());
+        self.watch.on_write(result.is_pending());
         result
     }
 
@@ -125,12 +125,12 @@ impl AsyncWrite for MonitoredStream {
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match self.watch.closes() {
-            CloseMode::AtOnce => Pin::new(&mut self.stream).poll_shutdown(cx),
-            CloseMode::Lingering => {
+            CloseMode::Immediate => Pin::new(&mut self.stream).poll_shutdown(cx),
+            CloseMode::StartLingering => {
                 ready!(Pin::new(&mut self.stream).poll_shutdown(cx))?;
                 self.poll_linger(cx)
             }
-            CloseMode::StillLingering => self.poll_linger(cx),
+            CloseMode::KeepLingering => self.poll_linger(cx),
         }
     }
 }

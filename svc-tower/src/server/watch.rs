@@ -66,11 +66,11 @@ enum ConnectionPhase {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CloseMode {
     /// Nothing more is expected from the client.
-    AtOnce,
+    Immediate,
     /// The client may still be sending: from now on that is taken and dropped.
-    Lingering,
+    StartLingering,
     /// This goes on.
-    StillLingering,
+    KeepLingering,
 }
 
 impl ConnectionMonitor {
@@ -108,7 +108,7 @@ impl ConnectionMonitor {
 
     /// When a body, or the part of it that is waited for, has to be there.
     pub(super) fn body_deadline(&self) -> Instant {
-        later(Instant::now(), self.limits.body)
+        later(Instant::now(), self.limits.body_timeout)
     }
 
     /// The service has answered, and makes the body of its answer.
@@ -173,11 +173,11 @@ impl ConnectionMonitor {
         let mut state = self.state();
         let is_unread = state.unread || matches!(state.phase, ConnectionPhase::Head(_));
         match state.lingers_since {
-            _ if !is_unread => CloseMode::AtOnce,
-            Some(_) => CloseMode::StillLingering,
+            _ if !is_unread => CloseMode::Immediate,
+            Some(_) => CloseMode::KeepLingering,
             None => {
                 state.lingers_since = Some(Instant::now());
-                CloseMode::Lingering
+                CloseMode::StartLingering
             }
         }
     }
@@ -223,33 +223,33 @@ impl ConnectionMonitor {
             ConnectionPhase::Answer => (
                 state
                     .write_blocked
-                    .then(|| later(state.last, self.limits.idle)),
+                    .then(|| later(state.last, self.limits.idle_timeout)),
                 false,
             ),
-            ConnectionPhase::Fresh(since) => (Some(later(since, self.limits.head)), true),
-            ConnectionPhase::Head(since) => (Some(later(since, self.limits.head)), false),
+            ConnectionPhase::Fresh(since) => (Some(later(since, self.limits.header_timeout)), true),
+            ConnectionPhase::Head(since) => (Some(later(since, self.limits.header_timeout)), false),
             ConnectionPhase::Idle => (
-                Some(later(state.last, self.limits.idle)),
+                Some(later(state.last, self.limits.idle_timeout)),
                 !state.write_blocked,
             ),
         };
         let end = stop.map(|stop| {
-            let longest = later(stop, self.limits.stop);
+            let longest = later(stop, self.limits.shutdown_timeout);
             match state.phase {
                 _ if !is_quiet => longest,
                 // A connection that was accepted after the order to stop may have a request in its
                 // socket.
                 ConnectionPhase::Fresh(since) => {
-                    later(since.max(stop), self.limits.stop_grace).min(longest)
+                    later(since.max(stop), self.limits.shutdown_grace).min(longest)
                 }
-                _ => later(stop, self.limits.stop_grace).min(longest),
+                _ => later(stop, self.limits.shutdown_grace).min(longest),
             }
         });
         own.into_iter().chain(end).min()
     }
 
     /// Bytes came from the client.
-    pub(super) fn bytes_came(&self) {
+    pub(super) fn on_read(&self) {
         let mut state = self.state();
         let now = Instant::now();
         state.last = now;
@@ -264,7 +264,7 @@ impl ConnectionMonitor {
     }
 
     /// Bytes went to the client, or it does not take them.
-    pub(super) fn bytes_went(&self, blocked: bool) {
+    pub(super) fn on_write(&self, blocked: bool) {
         let mut state = self.state();
         state.write_blocked = blocked;
         if !blocked {
@@ -288,9 +288,9 @@ mod tests {
         let accepted = later(stopped, MINUTE);
         let deadline = |stop| {
             let limits = ServerLimits::default()
-                .head(Duration::MAX)
-                .stop_grace(MINUTE)
-                .stop(stop);
+                .header_timeout(Duration::MAX)
+                .shutdown_grace(MINUTE)
+                .shutdown_timeout(stop);
             let watch = ConnectionMonitor::new(limits, Arc::default());
             watch.state().phase = ConnectionPhase::Fresh(accepted);
             watch.deadline(Some(stopped))

@@ -54,7 +54,7 @@ use svc_core::{
     auth::Caller,
     ops::Subscription,
     value::{Id, Timestamp},
-    webhook::LEASE,
+    webhook::LEASE_DURATION,
 };
 use tokio::{
     sync::watch,
@@ -125,7 +125,7 @@ impl WebhookSender {
     /// How many messages one receiver is sent at the same time: 4 unless set. One that fails gets
     /// one.
     #[must_use]
-    pub fn at_once(self, messages: usize) -> Self {
+    pub fn max_messages_per_receiver(self, messages: usize) -> Self {
         Self {
             at_once: messages.max(1),
             ..self
@@ -135,7 +135,7 @@ impl WebhookSender {
     /// Receivers that it sends to at the same time: 64 unless set, and a quarter as many that fail
     /// or are slow. Tenants that wait for a free one are served in turn.
     #[must_use]
-    pub fn receivers_at_once(self, receivers: usize) -> Self {
+    pub fn max_receivers(self, receivers: usize) -> Self {
         Self {
             webhooks_at_once: receivers.max(4),
             ..self
@@ -165,7 +165,7 @@ impl WebhookSender {
     /// Says that no other program sends for this store: what one has left that was killed is taken
     /// over at once.
     #[must_use]
-    pub fn alone(self, is_alone: bool) -> Self {
+    pub fn exclusive(self, is_alone: bool) -> Self {
         Self { is_alone, ..self }
     }
 
@@ -218,7 +218,7 @@ impl WebhookSender {
         let mut stop = pin!(stop);
         tokio::select! {
             () = &mut stop => {}
-            () = running.look_for_ever() => {}
+            () = running.run_loop() => {}
         }
         // It fails only where nobody listens.
         _ = stopping.send(true);
@@ -242,11 +242,11 @@ struct SenderState {
 }
 
 impl SenderState {
-    async fn look_for_ever(&mut self) {
+    async fn run_loop(&mut self) {
         loop {
             // Before it looks: what is committed meanwhile is heard.
             let bells = self.bells().await;
-            if let Err(error) = self.look().await {
+            if let Err(error) = self.start_due().await {
                 tracing::warn!(error = %format_args!("{error:#}"), "webhooks cannot be looked after");
             }
             let mut rest = pin!(async {
@@ -283,10 +283,10 @@ impl SenderState {
     }
 
     /// Gives each webhook that may have something to do to a task.
-    async fn look(&mut self) -> Result<()> {
+    async fn start_due(&mut self) -> Result<()> {
         let now = (self.work.now)();
         let until = if self.takes_over {
-            now.plus(LEASE)
+            now.saturating_add(LEASE_DURATION)
         } else {
             now
         };
@@ -307,7 +307,7 @@ impl SenderState {
                     let id = webhook.id.clone();
                     let task = self
                         .tasks
-                        .spawn(Arc::clone(&self.work).look_after(tenant, webhook));
+                        .spawn(Arc::clone(&self.work).process(tenant, webhook));
                     self.of_task.insert(task.id(), id);
                 }
             }

@@ -17,7 +17,7 @@ use hyper::{body::Incoming, client::conn::http1};
 use hyper_util::rt::TokioIo;
 use svc_core::{
     value::Timestamp,
-    webhook::{AttemptResult, Host, Receiver, ReceiverPolicy, retry_after},
+    webhook::{AttemptResult, Host, Receiver, ReceiverPolicy, parse_retry_after},
 };
 use tokio::{
     io::{AsyncRead, AsyncWrite},
@@ -68,7 +68,7 @@ impl WebhookClient {
     pub(super) async fn post(&self, letter: SignedMessage) -> AttemptResult {
         let at = letter.at;
         let sent = async {
-            let receiver = Receiver::read(&letter.url, self.reach)
+            let receiver = Receiver::parse(&letter.url, self.reach)
                 .map_err(|_| "its URL is one that is not called")?;
             let stream = self.connect(&receiver).await?;
             let request = request(&receiver, letter).ok_or("its URL is one that is not called")?;
@@ -92,8 +92,8 @@ impl WebhookClient {
         };
         match timeout(self.timeout, sent).await {
             Ok(Ok(answered)) => answered,
-            Ok(Err(why)) => AttemptResult::Nothing(why),
-            Err(_) => AttemptResult::Nothing("the receiver has not answered in time"),
+            Ok(Err(why)) => AttemptResult::Failed(why),
+            Err(_) => AttemptResult::Failed("the receiver has not answered in time"),
         }
     }
 
@@ -110,7 +110,7 @@ impl WebhookClient {
         if found.is_empty() {
             return Err("the receiver's name leads to no address");
         }
-        if !found.iter().all(|address| self.reach.admits(address.ip())) {
+        if !found.iter().all(|address| self.reach.allows(address.ip())) {
             return Err("the receiver's name leads to this server's own machine or network");
         }
         for address in found {
@@ -149,7 +149,7 @@ fn request(receiver: &Receiver, letter: SignedMessage) -> Option<Request<Full<By
         .header("webhook-id", letter.id)
         .header(
             "webhook-timestamp",
-            letter.at.micros().div_euclid(1_000_000),
+            letter.at.as_micros().div_euclid(1_000_000),
         )
         .header(
             "webhook-signature",
@@ -177,10 +177,10 @@ where
             .headers()
             .get(RETRY_AFTER)
             .and_then(|value| value.to_str().ok());
-        let retry_after = header.and_then(|header| retry_after(header, at));
-        let answered = AttemptResult::Status {
+        let retry_after = header.and_then(|header| parse_retry_after(header, at));
+        let answered = AttemptResult::Responded {
             status: response.status().as_u16(),
-            retry_after,
+            parse_retry_after,
         };
         read_some(response.into_body()).await;
         Ok(answered)

@@ -13,7 +13,7 @@ use svc_core::{
     auth::{Caller, Operation, Right, Rights},
     ops::{FeedPage, StoredWebhook, WebhookWrite},
     value::{Id, Timestamp},
-    webhook::{AttemptResult, LEASE, Webhook, WebhookEvent},
+    webhook::{AttemptResult, LEASE_DURATION, Webhook, WebhookEvent},
 };
 use tokio::{sync::watch, task::JoinSet, time::sleep};
 
@@ -92,13 +92,13 @@ impl UnsavedResults {
         self.parts.push((part, turn, answers));
     }
 
-    fn are_there(&self) -> bool {
+    fn is_pending(&self) -> bool {
         !self.parts.is_empty()
     }
 
     /// Whether they are to be written now.
     fn are_due(&self, webhook: &Webhook, now: Timestamp) -> bool {
-        let is_old = self.since.is_some_and(|since| since.plus(GATHER) <= now);
+        let is_old = self.since.is_some_and(|since| since.saturating_add(GATHER) <= now);
         let is_special =
             webhook.failing_since.is_some() || self.parts.iter().any(|(part, ..)| part.is_lost);
         is_old || is_special || self.messages >= MOST_GATHERED
@@ -115,18 +115,18 @@ fn note(
     now: Timestamp,
 ) {
     for (event, answered) in part.events.iter().zip(answers) {
-        webhook.note(event, answered, now);
+        webhook.record_attempt(event, answered, now);
     }
     match &part.next {
-        Some(end) if part.is_lost => webhook.begin_anew(turn, end, now),
-        Some(next) => webhook.move_on(turn, next),
+        Some(end) if part.is_lost => webhook.skip_to_end(turn, end, now),
+        Some(next) => webhook.advance_cursor(turn, next),
         None => {}
     }
 }
 
 impl WorkerContext {
     /// Sends everything that a webhook has to be told by now.
-    pub(super) async fn look_after(self: Arc<Self>, tenant: Tenant, stored: StoredWebhook) {
+    pub(super) async fn process(self: Arc<Self>, tenant: Tenant, stored: StoredWebhook) {
         if let Err(error) = self.send_all(tenant, &stored).await {
             tracing::warn!(webhook = %stored.id, error = %format_args!("{error:#}"), "a webhook cannot be looked after");
         }
@@ -136,13 +136,13 @@ impl WorkerContext {
         let mut held = LeasedWebhook {
             tenant,
             version: stored.version,
-            webhook: Webhook::read(stored)?,
+            webhook: Webhook::from_stored(stored)?,
             leased: None,
             next: stored.due_at,
         };
         let mut outcomes = UnsavedResults::default();
-        let ended = self.send_parts(&mut held, &mut outcomes).await;
-        if !matches!(ended, Ok(false)) && (held.leased.is_some() || outcomes.are_there()) {
+        let ended = self.send_batches(&mut held, &mut outcomes).await;
+        if !matches!(ended, Ok(false)) && (held.leased.is_some() || outcomes.is_pending()) {
             self.write(&mut held, &mut outcomes, None).await?;
         }
         ended.map(drop)
@@ -150,14 +150,14 @@ impl WorkerContext {
 
     /// Sends until nothing is left; `false` where the webhook is somebody else's by then, or
     /// deleted.
-    async fn send_parts(
+    async fn send_batches(
         self: &Arc<Self>,
         held: &mut LeasedWebhook,
         outcomes: &mut UnsavedResults,
     ) -> Result<bool> {
         loop {
             let now = (self.now)();
-            if *self.stopped.borrow() || held.webhook.is_at_rest(now) {
+            if *self.stopped.borrow() || held.webhook.is_idle(now) {
                 return Ok(true);
             }
             let turn = held.webhook.turn;
@@ -177,7 +177,7 @@ impl WorkerContext {
                     slot
                 } else {
                     // What is known already does not wait with it.
-                    if outcomes.are_there() {
+                    if outcomes.is_pending() {
                         version = version.saturating_add(1);
                         if !self.write_leased(held, outcomes).await? {
                             return Ok(false);
@@ -190,7 +190,7 @@ impl WorkerContext {
                     slot
                 };
                 let now = (self.now)();
-                if held.leased.is_none_or(|until| until < now.plus(LEAST)) {
+                if held.leased.is_none_or(|until| until < now.saturating_add(LEAST)) {
                     version = version.saturating_add(1);
                     if !self.write_leased(held, outcomes).await? {
                         return Ok(false);
@@ -206,7 +206,7 @@ impl WorkerContext {
                 let mut answers = pin!(self.in_slot((slot, is_slow), of, sending));
                 tokio::select! {
                     answers = &mut answers => answers,
-                    () = sleep(GATHER), if outcomes.are_there() => {
+                    () = sleep(GATHER), if outcomes.is_pending() => {
                         if !self.write_leased(held, outcomes).await? {
                             return Ok(false);
                         }
@@ -217,7 +217,7 @@ impl WorkerContext {
             let now = (self.now)();
             note(&mut held.webhook, turn, &part, &answers, now);
             outcomes.add(part, turn, answers, now);
-            if outcomes.are_due(&held.webhook, now) && !self.write_held(held, outcomes).await? {
+            if outcomes.are_due(&held.webhook, now) && !self.save(held, outcomes).await? {
                 return Ok(false);
             }
         }
@@ -277,17 +277,17 @@ impl WorkerContext {
         held: &mut LeasedWebhook,
         outcomes: &mut UnsavedResults,
     ) -> Result<bool> {
-        let leased = (self.now)().plus(LEASE);
+        let leased = (self.now)().saturating_add(LEASE_DURATION);
         self.write(held, outcomes, Some(leased)).await
     }
 
     /// Writes a webhook, leased on where it is leased.
-    async fn write_held(
+    async fn save(
         &self,
         held: &mut LeasedWebhook,
         outcomes: &mut UnsavedResults,
     ) -> Result<bool> {
-        let leased = held.leased.map(|_| (self.now)().plus(LEASE));
+        let leased = held.leased.map(|_| (self.now)().saturating_add(LEASE_DURATION));
         self.write(held, outcomes, leased).await
     }
 
@@ -300,13 +300,13 @@ impl WorkerContext {
             self.at_once
         };
         let mut part = MessageBatch {
-            events: webhook.due(now),
+            events: webhook.due_retries(now),
             ..MessageBatch::default()
         };
         part.events.truncate(at_once);
         let room = at_once
             .saturating_sub(part.events.len())
-            .min(webhook.room());
+            .min(webhook.available_slots());
         if room == 0 {
             return Ok(part);
         }
@@ -316,7 +316,7 @@ impl WorkerContext {
                     page.entries
                         .iter()
                         .map(|entry| &entry.change)
-                        .filter(|change| webhook.wants(change))
+                        .filter(|change| webhook.matches(change))
                         .map(WebhookEvent::from),
                 );
                 part.next = Some(page.next_cursor);
@@ -393,7 +393,7 @@ impl WorkerContext {
             let now = (self.now)();
             let next = held
                 .webhook
-                .stored(held.version.saturating_add(1), leased, now)?;
+                .to_stored(held.version.saturating_add(1), leased, now)?;
             if self.parts.webhooks.put_webhook(&held.tenant, &next).await? == WebhookWrite::Written
             {
                 (held.version, held.leased, held.next) = (next.version, leased, next.due_at);
@@ -414,7 +414,7 @@ impl WorkerContext {
             if stored.due_at > held.next {
                 return Ok(false);
             }
-            (held.version, held.webhook) = (stored.version, Webhook::read(&stored)?);
+            (held.version, held.webhook) = (stored.version, Webhook::from_stored(&stored)?);
             for (part, turn, answers) in &parts {
                 note(&mut held.webhook, *turn, part, answers, now);
             }
@@ -429,7 +429,7 @@ async fn answers(
     mut sending: JoinSet<(usize, AttemptResult)>,
     messages: usize,
 ) -> Vec<AttemptResult> {
-    let mut answers = vec![AttemptResult::Nothing("the message could not be sent"); messages];
+    let mut answers = vec![AttemptResult::Failed("the message could not be sent"); messages];
     while let Some(sent) = sending.join_next().await {
         if let Ok((place, answered)) = sent
             && let Some(answer) = answers.get_mut(place)

@@ -37,7 +37,7 @@ pub(super) fn about_server(server: &SchemaLocation, error: &ConnectError) -> Sta
                 remedy(state.as_deref(), &said, server.schema()),
             )
         }
-        ConnectError::Schema(_) => {
+        ConnectError::InvalidSchemaName(_) => {
             let remedy =
                 "Use 1 to 63 lower-case letters, digits and underscores, starting with a letter.";
             StartupError::new(

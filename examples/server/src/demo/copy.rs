@@ -14,7 +14,7 @@ use svc_core::value::Timestamp;
 use svc_declaration::visible;
 use svc_postgres::PostgresStore as Target;
 use svc_sqlite::SqliteStore as DeclarationSource;
-use svc_store::compare::compare;
+use svc_store::compare::compare_stores;
 use svc_store::transfer::{ExportBatch, ExportPosition};
 
 use super::about::{about_file, about_server};
@@ -150,7 +150,7 @@ pub async fn copy(
     to: &SchemaLocation,
     mut go_on: impl FnMut(CopyProgress<'_>) -> bool + Send,
 ) -> Result<Option<Vec<CopiedTenant>>, StartupError> {
-    let source = DeclarationSource::open(svc_sqlite::SqliteOptions::new(from).beside_a_server())
+    let source = DeclarationSource::open(svc_sqlite::SqliteOptions::new(from).shared())
         .map_err(|error| about_file(&error))?;
     let names = source.share_names().clone();
     let target = Target::connect(to.options().share_names(names))
@@ -173,7 +173,7 @@ pub async fn copy(
     for tenant in &tenants {
         let all = copy
             .source
-            .records(tenant)
+            .count_records(tenant)
             .map_err(|error| about_source(from, &error))?;
         let Some(known) = copy.bring(tenant, all, &mut go_on).await? else {
             return Ok(None);
@@ -225,7 +225,7 @@ impl CopyRun<'_> {
             all,
         };
         let compared = patiently(async || {
-            compare(&self.source, &self.target, tenant, |done| {
+            compare_stores(&self.source, &self.target, tenant, |done| {
                 _ = go_on(step(done));
             })
             .await
@@ -334,7 +334,7 @@ impl CopyRun<'_> {
                 .source
                 .export(tenant, at, STEP)
                 .map_err(|error| about_source(self.from, &error))?;
-            if batch.clock.micros() != mark.clock {
+            if batch.clock.as_micros() != mark.clock {
                 return Err(self.about_changes(tenant, &mark));
             }
             let at = batch.next.map_or(CopyState::Brought, CopyState::Position);
@@ -370,7 +370,7 @@ impl CopyRun<'_> {
 
     /// What the database remembers of a tenant's copy, and whether nobody has written to it since.
     async fn known(&self, tenant: &Tenant) -> Result<Option<(String, bool)>, StartupError> {
-        let known = patiently(async || self.target.restored(tenant).await).await;
+        let known = patiently(async || self.target.restore_progress(tenant).await).await;
         let Some((text, is_ours)) = known.map_err(|error| about_target(&error))? else {
             return Ok(None);
         };
@@ -388,10 +388,10 @@ impl CopyRun<'_> {
     /// added or revoked.
     async fn hand_over(&self, tenant: &Tenant) -> Result<usize, StartupError> {
         let failed = |error| about_source(self.from, &error);
-        for (name, value) in self.source.marks().map_err(failed)? {
-            let give = async || match self.target.read_mark(&name).await? {
+        for (name, value) in self.source.metadata_entries().map_err(failed)? {
+            let give = async || match self.target.metadata(&name).await? {
                 Some(_) => Ok(()),
-                None => self.target.mark(&name, &value).await,
+                None => self.target.set_metadata(&name, &value).await,
             };
             patiently(give)
                 .await
@@ -434,7 +434,7 @@ impl CopyRun<'_> {
         Ok(batch
             .map_err(|error| about_source(self.from, &error))?
             .clock
-            .micros())
+            .as_micros())
     }
 
     fn about_changes(&self, tenant: &Tenant, mark: &CopyMarker) -> StartupError {
@@ -583,7 +583,7 @@ mod tests {
     #[test]
     fn a_mark_reads_back() {
         for at in [
-            CopyState::Position(ExportPosition::start().after(7)),
+            CopyState::Position(ExportPosition::start().after_row(7)),
             CopyState::Brought,
             CopyState::Complete("0af3".to_owned()),
         ] {

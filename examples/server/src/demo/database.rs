@@ -116,7 +116,7 @@ impl DemoStore {
         match location {
             DataLocation::File(path) => open_beside(path).map(Self::File),
             DataLocation::Server(server) => {
-                let there = svc_postgres::PostgresStore::is_there(&server.options()).await;
+                let there = svc_postgres::PostgresStore::exists(&server.options()).await;
                 if !there.map_err(|error| about_server(server, &error))? {
                     return Err(StartupError::new(
                         "The schema contains no data of this program.",
@@ -241,7 +241,7 @@ impl DemoStore {
         token: &str,
         options: KeyOptions,
     ) -> Result<KeyInfo, KeyError> {
-        either!(self, store => store.add_key_with_token(tenant, token, options).await)
+        either!(self, store => store.create_key_with_token(tenant, token, options).await)
     }
 
     pub(super) async fn list_keys(&self) -> Result<Vec<KeyInfo>> {
@@ -260,11 +260,11 @@ impl DemoStore {
     }
 
     pub(super) async fn seed(&self, tenant: &Tenant, rows: Vec<ImportedRecord>) -> Result<()> {
-        either!(self, store => store.seed(tenant, rows).await)
+        either!(self, store => store.import_records(tenant, rows).await)
     }
 
     pub(super) async fn mark(&self, name: &str, value: &str) -> Result<()> {
-        either!(self, store => store.mark(name, value).await)
+        either!(self, store => store.set_metadata(name, value).await)
     }
 
     /// Takes or renews a lease; a file has one process.
@@ -284,8 +284,8 @@ impl DemoStore {
 
     pub(super) async fn read_mark(&self, name: &str) -> Result<Option<String>> {
         match self {
-            Self::File(store) => store.read_mark(name),
-            Self::Server(store, _) => store.read_mark(name).await,
+            Self::File(store) => store.metadata(name),
+            Self::Server(store, _) => store.metadata(name).await,
         }
     }
 
@@ -295,24 +295,24 @@ impl DemoStore {
             Self::File(store) => {
                 let stats = store.stats();
                 ConnectionStats::Readers {
-                    open: stats.readers_open,
-                    busy: stats.readers_busy,
-                    waiting: stats.reads_waiting,
+                    open: stats.open_readers,
+                    busy: stats.busy_readers,
+                    waiting: stats.queued_reads,
                 }
             }
             Self::Server(store, _) => {
                 let stats = store.stats();
                 ConnectionStats::Pool {
-                    busy: stats.connections_busy,
-                    idle: stats.connections_idle,
-                    wanted: stats.connections_wanted,
+                    busy: stats.busy_connections,
+                    idle: stats.idle_connections,
+                    wanted: stats.waiting_for_connection,
                 }
             }
         };
         either!(self, store => {
             let stats = store.stats();
             StoreStats {
-                writes_waiting: stats.writes_waiting,
+                writes_waiting: stats.queued_writes,
                 commits: stats.commits,
                 connections,
             }
@@ -337,7 +337,7 @@ impl OpenError {
 /// Opens a data file that exists, for a command; a server may run on it.
 pub(super) fn open_beside(path: &Path) -> Result<svc_sqlite::SqliteStore, StartupError> {
     refuse_emptied(path)?;
-    svc_sqlite::SqliteStore::open(svc_sqlite::SqliteOptions::new(path).beside_a_server())
+    svc_sqlite::SqliteStore::open(svc_sqlite::SqliteOptions::new(path).shared())
         .map_err(|error| about_file(&error))
 }
 

@@ -40,7 +40,7 @@ fn on_citus(options: &ServerArgs) -> Result<String, StartupError> {
     let tables = svc_postgres::PostgresOptions::new("postgres://localhost")
         .map(|options| options.schema(named));
     tables
-        .and_then(|options| svc_postgres::PostgresStore::tables_on_citus(&options))
+        .and_then(|options| svc_postgres::PostgresStore::citus_schema_sql(&options))
         .map_err(|error| {
             let place = format!("--schema {}", named.escape_debug());
             StartupError::new(

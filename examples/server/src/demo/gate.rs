@@ -121,7 +121,7 @@ where
                 return service.call(request).await;
             }
             let mut response =
-                service.unavailable(&request, Duration::from_secs(patience.as_secs().max(1)));
+                service.unavailable_response(&request, Duration::from_secs(patience.as_secs().max(1)));
             // Its body was not read.
             response
                 .headers_mut()

@@ -46,7 +46,7 @@ pub fn dialect(store: &DemoStore, settings: &ServerSettings) -> Result<Dialect, 
             .with_extension_prefix(prefix)
             .ok_or_else(|| wrong("--extension-prefix", prefix))?;
     }
-    Ok(dialect.share_object_names(store.share_names().clone()))
+    Ok(dialect.with_share_names(store.share_names().clone()))
 }
 
 /// What cannot be served either where records that were named cannot be read: the collections under
@@ -59,7 +59,7 @@ pub(super) fn also_withheld(settings: &ServerSettings) -> Vec<String> {
     let hanging = unread.filter_map(Kind::from_plural).flat_map(|parent| {
         let below = Kind::ALL
             .iter()
-            .filter(move |kind| kind.schema().scopes().any(|scope| scope == parent));
+            .filter(move |kind| kind.schema().scope_kinds().any(|scope| scope == parent));
         let listed = below.map(move |kind| format!("{}.sub.{}", parent.plural(), kind.plural()));
         // A canvass is made by its helper only.
         let inside = Kind::ALL.iter().filter(move |kind| {
@@ -118,8 +118,8 @@ pub fn service(
         })
         .webhook_receiver_policy(
             ReceiverPolicy::PUBLIC
-                .plain(settings.private_webhooks)
-                .private(settings.private_webhooks),
+                .allow_http(settings.private_webhooks)
+                .allow_private_networks(settings.private_webhooks),
         )
         .patch_method(if settings.patch_is_put {
             PatchMethod::AsPut
@@ -151,10 +151,10 @@ pub fn service(
         .to_owned();
     let service = SvcService::new(api)
         .with_docs(svc_docs::Docs::new())
-        .under(&path)
-        .require_host(true)
+        .mounted_at(&path)
+        .require_host_header(true)
         .trusted_proxies(settings.trusted_proxies.iter().copied())
-        .even_times(EVEN, exactly);
+        .response_time_quantum(EVEN, exactly);
     Ok(match &settings.cors {
         CorsSetting::Off => service,
         CorsSetting::Any => service.cors(svc_tower::Cors::any()),

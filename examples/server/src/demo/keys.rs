@@ -42,7 +42,7 @@ pub(super) async fn manage(location: &DataLocation, action: KeyAction) -> Result
                 options = options.read_only();
             }
             if !rights.is_empty() {
-                options = options.only(
+                options = options.rights(
                     rights
                         .iter()
                         .map(|text| right(text))
@@ -50,7 +50,7 @@ pub(super) async fn manage(location: &DataLocation, action: KeyAction) -> Result
                 );
             }
             if let Some(expires) = &expires {
-                options = options.expires(instant(expires)?);
+                options = options.expires_at(instant(expires)?);
             }
             if let Some(person) = bound(&store, &tenant, person.as_deref()).await? {
                 options = options.person(person);
@@ -160,7 +160,7 @@ async fn bound(
         Caller::with_rights(Rights::all()),
         Timestamp::now(),
     );
-    let address = RecordAddress::top(Kind::Person, id.clone());
+    let address = RecordAddress::without_parent(Kind::Person, id.clone());
     let person = store.get(&cx, &address).await.map_err(trouble)?;
     person.map(|_| Some(id)).ok_or_else(unknown)
 }

@@ -159,10 +159,10 @@ impl SchemaLocation {
     ) -> Result<Self, StartupError> {
         let mut server = Self::at(option, url, options.schema.as_deref())?;
         if let Some(most) = options.connections {
-            server.options = server.options.connections(most.into());
+            server.options = server.options.max_connections(most.into());
         }
         if options.statements == Some(StatementModeArg::Unnamed) {
-            server.options = server.options.statements(StatementMode::Unnamed);
+            server.options = server.options.statement_mode(StatementMode::Unnamed);
         }
         if options.cluster {
             server.options = server.options.cluster();
@@ -171,7 +171,7 @@ impl SchemaLocation {
             server.replica = Some(self::place(url).ok_or_else(|| unreadable("--replica"))?);
             server.options = server
                 .options
-                .read_from(&url.0)
+                .replica(&url.0)
                 .map_err(|error| about_url("--replica", &error))?;
         }
         Ok(server)
@@ -186,7 +186,7 @@ impl SchemaLocation {
     /// The same with so many connections at most.
     pub(super) fn with_connections(&self, most: usize) -> Self {
         Self {
-            options: self.options().connections(most),
+            options: self.options().max_connections(most),
             ..self.clone()
         }
     }
@@ -207,8 +207,8 @@ impl SchemaLocation {
     }
 
     async fn remove(&self) -> Result<(), StartupError> {
-        match svc_postgres::PostgresStore::remove(&self.options).await {
-            Ok(()) | Err(svc_postgres::ConnectError::NotOurs(_)) => Ok(()),
+        match svc_postgres::PostgresStore::drop_tables(&self.options).await {
+            Ok(()) | Err(svc_postgres::ConnectError::ForeignSchema(_)) => Ok(()),
             Err(error) => Err(about_server(self, &error)),
         }
     }
@@ -315,8 +315,8 @@ fn unreadable(option: &str) -> StartupError {
 
 fn about_url(option: &str, error: &svc_postgres::ConnectError) -> StartupError {
     match error {
-        svc_postgres::ConnectError::Url(_) => unreadable(option),
-        svc_postgres::ConnectError::NoTls => StartupError::new(
+        svc_postgres::ConnectError::InvalidUrl(_) => unreadable(option),
+        svc_postgres::ConnectError::TlsUnavailable => StartupError::new(
             format!(
                 "The database URL in `{option}` requires TLS (sslmode=require), but this program was built without TLS."
             ),

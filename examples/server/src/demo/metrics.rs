@@ -70,7 +70,7 @@ impl Metrics {
             .latency
             .get_metric_with_label_values(&[&*route, method])
         {
-            latency.observe(answered.time().as_secs_f64());
+            latency.observe(answered.duration().as_secs_f64());
         }
         if let Ok(requests) = self.requests.get_metric_with_label_values(&[
             &*route,
@@ -112,19 +112,19 @@ fn of_store(store: &StoreStats) -> Result<Vec<MetricFamily>> {
         counter(
             "svc_batches_total",
             "Transactions that writes shared; each is one sync.",
-            commits.batches,
+            commits.transactions,
         )?,
         gauge(
             "svc_batch_writes_max",
             "Writes in the largest transaction.",
-            commits.largest_batch,
+            commits.largest_transaction,
         )?,
     ];
     let seconds = Counter::new(
         "svc_commit_seconds_total",
         "Time spent in COMMIT, most of it in the sync.",
     )?;
-    seconds.inc_by(commits.time.as_secs_f64());
+    seconds.inc_by(commits.commit_time.as_secs_f64());
     families.push(seconds.collect());
     families.extend(match store.connections {
         ConnectionStats::Readers {

@@ -59,7 +59,7 @@ impl Monitor {
         }
         let metrics = Metrics::new()?;
         let counted = metrics.clone();
-        let service = service.observe(move |answered| counted.count(answered));
+        let service = service.on_response(move |answered| counted.count(answered));
         Ok((
             service,
             Some(Self {

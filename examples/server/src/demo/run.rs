@@ -139,7 +139,7 @@ async fn run_server(options: &ServerArgs) -> Result<(), StartupError> {
         LogOnlyDelivery::by(log.teller()),
     )?
     .body_budget(budget.clone());
-    let deliveries = service.deliveries();
+    let deliveries = service.delivery_worker();
     let (service, monitor) = Monitor::of(service, &store, budget, settings.metrics)?;
     let dialect = service.api().dialect().clone();
     let banner = Banner {
@@ -163,7 +163,7 @@ async fn run_server(options: &ServerArgs) -> Result<(), StartupError> {
         }
     });
     let is_alone = matches!(store, DemoStore::File(_));
-    let sender = WebhookSender::new(service.api()).map(|sender| sender.alone(is_alone));
+    let sender = WebhookSender::new(service.api()).map(|sender| sender.exclusive(is_alone));
     let sending = tokio::spawn({
         let stop = stop.clone();
         async move {
@@ -196,7 +196,7 @@ async fn run_server(options: &ServerArgs) -> Result<(), StartupError> {
     ));
     Server::new(service)
         .trusted_proxies(settings.trusted_proxies)
-        .run_until(address.listener, stopped)
+        .serve_until(address.listener, stopped)
         .await;
     if let Some(delivering) = delivering {
         // What it had begun comes again when the demo starts again.

@@ -360,7 +360,7 @@ fn fixed_keys(options: &ServerArgs) -> Result<Vec<FixedKey>, StartupError> {
                 "The tenant in `{option}` must have 1 to 64 letters, digits, `_`, `.` or `-`."
             )));
         }
-        if !(StoredKey::SHORTEST..=256).contains(&token.len())
+        if !(StoredKey::MIN_TOKEN_LENGTH..=256).contains(&token.len())
             || !token.chars().all(|c| c.is_ascii_graphic())
         {
             return Err(wrong(&format!(

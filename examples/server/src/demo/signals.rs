@@ -15,12 +15,12 @@ impl ShutdownFlag {
     /// Listens from now on.
     pub(super) fn listen() -> io::Result<Self> {
         let (give, given) = watch::channel(false);
-        let mut orders = ShutdownSignal::listen()?;
+        let mut orders = ShutdownSignal::install()?;
         tokio::spawn(async move {
-            orders.next().await;
+            orders.recv().await;
             give.send_replace(true);
             // A second order does not wait for those who are still answered.
-            orders.next().await;
+            orders.recv().await;
             std::process::exit(130);
         });
         Ok(Self { given })

@@ -92,7 +92,7 @@ fn run(arguments: &[&str], intensity: Intensity) -> (Report, u64, u64) {
         let before = records(target.as_ref()).await;
         let keys =
             Keys::primary("k-one-of-the-tenant-demo").other_tenant("k-two-of-the-tenant-other");
-        let mut suite = Suite::over(Arc::clone(&target))
+        let mut suite = Suite::from_shared(Arc::clone(&target))
             .keys(keys.restricted("k-three-which-only-reads", "people.create"))
             .intensity(intensity)
             .allow_side_effects(true)
@@ -231,7 +231,7 @@ fn failing() -> Report {
         let mut declaration = svc_core::api::capabilities(&api, api.base_url());
         declaration.behaviours.push("fault_injection".to_owned());
         let target =
-            InProcess::new(SvcService::new(api).under("/api/v1")).base("http://localhost/api/v1/");
+            InProcess::new(SvcService::new(api).mounted_at("/api/v1")).base_url("http://localhost/api/v1/");
         let suite = Suite::new(target)
             .declaration(declaration)
             .keys(Keys::primary(key))
@@ -248,7 +248,7 @@ fn failing() -> Report {
 fn a_failing_backend_is_seen_to_say_so() {
     let report = failing();
     assert_eq!(
-        report.row("ERR-05").map(|row| row.outcome),
+        report.requirement("ERR-05").map(|row| row.outcome),
         Some(RequirementOutcome::Pass),
         "{report}"
     );
@@ -299,7 +299,7 @@ fn matrix() -> PathBuf {
 /// The third column of the matrix: the first run in which a row was seen, and how many of the runs
 /// saw it.
 fn seen(reports: &[(String, Report)], id: &str) -> String {
-    let saw = |report: &&(String, Report)| report.1.row(id).is_some_and(|row| row.observations > 0);
+    let saw = |report: &&(String, Report)| report.1.requirement(id).is_some_and(|row| row.observations > 0);
     reports
         .iter()
         .find(saw)

@@ -78,7 +78,7 @@ impl Demo {
         let listener = TcpListener::bind(own_loopback_address()).await?;
         let address = listener.local_addr()?;
         let server = Server::new(gate.before(service, patience)).limits(limits);
-        let task = tokio::spawn(server.run_until(listener, stop));
+        let task = tokio::spawn(server.serve_until(listener, stop));
         Ok(Self {
             address,
             task,
@@ -192,7 +192,7 @@ async fn und_17_a_chunked_body_of_2_mib_is_too_large() -> TestResult {
 
 #[tokio::test]
 async fn und_39_a_body_without_a_key_is_not_read() -> TestResult {
-    let demo = Demo::start(ServerLimits::default().body(NEVER), &[]).await?;
+    let demo = Demo::start(ServerLimits::default().body_timeout(NEVER), &[]).await?;
     let mut raw = Raw::connect(demo.address).await?;
     raw.send(
         "POST /tags HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\nExpect: 100-continue\r\n\r\n",
@@ -205,9 +205,9 @@ async fn und_39_a_body_without_a_key_is_not_read() -> TestResult {
 #[tokio::test]
 async fn und_17_a_slow_body_is_answered_408() -> TestResult {
     let limits = ServerLimits::default()
-        .head(NEVER)
-        .body(Duration::from_millis(50))
-        .idle(NEVER);
+        .header_timeout(NEVER)
+        .body_timeout(Duration::from_millis(50))
+        .idle_timeout(NEVER);
     let demo = Demo::start(limits, &[]).await?;
     let head = format!("POST /tags HTTP/1.1\r\nHost: x\r\nSVC-API-Token: {KEY}\r\n");
     let answer = demo
@@ -224,9 +224,9 @@ async fn und_17_a_slow_body_is_answered_408() -> TestResult {
 #[tokio::test]
 async fn und_42_a_slow_head_ends_the_connection() -> TestResult {
     let limits = ServerLimits::default()
-        .head(Duration::from_millis(50))
-        .body(NEVER)
-        .idle(NEVER);
+        .header_timeout(Duration::from_millis(50))
+        .body_timeout(NEVER)
+        .idle_timeout(NEVER);
     let demo = Demo::start(limits, &[]).await?;
     let mut raw = Raw::connect(demo.address).await?;
     raw.send("GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ").await?;

@@ -20,11 +20,11 @@ async fn start(store: &SqliteStore, trusted: IpAddr) -> TestResult<SocketAddr> {
         .register_all(Api::builder(Vendor::new("Test", "Test")))
         .base_url(CONFIGURED);
     let service = SvcService::new(api.authenticator(store.clone()).build()?)
-        .under("/api")
+        .mounted_at("/api")
         .trusted_proxies([trusted]);
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let address = listener.local_addr()?;
-    tokio::spawn(Server::new(service).run_until(listener, std::future::pending()));
+    tokio::spawn(Server::new(service).serve_until(listener, std::future::pending()));
     Ok(address)
 }
 

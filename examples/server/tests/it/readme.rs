@@ -346,17 +346,17 @@ fn every_requirement_that_the_pages_name_is_in_the_catalogue() -> TestResult {
         .collect();
     assert!(ids.len() > 60, "{ids:?}");
     for id in ids {
-        assert!(catalogue.row(id).is_some(), "{id}");
+        assert!(catalogue.requirement(id).is_some(), "{id}");
     }
     let of_resources = catalogue
-        .rows()
+        .requirements()
         .iter()
         .filter(|row| row.id.starts_with("RES-"))
         .count();
     for counted in [
         format!(
             "{} requirements, {} of them MUST",
-            catalogue.rows().len(),
+            catalogue.requirements().len(),
             catalogue.count(Level::Must)
         ),
         format!("RES-…, {of_resources} requirements"),

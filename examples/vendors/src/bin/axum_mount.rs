@@ -42,6 +42,6 @@ async fn main() -> svc_core::Result<()> {
         .nest_service("/api/v1", SvcService::new(api).with_docs(Docs::new()));
 
     println!("curl -H 'SVC-API-Token: {}' {base_url}", key.token);
-    Server::new(app).run(listener).await?;
+    Server::new(app).serve(listener).await?;
     Ok(())
 }

@@ -29,9 +29,9 @@ async fn main() -> Result<ExitCode, Box<dyn Error>> {
     let keys = Keys::primary(crm.new_key(acme, true).await?)
         .other_tenant(crm.new_key(other, true).await?)
         .restricted(crm.new_key(acme, false).await?, "people.create");
-    let service = interface(&crm, BASE)?.under("/api/v1");
+    let service = interface(&crm, BASE)?.mounted_at("/api/v1");
     // The suite reads what the service declares, tries all of it, and removes what it made.
-    let suite = Suite::new(InProcess::new(service).base(BASE))
+    let suite = Suite::new(InProcess::new(service).base_url(BASE))
         .keys(keys)
         .profile(Profile::Actions);
     let report = suite.intensity(intensity).seed(42).run().await?;

@@ -57,7 +57,7 @@ impl Memory {
             .draft
             .links
             .iter()
-            .filter_map(|(name, to)| Some((LinkKey::named(name)?, to)));
+            .filter_map(|(name, to)| Some((LinkKey::from_name(name)?, to)));
         Some(links.fold(record, |record, (link, to)| {
             record.with_link(link, to.clone())
         }))
@@ -69,7 +69,7 @@ impl<R: Resource> Get<R> for Memory {
     async fn get(&self, _: &Context, at: &RecordAddress) -> Result<Option<Record<R>>> {
         Ok(at
             .id
-            .number()
+            .as_number()
             .and_then(|number| self.first(|row| row.number == number)))
     }
 }
@@ -103,7 +103,7 @@ impl Update<Person> for Memory {
         cx: &Context,
         request: UpdateRequest<Person>,
     ) -> Result<Option<Record<Person>>> {
-        let is_meant = |row: &Row| Some(row.number) == request.address.id.number();
+        let is_meant = |row: &Row| Some(row.number) == request.address.id.as_number();
         if let Some(row) = self
             .rows()
             .iter_mut()
@@ -113,13 +113,13 @@ impl Update<Person> for Memory {
             let (mut fields, patch) = (row.draft.fields.clone(), request.patch.as_raw());
             patch
                 .apply_to(&mut fields, cx.received_at)
-                .map_err(Error::refused)?;
+                .map_err(Error::invalid_all)?;
             row.draft.fields = fields;
             row.draft.identifiers = patch
                 .identifiers
                 .clone()
                 .unwrap_or_else(|| row.draft.identifiers.clone());
-            row.changed = cx.received_at.after(row.changed);
+            row.changed = cx.received_at.at_least_after(row.changed);
         }
         Ok(self.first(is_meant))
     }
@@ -198,6 +198,6 @@ async fn main() -> Result<()> {
     );
     let app = Router::new().nest_service("/api/v1", service);
     println!("curl -H 'SVC-API-Token: {key}' {base_url}");
-    Server::new(app).run(listener).await?;
+    Server::new(app).serve(listener).await?;
     Ok(())
 }

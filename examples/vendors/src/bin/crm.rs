@@ -17,5 +17,5 @@ async fn main() -> Result<()> {
     let key = crm.new_key(crm.company("Acme").await?, true).await?;
     let app = pages(Arc::clone(&crm)).nest_service("/api/v1", interface(&crm, &base_url)?);
     println!("curl -H 'SVC-API-Token: {key}' {base_url}");
-    Ok(Server::new(app).run(listener).await?)
+    Ok(Server::new(app).serve(listener).await?)
 }

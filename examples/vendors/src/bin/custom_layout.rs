@@ -64,7 +64,7 @@ impl Layout for VerbLayout {
             }
             ["of", above, ids, kind] => {
                 let (above, kind) = (address(above, ids)?, Kind::from_plural(kind)?);
-                kind.schema().scopes().find(|scope| *scope == above.kind)?;
+                kind.schema().scope_kinds().find(|scope| *scope == above.kind)?;
                 Target::Collection {
                     kind,
                     scope: Scope::Under(above),
@@ -101,11 +101,11 @@ fn record(address: &RecordAddress) -> String {
 /// Reads what [`record`] wrote.
 fn address(kind: &str, ids: &str) -> Option<RecordAddress> {
     let kind = Kind::from_plural(kind)?;
-    match (kind.schema().home, ids.split_once('.')) {
+    match (kind.schema().path_parent, ids.split_once('.')) {
         (Some(_), Some((parent, id))) => {
-            Some(RecordAddress::under(kind, Id::new(parent)?, Id::new(id)?))
+            Some(RecordAddress::with_parent(kind, Id::new(parent)?, Id::new(id)?))
         }
-        (None, None) => Some(RecordAddress::top(kind, Id::new(ids)?)),
+        (None, None) => Some(RecordAddress::without_parent(kind, Id::new(ids)?)),
         _ => None,
     }
 }
@@ -148,8 +148,8 @@ async fn main() -> Result<()> {
         .base_url(&format!("{site}/hub/"))
         .dialect(
             dialect
-                .key_header_name(header.clone())
-                .version_field_name("acme_release"),
+                .with_key_header(header.clone())
+                .with_version_field("acme_release"),
         )
         .layout(VerbLayout)
         .vendor_relations(shop)
@@ -164,6 +164,6 @@ async fn main() -> Result<()> {
         )
         .nest_service("/hub", SvcService::new(api).with_docs(Docs::new()));
     println!("curl -H '{header}: {}' {site}/hub/", key.token);
-    Server::new(app).run(listener).await?;
+    Server::new(app).serve(listener).await?;
     Ok(())
 }

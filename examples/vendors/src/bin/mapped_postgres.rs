@@ -17,6 +17,6 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .next()
         .unwrap_or_else(|| "127.0.0.1:8085".to_owned());
     let database = Arc::new(PostgresDatabase::new(&PostgresOptions::new(&url)?));
-    MappedStore::create_own_tables(&database).await?;
+    MappedStore::create_library_tables(&database).await?;
     svc_vendor_examples::mapped::serve(database, &address).await
 }

@@ -103,6 +103,6 @@ async fn main() -> Result<()> {
     let key = uuid::Uuid::new_v4().to_string();
     let app = Router::new().nest_service("/api/v1", interface(&newsletter, &base_url, &key)?);
     println!("curl -H 'SVC-API-Token: {key}' {base_url}");
-    Server::new(app).run(listener).await?;
+    Server::new(app).serve(listener).await?;
     Ok(())
 }

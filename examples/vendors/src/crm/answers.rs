@@ -23,11 +23,11 @@ impl IdempotencyStore for Crm {
     async fn save(&self, cx: &Context, kept: StoredResponse) -> Result<()> {
         let (company, customer) = (
             cx.tenant.as_number(),
-            kept.people.first().and_then(svc_core::value::Id::number),
+            kept.people.first().and_then(svc_core::value::Id::as_number),
         );
         let tx = self.tx(cx).await?;
         let old = "DELETE FROM kept_answers WHERE company_no = ?1 AND kept_at < ?2";
-        tx.execute(old, &[&company, &kept.expires_before().micros()])
+        tx.execute(old, &[&company, &kept.expires_before().as_micros()])
             .await?;
         let sql = "INSERT INTO kept_answers (company_no, key, customer_no, answer, kept_at) VALUES (?1, ?2, ?3, ?4, ?5)";
         tx.execute(
@@ -37,7 +37,7 @@ impl IdempotencyStore for Crm {
                 &&*kept.key,
                 &customer,
                 &&*kept.body,
-                &kept.created_at.micros(),
+                &kept.created_at.as_micros(),
             ],
         )
         .await?;

@@ -93,8 +93,8 @@ impl FeedTable {
     fn address(&self, row: &Row) -> Result<RecordAddress> {
         let no = row.get::<i64>("row_no")?.into();
         Ok(match self.above {
-            Some(_) => RecordAddress::under(self.kind, row.get::<i64>("above_no")?.into(), no),
-            None => RecordAddress::top(self.kind, no),
+            Some(_) => RecordAddress::with_parent(self.kind, row.get::<i64>("above_no")?.into(), no),
+            None => RecordAddress::without_parent(self.kind, no),
         })
     }
 }

@@ -41,7 +41,7 @@ impl TenantResolver for Crm {
             .pool
             .snapshot()
             .await?
-            .query_opt(sql, &[&campaign.id.number()])
+            .query_opt(sql, &[&campaign.id.as_number()])
             .await?;
         Ok(campaign
             .map(|row| row.get::<i64>("company_no"))

@@ -19,12 +19,12 @@ impl<R: TableKind> List<R> for Crm {
     async fn list(&self, cx: &Context, request: &ListRequest) -> Result<Page<R>> {
         let tx = self.tx(cx).await?;
         // A filter: the library has read it and says what to look up, and takes what fits.
-        if let Some(QueryPlan::Points(points)) = request.query_plan()? {
+        if let Some(QueryPlan::Keys(points)) = request.query_plan()? {
             let mut found = Vec::new();
             for point in points {
                 let key = match point {
                     IndexKey::Id(id) => {
-                        found.extend(select(&tx, cx, "rowid = ?2", &[&id.number()]).await?);
+                        found.extend(select(&tx, cx, "rowid = ?2", &[&id.as_number()]).await?);
                         continue;
                     }
                     IndexKey::Email(address) => FindKey::Match(MatchKey::Email(address)),
@@ -51,7 +51,7 @@ impl<R: TableKind> List<R> for Crm {
                 let (_, column, _, table) = links.next().ok_or_else(Error::not_found)?;
                 let found = exists(&tx, cx, table, above).await?;
                 found
-                    .then_some((*column, above.id.number()))
+                    .then_some((*column, above.id.as_number()))
                     .ok_or_else(Error::not_found)?
             }
         };
@@ -118,7 +118,7 @@ impl<R: TableKind> Create<R> for Crm {
                 return Ok(Created::existing(known));
             }
         }
-        let (company, now) = (cx.tenant.as_number(), cx.received_at.micros());
+        let (company, now) = (cx.tenant.as_number(), cx.received_at.as_micros());
         let mut new: Vec<(&str, Param<'_>)> = vec![
             ("company_no", &company),
             ("entered_at", &now),
@@ -154,7 +154,7 @@ impl<R: TableKind> Update<R> for Crm {
             return Ok(None);
         };
         request.check_expected_state(known.meta())?;
-        let no = known.meta().id.number().ok_or_else(Error::not_found)?;
+        let no = known.meta().id.as_number().ok_or_else(Error::not_found)?;
         let links = columns::<R>(&tx, cx, request.patch.links()).await?;
         if let Some(identifiers) = request.patch.identifiers() {
             refs::save::<R>(&tx, cx, no, identifiers).await?;
@@ -164,7 +164,7 @@ impl<R: TableKind> Update<R> for Crm {
             &tx,
             cx,
             no,
-            cx.received_at.after(known.meta().modified),
+            cx.received_at.at_least_after(known.meta().modified),
             &fields,
             &links,
         )
@@ -181,7 +181,7 @@ impl<R: TableKind> Delete<R> for Crm {
             return Ok(false);
         };
         request.check_expected_state(known.meta())?;
-        let no = known.meta().id.number();
+        let no = known.meta().id.as_number();
         refs::forget::<R>(&tx, "rowid", no).await?;
         // Labels go with the customer and with the label.
         for (_, column, ..) in Tagging::LINKS
@@ -200,7 +200,7 @@ impl<R: TableKind> Delete<R> for Crm {
             Err(error)
                 if error.sqlite_error_code() == Some(rusqlite::ErrorCode::ConstraintViolation) =>
             {
-                return Err(Error::invalid(Problem::general(
+                return Err(Error::invalid(Problem::for_request(
                     ErrorCode::HasDependents,
                     ErrorCode::HasDependents.meaning(),
                 )));
@@ -215,7 +215,7 @@ impl<R: TableKind> Delete<R> for Crm {
 async fn exists(tx: &Transaction, cx: &Context, table: &str, at: &RecordAddress) -> Result<bool> {
     let sql = format!("SELECT 1 FROM {table} WHERE company_no = ?1 AND rowid = ?2");
     Ok(tx
-        .query_opt(&sql, &[&cx.tenant.as_number(), &at.id.number()])
+        .query_opt(&sql, &[&cx.tenant.as_number(), &at.id.as_number()])
         .await?
         .is_some())
 }
@@ -226,10 +226,10 @@ async fn read<R: TableKind>(
     cx: &Context,
     at: &RecordAddress,
 ) -> Result<Option<Record<R>>> {
-    let found = select::<R>(tx, cx, "rowid = ?2", &[&at.id.number()])
+    let found = select::<R>(tx, cx, "rowid = ?2", &[&at.id.as_number()])
         .await?
         .pop();
-    Ok(found.filter(|record| at.admits_parent(record.parent())))
+    Ok(found.filter(|record| at.matches_parent(record.parent())))
 }
 
 /// The records of this company under a condition, whose values are counted from `?2`.
@@ -261,7 +261,7 @@ fn record<R: TableKind>(row: &Row) -> Result<Record<R>> {
     let mut record = R::from_row(row, meta)?;
     for (link, column, kind, _) in R::LINKS {
         if let Some(no) = row.get::<Option<i64>>(column)? {
-            record = record.with_link(*link, RecordAddress::top(*kind, no.into()));
+            record = record.with_link(*link, RecordAddress::without_parent(*kind, no.into()));
         }
     }
     Ok(record)
@@ -282,19 +282,19 @@ async fn columns<R: TableKind>(
             && !exists(tx, cx, table, to).await?
         {
             let is_container = R::SCHEMA.parent == Some(*name);
-            let problem = Problem::leads_nowhere(*kind, name);
+            let problem = Problem::link_not_found(*kind, name);
             problems.push(
                 (!is_container)
                     .then_some(problem)
                     .ok_or_else(Error::not_found)?,
             );
         }
-        columns.push((*column, to.as_ref().and_then(|to| to.id.number())));
+        columns.push((*column, to.as_ref().and_then(|to| to.id.as_number())));
     }
     if problems.is_empty() {
         Ok(columns)
     } else {
-        Err(Error::refused(problems))
+        Err(Error::invalid_all(problems))
     }
 }
 
@@ -307,7 +307,7 @@ async fn write<R: TableKind>(
     fields: &R,
     links: &[(&'static str, Option<i64>)],
 ) -> Result<Record<R>> {
-    let edited = edited.micros();
+    let edited = edited.as_micros();
     let mut columns = fields.columns();
     if let Some((column, name)) = columns.iter().find(|(column, _)| R::NAME == Some(*column)) {
         let sql = format!(
@@ -345,7 +345,7 @@ async fn write<R: TableKind>(
     )
     .await?;
     fields.write_parts(tx, no).await?;
-    read(tx, cx, &RecordAddress::top(R::KIND, no.into()))
+    read(tx, cx, &RecordAddress::without_parent(R::KIND, no.into()))
         .await?
         .ok_or_else(Error::not_found)
 }

@@ -43,7 +43,7 @@ pub(super) async fn save<R: TableKind>(
                 row.get::<i64>("place")?,
             )?))
         };
-        return Err(Error::refused(
+        return Err(Error::invalid_all(
             taken.iter().map(problem).collect::<Result<_>>()?,
         ));
     }

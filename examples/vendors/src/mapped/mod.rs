@@ -46,8 +46,8 @@ pub fn mapping() -> Mapping {
         .field("name", "name");
     let taggings = TableMapping::new(Kind::Tagging, "contact_groups")
         .id("svc_id")
-        .order("svc_order")
-        .dates("added_at", "added_at")
+        .order_column("svc_order")
+        .date_columns("added_at", "added_at")
         .link("tag", "group_id")
         .link("person", "contact_id");
     let events = TableMapping::new(Kind::Event, "events")
@@ -62,7 +62,7 @@ pub fn mapping() -> Mapping {
         .id("public_id")
         .link("event", "event_id")
         .link("person", "contact_id")
-        .values(
+        .field_with_values(
             "status",
             "answer",
             [
@@ -71,12 +71,12 @@ pub fn mapping() -> Mapping {
                 ("tentative", "maybe"),
             ],
         )
-        .otherwise("status", "accepted")
-        .once_per_person();
+        .default_value("status", "accepted")
+        .one_per_person();
     [people, tags, taggings, events, attendances]
         .into_iter()
         .fold(
-            Mapping::new(TenantMapping::numbered("orgs")),
+            Mapping::new(TenantMapping::by_number("orgs")),
             Mapping::table,
         )
 }
@@ -193,8 +193,8 @@ pub async fn serve(
     let base_url = format!("http://{}/", listener.local_addr()?);
     let service = interface(database, &base_url).await?;
     println!("{base_url}");
-    if let Some(deliveries) = service.deliveries() {
+    if let Some(deliveries) = service.delivery_worker() {
         tokio::spawn(deliveries.run());
     }
-    Ok(Server::new(service).run(listener).await?)
+    Ok(Server::new(service).serve(listener).await?)
 }

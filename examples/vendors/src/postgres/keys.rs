@@ -44,7 +44,7 @@ impl TenantResolver for Crm {
             .await?
             .query(
                 "SELECT org_id FROM events WHERE public_id = $1",
-                &[&at.id.uuid()],
+                &[&at.id.as_uuid()],
             )
             .await?;
         Ok(rows

@@ -32,7 +32,7 @@ impl<R: Mapped> List<R> for Crm {
                 (
                     condition,
                     format!("EXISTS (SELECT {found})"),
-                    Some(above.id.uuid().ok_or_else(Error::not_found)?),
+                    Some(above.id.as_uuid().ok_or_else(Error::not_found)?),
                 )
             }
         };
@@ -99,13 +99,13 @@ impl<R: Mapped> Create<R> for Crm {
             };
             let sql = format!("SELECT id FROM {table} WHERE org_id = $1 AND public_id = $2");
             match tx
-                .query(&sql, &[&cx.tenant.as_number(), &to.id.uuid()])
+                .query(&sql, &[&cx.tenant.as_number(), &to.id.as_uuid()])
                 .await?
                 .first()
             {
                 Some(row) => links.push((*column, row.try_get::<_, i64>("id")?)),
                 None if R::SCHEMA.parent == Some(link.name()) => return Err(Error::not_found()),
-                None => problems.push(Problem::leads_nowhere(*kind, link.name())),
+                None => problems.push(Problem::link_not_found(*kind, link.name())),
             }
         }
         refuse(problems)?;
@@ -182,7 +182,7 @@ impl<R: Mapped> Update<R> for Crm {
             &sql,
             &[
                 &id,
-                &cx.received_at.after(known.meta().modified).to_string(),
+                &cx.received_at.at_least_after(known.meta().modified).to_string(),
                 &sent.map(texts),
                 &fields,
             ],
@@ -218,11 +218,11 @@ async fn read<R: Mapped>(
         tx,
         cx,
         &format!("it.public_id = $2 {lock}"),
-        &[&at.id.uuid()],
+        &[&at.id.as_uuid()],
     )
     .await?
     .pop();
-    Ok(found.filter(|(_, record)| at.admits_parent(record.parent())))
+    Ok(found.filter(|(_, record)| at.matches_parent(record.parent())))
 }
 
 /// The record of a row that was just written, with its parts.
@@ -289,7 +289,7 @@ fn record<R: Mapped>(row: &Row) -> Result<(i64, Record<R>)> {
     for (link, column, kind, _) in R::LINKS {
         record = record.with_link(
             *link,
-            RecordAddress::top(*kind, row.try_get::<_, Uuid>(*column)?.into()),
+            RecordAddress::without_parent(*kind, row.try_get::<_, Uuid>(*column)?.into()),
         );
     }
     Ok((row.try_get("id")?, record))
@@ -330,7 +330,7 @@ fn refuse(wrong: Vec<Problem>) -> Result<()> {
     if wrong.is_empty() {
         Ok(())
     } else {
-        Err(Error::refused(wrong))
+        Err(Error::invalid_all(wrong))
     }
 }
 

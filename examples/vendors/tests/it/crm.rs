@@ -25,8 +25,8 @@ async fn the_suite_finds_that_crm_conforms() -> Result<(), Box<dyn Error>> {
     let keys = Keys::primary(crm.new_key(acme, true).await?)
         .other_tenant(crm.new_key(other, true).await?)
         .restricted(crm.new_key(acme, false).await?, "people.create");
-    let service = interface(&crm, BASE)?.under("/api/v1");
-    let suite = Suite::new(InProcess::new(service).base(BASE))
+    let service = interface(&crm, BASE)?.mounted_at("/api/v1");
+    let suite = Suite::new(InProcess::new(service).base_url(BASE))
         .keys(keys)
         .profile(Profile::Actions);
     let report = suite.intensity(Intensity::Quick).seed(42).run().await?;
@@ -41,7 +41,7 @@ async fn the_suite_finds_that_crm_conforms() -> Result<(), Box<dyn Error>> {
         "{report}"
     );
     let undecided: Vec<&str> = report
-        .with(RequirementOutcome::Inconclusive)
+        .with_outcome(RequirementOutcome::Inconclusive)
         .map(|row| row.id.as_str())
         .collect();
     assert_eq!((report.exit_code(), undecided), (0, Vec::new()), "{report}");
@@ -57,7 +57,7 @@ async fn the_suite_finds_that_crm_conforms() -> Result<(), Box<dyn Error>> {
 async fn opened(file: &Path) -> Result<(SvcService, String), Box<dyn Error + Send + Sync>> {
     let crm = Arc::new(Crm::open(&file.to_string_lossy())?);
     let key = crm.new_key(crm.company("Acme").await?, true).await?;
-    Ok((interface(&crm, BASE)?.under("/api/v1"), key))
+    Ok((interface(&crm, BASE)?.mounted_at("/api/v1"), key))
 }
 
 /// The answer to a request with a key: a body is posted.

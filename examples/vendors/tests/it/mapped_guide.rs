@@ -50,7 +50,7 @@ async fn a_newcomer_walks_it() -> TestResult {
     let database: Arc<dyn Database> = Arc::new(svc_sqlite::SqliteDatabase::open(&file)?);
     // What is missing is told as the guide has it: mended step by step, the tables end as they do
     // by the guide's SQL.
-    MappedStore::create_own_tables(&database).await?;
+    MappedStore::create_library_tables(&database).await?;
     let mut mended = Vec::new();
     while let Err(told) =
         MappedStore::connect(crate::mapped::guide::mapping(), Arc::clone(&database)).await

@@ -254,11 +254,11 @@ fn api() -> Result<Api, Box<dyn Error>> {
 fn suite() -> Result<Suite, Box<dyn Error>> {
     let service = SvcService::new(api()?)
         .with_docs(svc_docs::Docs::new())
-        .under("/api/v1");
+        .mounted_at("/api/v1");
     let keys = Keys::primary("primary")
         .other_tenant("other")
         .restricted("restricted", "people.create");
-    Ok(Suite::new(InProcess::new(service).base(BASE))
+    Ok(Suite::new(InProcess::new(service).base_url(BASE))
         .keys(keys)
         .seed(42))
 }

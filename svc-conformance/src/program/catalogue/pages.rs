@@ -85,7 +85,7 @@ impl<'c> PageInputs<'c> {
 
     /// Every file by its name.
     pub(super) fn all(&self) -> BTreeMap<String, String> {
-        let rows = self.catalogue.rows();
+        let rows = self.catalogue.requirements();
         let mut files: BTreeMap<String, String> = rows
             .iter()
             .map(|row| (page(&row.id), self.row(row)))
@@ -100,11 +100,11 @@ impl<'c> PageInputs<'c> {
         let mut text = begun(id);
         let at = self
             .catalogue
-            .rows()
+            .requirements()
             .iter()
             .position(|other| other.id == *id)
             .unwrap_or_default();
-        let near = |at: Option<usize>| at.and_then(|at| self.catalogue.rows().get(at));
+        let near = |at: Option<usize>| at.and_then(|at| self.catalogue.requirements().get(at));
         text.push_str("<nav aria-label=\"Rows\">");
         for (name, row) in [
             ("Previous", near(at.checked_sub(1))),
@@ -132,7 +132,7 @@ impl<'c> PageInputs<'c> {
             "Applies when",
             &format!(
                 "{} (<code>{}</code>)",
-                marked(&row.when.said()),
+                marked(&row.applies_if.describe()),
                 escaped(&row.condition)
             ),
         );
@@ -140,7 +140,7 @@ impl<'c> PageInputs<'c> {
             .catalogue
             .behaviours()
             .iter()
-            .filter(|one| row.when.names(&one.name))
+            .filter(|one| row.applies_if.contains_word(&one.name))
         {
             entry(
                 &format!("Behaviour <code>{}</code>", escaped(&behaviour.name)),
@@ -206,7 +206,7 @@ impl<'c> PageInputs<'c> {
 
     fn index(&self) -> String {
         let mut text = begun("Catalogue");
-        let (count, areas) = (self.catalogue.rows().len(), self.catalogue.areas());
+        let (count, areas) = (self.catalogue.requirements().len(), self.catalogue.areas());
         let _ = writeln!(
             text,
             "<main>\n<h1>What a server can be held to</h1>\n<p>{count} rows in {} areas:</p>\n<ul>",
@@ -233,7 +233,7 @@ impl<'c> PageInputs<'c> {
             let _ = writeln!(text, "<h2 id=\"{area}\">{area}</h2>\n<table>\n{HEAD}");
             for row in self
                 .catalogue
-                .rows()
+                .requirements()
                 .iter()
                 .filter(|row| row.area() == *area)
             {
@@ -287,7 +287,7 @@ mod tests {
 
     #[test]
     fn a_page_and_the_index_look_like_this() {
-        let catalogue = Catalogue::read(SMALL).expect("a catalogue");
+        let catalogue = Catalogue::parse(SMALL).expect("a catalogue");
         let files = PageInputs::new(&catalogue, RESULTS).all();
         assert_eq!(files.len(), 5);
         insta::with_settings!({ snapshot_path => "../../../tests/golden", prepend_module_to_snapshot => false, omit_expression => true }, {

@@ -10,7 +10,7 @@ use super::cli::ResultsOptions;
 use super::{ProgramError, note, say, settings};
 use crate::outcome::RequirementOutcome;
 use crate::result::ResultFile;
-use crate::values::shown;
+use crate::values::display_text;
 
 pub(super) fn results(options: &ResultsOptions) -> Result<u8, ProgramError> {
     let (mut results, mut refused) = (Vec::new(), String::new());
@@ -48,7 +48,7 @@ impl Named {
                 .unwrap_or_default()
         };
         Self {
-            name: shown(&result.name.clone().unwrap_or_else(file), 100),
+            name: display_text(&result.name.clone().unwrap_or_else(file), 100),
             result,
         }
     }
@@ -88,8 +88,8 @@ fn text(results: &[Named]) -> String {
             result.count(RequirementOutcome::Pass),
             result.count(RequirementOutcome::Fail),
         );
-        let (profile, date) = (result.profile.as_str(), shown(&result.date, 10));
-        let verdict = shown(&result.verdict, 40);
+        let (profile, date) = (result.profile.as_str(), display_text(&result.date, 10));
+        let verdict = display_text(&result.verdict, 40);
         let _ = writeln!(
             text,
             "{name:<30} {profile:<14} {verdict:<28} {passed:>4} pass {failed:>4} fail  {date}"

@@ -88,7 +88,7 @@ fn check(server: &Server) -> Report {
 
 fn failed(report: &Report) -> BTreeSet<String> {
     report
-        .with(RequirementOutcome::Fail)
+        .with_outcome(RequirementOutcome::Fail)
         .map(|row| row.id.clone())
         .collect()
 }
@@ -98,7 +98,7 @@ fn failed(report: &Report) -> BTreeSet<String> {
 fn without_a_fault_nothing_is_found() {
     let server = Server::start(None);
     let report = check(&server);
-    let failed: Vec<_> = report.with(RequirementOutcome::Fail).collect();
+    let failed: Vec<_> = report.with_outcome(RequirementOutcome::Fail).collect();
     assert!(failed.is_empty(), "{failed:#?}");
     assert!(
         report.count(RequirementOutcome::Pass) > 50,

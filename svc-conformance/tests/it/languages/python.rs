@@ -168,7 +168,7 @@ fn each_fault_is_found_at_its_rows() {
                 let report = Server::start(command).check(intensity, &rows);
                 rows.iter().all(|row| {
                     report
-                        .row(row)
+                        .requirement(row)
                         .is_some_and(|row| row.outcome == RequirementOutcome::Fail)
                 })
             });

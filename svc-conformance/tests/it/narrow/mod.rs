@@ -229,7 +229,7 @@ impl Vendor {
 /// The rows of a report that do not apply.
 fn apart(report: &Report) -> BTreeSet<&str> {
     report
-        .with(RequirementOutcome::NotApplicable)
+        .with_outcome(RequirementOutcome::NotApplicable)
         .map(|row| row.id.as_str())
         .collect()
 }
@@ -248,7 +248,7 @@ async fn no_row_stays_undecided_that_a_narrow_server_cannot_show() -> Result<(),
                 RequirementOutcome::Error,
             ]
             .into_iter()
-            .flat_map(|outcome| report.with(outcome))
+            .flat_map(|outcome| report.with_outcome(outcome))
             .map(|row| format!("{} {}: {}", row.id, row.outcome, row.reason))
             .collect();
             assert_eq!(wrong, Vec::<String>::new(), "{name}, {intensity:?}");
@@ -257,14 +257,14 @@ async fn no_row_stays_undecided_that_a_narrow_server_cannot_show() -> Result<(),
                 report.count(RequirementOutcome::Pass) > 60,
                 "{name}: {report}"
             );
-            for row in report.with(RequirementOutcome::NotApplicable) {
+            for row in report.with_outcome(RequirementOutcome::NotApplicable) {
                 assert!(
                     !row.reason.is_empty() && row.observations == 0,
                     "{name}: {row:?}"
                 );
             }
             for (id, reason) in vendor.apart {
-                let row = report.row(id).ok_or("a row")?;
+                let row = report.requirement(id).ok_or("a row")?;
                 assert!(
                     row.outcome == RequirementOutcome::NotApplicable && row.reason.contains(reason),
                     "{name}: {row:?}"
@@ -297,7 +297,7 @@ async fn what_does_not_apply_follows_from_the_declaration_alone() -> Result<(), 
         let met = |id: &&str| {
             let row = svc_conformance::catalogue::Catalogue::built_in()
                 .expect("a catalogue")
-                .row(id);
+                .requirement(id);
             row.is_some_and(|row| row.condition.contains("met."))
         };
         let (whole, read) = (apart(&whole), apart(&read));
@@ -396,7 +396,7 @@ async fn fixtures_open_what_a_run_cannot_create() -> Result<(), Box<dyn Error>> 
         .run()
         .await?;
     for id in WAITING {
-        let row = report.row(id).ok_or("a row")?;
+        let row = report.requirement(id).ok_or("a row")?;
         assert_eq!(row.outcome, RequirementOutcome::Inconclusive, "{row:?}");
         assert!(row.reason.contains("no event can be created"), "{row:?}");
         assert!(row.reason.contains("none is named as a fixture"), "{row:?}");
@@ -441,7 +441,7 @@ async fn fixtures_open_what_a_run_cannot_create() -> Result<(), Box<dyn Error>> 
         .run()
         .await?;
     for id in WAITING {
-        let row = report.row(id).ok_or("a row")?;
+        let row = report.requirement(id).ok_or("a row")?;
         assert_eq!(row.outcome, RequirementOutcome::Pass, "{row:?}");
     }
     assert_eq!(
@@ -573,7 +573,7 @@ async fn nothing_is_apart_where_everything_is_declared() -> Result<(), Box<dyn E
         .run()
         .await?;
     let apart: Vec<&str> = report
-        .with(RequirementOutcome::NotApplicable)
+        .with_outcome(RequirementOutcome::NotApplicable)
         .filter(|row| {
             row.reason.contains("nothing that is declared") || row.reason.contains("no way to")
         })
@@ -583,7 +583,7 @@ async fn nothing_is_apart_where_everything_is_declared() -> Result<(), Box<dyn E
     assert_eq!(report.exit_code(), 0, "{report}");
     // The other choice of each of these is another server.
     let rest: Vec<&str> = report
-        .with(RequirementOutcome::NotApplicable)
+        .with_outcome(RequirementOutcome::NotApplicable)
         .filter(|row| row.level == "MUST")
         .map(|row| row.id.as_str())
         .collect();
@@ -616,14 +616,14 @@ async fn the_advice_to_name_a_record_decides_the_row() -> Result<(), Box<dyn Err
     let suite = suite.intensity(Intensity::Quick);
     let report = suite.clone().run().await?;
     for id in ["RES-person-01", "RES-person-02"] {
-        let row = report.row(id).ok_or("a row")?;
+        let row = report.requirement(id).ok_or("a row")?;
         assert_eq!(row.outcome, RequirementOutcome::Inconclusive, "{row:?}");
         assert!(row.advice.contains("--fixture person=ADDRESS"), "{row:?}");
     }
     let report = suite.fixture("person", person).run().await?;
     for id in ["RES-person-01", "RES-person-02"] {
         assert_eq!(
-            report.row(id).map(|row| row.outcome),
+            report.requirement(id).map(|row| row.outcome),
             Some(RequirementOutcome::Pass),
             "{report}"
         );

@@ -84,7 +84,7 @@ impl Narrow {
         let answer = Transport::of(
             SvcService::new(api)
                 .with_docs(svc_docs::Docs::new())
-                .under("/api/v1"),
+                .mounted_at("/api/v1"),
         )
         .send(call)
         .await;
@@ -104,11 +104,11 @@ impl Narrow {
             .authenticator(keys);
         let service = SvcService::new(offer(api).build()?)
             .with_docs(svc_docs::Docs::new())
-            .under("/api/v1");
+            .mounted_at("/api/v1");
         let keys = Keys::primary("primary")
             .other_tenant("other")
             .restricted("restricted", "people.create");
-        Ok(Suite::new(InProcess::new(service).base(BASE))
+        Ok(Suite::new(InProcess::new(service).base_url(BASE))
             .keys(keys)
             .seed(42))
     }

@@ -45,7 +45,7 @@ impl<A> CachedAuthenticator<A> {
         }
     }
 
-    fn known(&self) -> MutexGuard<'_, HashMap<String, (Instant, Tenant, Caller)>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, (Instant, Tenant, Caller)>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -58,7 +58,7 @@ impl<A: Authenticator> Authenticator for CachedAuthenticator<A> {
         };
         let is_fresh = |(since, ..): &&(Instant, Tenant, Caller)| since.elapsed() < self.time;
         let known = self
-            .known()
+            .lock()
             .get(key)
             .filter(is_fresh)
             .map(|(_, tenant, caller)| (tenant.clone(), caller.clone()));
@@ -67,7 +67,7 @@ impl<A: Authenticator> Authenticator for CachedAuthenticator<A> {
         }
         let asked = Instant::now();
         let found = self.authenticator.authenticate(credentials).await?;
-        let mut remembered = self.known();
+        let mut remembered = self.lock();
         match &found {
             Some((tenant, caller)) => {
                 if remembered.len() >= MOST {

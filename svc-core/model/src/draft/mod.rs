@@ -160,13 +160,13 @@ impl<R: Resource> Patch<R> {
     /// The fields that were sent, whether as a value or as `null`.
     #[must_use]
     pub fn sent_fields(&self) -> FieldSet<R> {
-        FieldSet::matching(|field| self.raw.fields.contains(field.name))
+        FieldSet::from_fn(|field| self.raw.fields.contains(field.name))
     }
 
     /// Whether the field was sent as `null`, which empties it (CRU-17).
     #[must_use]
     pub fn is_cleared(&self, key: FieldKey<R>) -> bool {
-        key.field()
+        key.spec()
             .is_some_and(|field| matches!(self.raw.fields.get(field.name), Some(Json::Null)))
     }
 
@@ -187,7 +187,7 @@ impl<R: Resource> Patch<R> {
         let mut fields = to_object(record);
         self.raw
             .apply_to(&mut fields, now)
-            .map_err(crate::Error::refused)?;
+            .map_err(crate::Error::invalid_all)?;
         Ok(R::from_object(&fields))
     }
 

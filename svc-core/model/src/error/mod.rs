@@ -51,7 +51,7 @@ impl Problem {
     }
 
     /// A problem with the request as a whole.
-    pub fn general(code: ErrorCode, description: impl Into<Cow<'static, str>>) -> Self {
+    pub fn for_request(code: ErrorCode, description: impl Into<Cow<'static, str>>) -> Self {
         Self {
             code,
             text: description.into(),
@@ -61,7 +61,7 @@ impl Problem {
     }
 
     /// A problem between several properties.
-    pub fn between(
+    pub fn for_properties(
         code: ErrorCode,
         properties: &[&str],
         description: impl Into<Cow<'static, str>>,
@@ -79,7 +79,7 @@ impl Problem {
     /// draft.
     #[must_use]
     pub fn identifier_in_use(place: usize) -> Self {
-        let property = PropertyPath::member("identifiers").element(place);
+        let property = PropertyPath::member("identifiers").push_index(place);
         Self::new(
             ErrorCode::IdentifierInUse,
             property,
@@ -121,7 +121,7 @@ impl Problem {
             self.properties = self
                 .properties
                 .into_iter()
-                .map(|property| property.within(part))
+                .map(|property| property.prefixed_with(part))
                 .collect();
         }
         self
@@ -129,7 +129,7 @@ impl Problem {
 
     /// The same problem, its description begun by what it is about.
     #[must_use]
-    pub fn about(mut self, what: &str) -> Self {
+    pub fn with_subject(mut self, what: &str) -> Self {
         self.text = format!("{what}: {}", self.text).into();
         self
     }
@@ -140,7 +140,7 @@ impl Problem {
     pub fn explains(&self, other: &Self) -> bool {
         let is_missing = other.code == ErrorCode::FieldRequired;
         let explains = |own: &PropertyPath, other: &PropertyPath| {
-            own.holds(other) || is_missing && other.holds(own)
+            own.contains(other) || is_missing && other.contains(own)
         };
         self.properties
             .iter()
@@ -149,7 +149,7 @@ impl Problem {
 
     /// Adds how to fix it (ERR-27).
     #[must_use]
-    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }

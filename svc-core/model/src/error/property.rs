@@ -13,7 +13,7 @@ use std::{borrow::Cow, fmt};
 /// ```
 /// use svc_core::error::PropertyPath;
 ///
-/// let name = PropertyPath::member("responses").element(2).then("name");
+/// let name = PropertyPath::member("responses").push_index(2).then("name");
 /// assert_eq!(name.to_string(), "responses[2].name");
 /// assert_eq!(name, PropertyPath::from("responses[2].name"));
 /// assert_eq!(PropertyPath::link("person").within(&PropertyPath::member("canvass")).to_string(), "canvass._links.person");
@@ -46,27 +46,27 @@ impl PropertyPath {
 
     /// A member of the object here.
     #[must_use]
-    pub fn then(mut self, name: impl Into<Cow<'static, str>>) -> Self {
+    pub fn push_member(mut self, name: impl Into<Cow<'static, str>>) -> Self {
         self.0.push(PathSegment::Member(name.into()));
         self
     }
 
     /// An element of the array here.
     #[must_use]
-    pub fn element(mut self, place: usize) -> Self {
+    pub fn push_index(mut self, place: usize) -> Self {
         self.0.push(PathSegment::Element(place));
         self
     }
 
     /// The same in a part of a body: what stands in `person`, named from the top.
     #[must_use]
-    pub fn within(mut self, part: &Self) -> Self {
+    pub fn prefixed_with(mut self, part: &Self) -> Self {
         self.0.splice(0..0, part.0.iter().cloned());
         self
     }
 
     /// Whether the other one is this one, or stands in it.
-    pub(crate) fn holds(&self, other: &Self) -> bool {
+    pub(crate) fn contains(&self, other: &Self) -> bool {
         other.0.starts_with(&self.0)
     }
 

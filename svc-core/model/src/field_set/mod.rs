@@ -33,7 +33,7 @@ impl<R: Resource> FieldKey<R> {
 
     /// Its place in the table.
     #[must_use]
-    pub const fn place(&self) -> usize {
+    pub const fn position(&self) -> usize {
         self.position as usize
     }
 
@@ -66,7 +66,7 @@ impl<R: Resource> FieldKey<R> {
     /// The table of the object, or of the objects of the list, that the field holds; `None` for any
     /// other field.
     #[must_use]
-    pub const fn object(&self) -> Option<&'static ObjectSchema> {
+    pub const fn object_schema(&self) -> Option<&'static ObjectSchema> {
         match R::SCHEMA
             .fields
             .fields
@@ -79,7 +79,7 @@ impl<R: Resource> FieldKey<R> {
 
     /// The row of the table.
     #[must_use]
-    pub fn field(&self) -> Option<&'static FieldSpec> {
+    pub fn spec(&self) -> Option<&'static FieldSpec> {
         R::SCHEMA.fields.fields.get(self.position as usize)
     }
 }
@@ -94,7 +94,7 @@ impl<R> Copy for FieldKey<R> {}
 
 impl<R: Resource> fmt::Debug for FieldKey<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.field().map_or("?", |field| field.name))
+        f.write_str(self.spec().map_or("?", |field| field.name))
     }
 }
 
@@ -121,7 +121,7 @@ impl<R: Resource> LinkKey<R> {
     /// are generic over the kind: for a kind that is known there are constants, which the compiler
     /// checks.
     #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         let link = R::SCHEMA.link(name)?;
         matches!(link.target, LinkTarget::One { .. }).then_some(Self::new(link.name))
     }
@@ -159,7 +159,7 @@ pub struct FieldSet<R> {
 impl<R: Resource> FieldSet<R> {
     /// The set of these fields.
     #[must_use]
-    pub const fn of(keys: &[FieldKey<R>]) -> Self {
+    pub const fn from_keys(keys: &[FieldKey<R>]) -> Self {
         let mut bits = 0;
         let mut rest = keys;
         while let [key, tail @ ..] = rest {
@@ -182,17 +182,17 @@ impl<R: Resource> FieldSet<R> {
     /// Every field of the kind that a client may write.
     #[must_use]
     pub fn writable() -> Self {
-        Self::matching(|field| !field.is_computed())
+        Self::from_fn(|field| !field.is_computed())
     }
 
     /// Every field of the kind.
     #[must_use]
     pub fn all() -> Self {
-        Self::matching(|_| true)
+        Self::from_fn(|_| true)
     }
 
     /// The fields of the kind for which `holds`.
-    pub fn matching(holds: impl Fn(&FieldSpec) -> bool) -> Self {
+    pub fn from_fn(holds: impl Fn(&FieldSpec) -> bool) -> Self {
         let fields = R::SCHEMA.fields.fields.iter().enumerate();
         let bits = fields
             .filter(|(_, field)| holds(field))
@@ -340,7 +340,7 @@ impl FieldBits {
 
     /// The fields that are in both sets.
     #[must_use]
-    pub const fn and(self, other: Self) -> Self {
+    pub const fn intersection(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
 }

@@ -38,7 +38,7 @@ impl<R: Resource> FieldPath<R> {
         let path: Vec<&str> = std::iter::once(self.first)
             .chain(self.members.iter().copied())
             .collect();
-        narrowing.at(&path)
+        narrowing.entry(&path)
     }
 }
 

@@ -70,10 +70,10 @@ impl PartialField {
             let Some(object) = field.ty.object() else {
                 continue;
             };
-            let members = &mut narrowing.at(&[field.name]).members;
+            let members = &mut narrowing.entry(&[field.name]).members;
             for (place, member) in object.fields.iter().enumerate() {
                 if !set.bits.contains(place) {
-                    leave_out(members.at(&[member.name]));
+                    leave_out(members.entry(&[member.name]));
                 }
             }
             Self::others(set.inner, object, members, leave_out);
@@ -100,10 +100,10 @@ impl PartialField {
                 field.ty.object(),
             ) {
                 (Some(set), Some(object)) => {
-                    let members = &mut narrowing.at(&[field.name]).members;
+                    let members = &mut narrowing.entry(&[field.name]).members;
                     Self::each(set.inner, set.bits, object, members, hold);
                 }
-                _ => hold(narrowing.at(&[field.name])),
+                _ => hold(narrowing.entry(&[field.name])),
             }
         }
     }
@@ -112,7 +112,7 @@ impl PartialField {
 /// The place of a member in the table of an object.
 pub(crate) const fn place_in(table: Option<&'static ObjectSchema>, name: &str) -> Option<usize> {
     match table {
-        Some(table) => table.place(name),
+        Some(table) => table.position(name),
         None => None,
     }
 }

@@ -17,7 +17,7 @@ use crate::{
 ///
 /// When the stored fields are not JSON.
 pub fn matches(tree: &FilterExpr, record: &RawRecord) -> Result<bool> {
-    fits(
+    evaluate(
         tree,
         &mut RecordMembers {
             record,
@@ -34,20 +34,20 @@ struct RecordMembers<'r> {
     emails: Option<Vec<String>>,
 }
 
-fn fits(tree: &FilterExpr, seen: &mut RecordMembers<'_>) -> Result<bool> {
+fn evaluate(tree: &FilterExpr, seen: &mut RecordMembers<'_>) -> Result<bool> {
     match tree {
-        FilterExpr::Is(term) => holds(term, seen),
-        FilterExpr::All(trees) => {
+        FilterExpr::Compare(term) => compare(term, seen),
+        FilterExpr::And(trees) => {
             for tree in trees {
-                if !fits(tree, seen)? {
+                if !evaluate(tree, seen)? {
                     return Ok(false);
                 }
             }
             Ok(true)
         }
-        FilterExpr::Any(trees) => {
+        FilterExpr::Or(trees) => {
             for tree in trees {
-                if fits(tree, seen)? {
+                if evaluate(tree, seen)? {
                     return Ok(true);
                 }
             }
@@ -56,7 +56,7 @@ fn fits(tree: &FilterExpr, seen: &mut RecordMembers<'_>) -> Result<bool> {
     }
 }
 
-fn holds(term: &Comparison, seen: &mut RecordMembers<'_>) -> Result<bool> {
+fn compare(term: &Comparison, seen: &mut RecordMembers<'_>) -> Result<bool> {
     let meta = seen.record.meta();
     let date = match term.field {
         FilterField::CreatedDate => meta.created,

@@ -1,7 +1,7 @@
 //! Filters of collections: what may be asked, how it is written, and how it is found without
 //! reading a whole collection (FLT-01 to FLT-12).
 //!
-//! A filter is a text such as `modified_date gt '2026-11-01T00:00:00Z'`. [`Filter::read`] makes a
+//! A filter is a text such as `modified_date gt '2026-11-01T00:00:00Z'`. [`Filter::parse`] makes a
 //! [`FilterExpr`] of it, which is plain data, and [`Filter::plan`] says what a store has to look up: some
 //! [points](QueryPlan::Points), or a [range](QueryPlan::Range) of one date. Anything that would need more
 //! than that is refused before a store is asked.
@@ -25,13 +25,13 @@ use crate::{
 };
 
 /// Bytes that a filter has at most.
-pub const LONGEST: usize = 4_096;
+pub const MAX_FILTER_BYTES: usize = 4_096;
 /// Values that a filter has at most, over all its comparisons.
-pub const MOST_VALUES: usize = 100;
+pub const MAX_VALUES: usize = 100;
 /// Parentheses within each other at most.
-pub const DEEPEST: usize = 16;
+pub const MAX_DEPTH: usize = 16;
 /// Records that the values of one filter may lead to. Only e-mail addresses are shared by many.
-pub const MOST_FOUND: usize = 1_000;
+pub const MAX_KEY_MATCHES: usize = 1_000;
 
 /// The query parameter of a filter.
 pub const FILTER: &str = "filter";
@@ -230,11 +230,11 @@ pub struct Comparison {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FilterExpr {
     /// A comparison holds.
-    Is(Comparison),
+    Compare(Comparison),
     /// Each of two or more holds.
-    All(Vec<FilterExpr>),
+    And(Vec<FilterExpr>),
     /// One of two or more holds.
-    Any(Vec<FilterExpr>),
+    Or(Vec<FilterExpr>),
 }
 
 /// A filter of a collection: its text, and what that says. It comes from a client, was read whole,
@@ -257,7 +257,7 @@ impl Filter {
     ///
     /// The first thing that is wrong with it: at which character, and what would be possible there
     /// (FLT-03). No part of the text is repeated: it may hold personal data.
-    pub fn read(text: &str, fields: &[FilterField], namespace: &str) -> Result<Self, FilterError> {
+    pub fn parse(text: &str, fields: &[FilterField], namespace: &str) -> Result<Self, FilterError> {
         let tree = parse::tree(text, fields, namespace)?;
         let plan = plan::plan(&tree);
         Ok(Self(Arc::new(ParsedFilter {
@@ -302,16 +302,16 @@ impl fmt::Debug for Filter {
 pub struct FilterError {
     /// The character of the text, counted from 1; the last one where something is missing behind
     /// it.
-    pub at: usize,
+    pub position: usize,
     /// What is wrong, and what would be possible: whole sentences without any of the text.
-    pub text: String,
+    pub message: String,
 }
 
 impl FilterError {
     fn new(at: usize, text: impl Into<String>) -> Self {
         Self {
-            at: at.max(1),
-            text: text.into(),
+            position: at.max(1),
+            message: text.into(),
         }
     }
 
@@ -334,7 +334,7 @@ impl From<FilterError> for Problem {
             FILTER,
             format!(
                 "{{property}} is wrong at character {}: {}",
-                wrong.at, wrong.text
+                wrong.position, wrong.message
             ),
         )
     }

@@ -8,7 +8,7 @@
 //! ```
 
 use super::{
-    Comparison, DEEPEST, FilterError, FilterExpr, FilterField, FilterValue, LONGEST, MOST_VALUES,
+    Comparison, MAX_DEPTH, FilterError, FilterExpr, FilterField, FilterValue, MAX_FILTER_BYTES, MAX_VALUES,
     Operator,
     lexer::{Token, tokens},
     one_of,
@@ -24,10 +24,10 @@ pub(super) fn tree(
     fields: &[FilterField],
     namespace: &str,
 ) -> Result<FilterExpr, FilterError> {
-    if text.len() > LONGEST {
+    if text.len() > MAX_FILTER_BYTES {
         return Err(FilterError::new(
             1,
-            format!("It is longer than {LONGEST} bytes. Ask for less at once."),
+            format!("It is longer than {MAX_FILTER_BYTES} bytes. Ask for less at once."),
         ));
     }
     let tokens = tokens(text)?;
@@ -64,11 +64,11 @@ struct Parser<'a> {
 
 impl Parser<'_> {
     fn any(&mut self) -> Result<FilterExpr, FilterError> {
-        self.several("or", Self::all, FilterExpr::Any)
+        self.several("or", Self::all, FilterExpr::Or)
     }
 
     fn all(&mut self) -> Result<FilterExpr, FilterError> {
-        self.several("and", Self::one, FilterExpr::All)
+        self.several("and", Self::one, FilterExpr::And)
     }
 
     /// One or more, joined by a word.
@@ -100,13 +100,13 @@ impl Parser<'_> {
             return Err(self.ended("a comparison"));
         };
         match token {
-            Token::Word(word) => self.comparison(at, word).map(FilterExpr::Is),
+            Token::Word(word) => self.comparison(at, word).map(FilterExpr::Compare),
             Token::Open => {
                 self.depth = self.depth.saturating_add(1);
-                if self.depth > DEEPEST {
+                if self.depth > MAX_DEPTH {
                     return Err(FilterError::new(
                         at,
-                        format!("More than {DEEPEST} parentheses are open. Leave some out."),
+                        format!("More than {MAX_DEPTH} parentheses are open. Leave some out."),
                     ));
                 }
                 let inner = self.any()?;
@@ -190,10 +190,10 @@ impl Parser<'_> {
             return Err(self.ended(form));
         };
         self.values = self.values.saturating_add(1);
-        if self.values > MOST_VALUES {
+        if self.values > MAX_VALUES {
             return Err(FilterError::new(
                 at,
-                format!("It has more than {MOST_VALUES} values. Ask for less at once."),
+                format!("It has more than {MAX_VALUES} values. Ask for less at once."),
             ));
         }
         let value = match (&token, field) {

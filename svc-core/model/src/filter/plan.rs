@@ -44,18 +44,18 @@ pub struct DateRange {
 impl DateRange {
     /// All records, in the order of a date.
     #[must_use]
-    pub fn whole(field: FilterField) -> Self {
+    pub fn unbounded(field: FilterField) -> Self {
         Self {
             field,
-            from: Timestamp::MIN.micros(),
-            to: Timestamp::MAX.micros(),
+            from: Timestamp::MIN.as_micros(),
+            to: Timestamp::MAX.as_micros(),
         }
     }
 
     /// Whether it leaves out no record.
     #[must_use]
-    pub fn is_whole(&self) -> bool {
-        *self == Self::whole(self.field)
+    pub fn is_unbounded(&self) -> bool {
+        *self == Self::unbounded(self.field)
     }
 
     /// What of it also fulfils a comparison of its date.
@@ -63,7 +63,7 @@ impl DateRange {
         let [FilterValue::Date(date)] = term.values.as_slice() else {
             return None;
         };
-        let micros = date.micros();
+        let micros = date.as_micros();
         match term.operator {
             Operator::Eq => (self.from, self.to) = (self.from.max(micros), self.to.min(micros)),
             Operator::Gt => self.from = self.from.max(micros.saturating_add(1)),
@@ -82,22 +82,22 @@ impl DateRange {
 pub enum QueryPlan {
     /// The records that these lead to, each once. Those of them that the filter does not fit are
     /// left out: see [`matches`](super::matches).
-    Points(Vec<IndexKey>),
+    Keys(Vec<IndexKey>),
     /// The records of a range, ordered by its date, then by creation. Each fits the filter.
-    Range(DateRange),
+    DateRange(DateRange),
 }
 
 /// What is looked up for a tree: points in each of its alternatives, or one range for all of it.
 pub(super) fn plan(tree: &FilterExpr) -> Result<QueryPlan, FilterError> {
     if let Some(range) = range(tree) {
-        return Ok(QueryPlan::Range(range));
+        return Ok(QueryPlan::DateRange(range));
     }
     let mut points = points(tree).map_err(|term| FilterError::new(term.at, REFUSED))?;
     if points.len() > 1 {
         let mut seen = std::collections::HashSet::new();
         points.retain(|point| seen.insert(point.clone()));
     }
-    Ok(QueryPlan::Points(points))
+    Ok(QueryPlan::Keys(points))
 }
 
 const REFUSED: &str = "This would need a look at every record. Possible: comparisons of one date, joined by `and`; or an \
@@ -115,15 +115,15 @@ fn range(tree: &FilterExpr) -> Option<DateRange> {
     }
     terms
         .into_iter()
-        .try_fold(DateRange::whole(field), DateRange::narrowed)
+        .try_fold(DateRange::unbounded(field), DateRange::narrowed)
 }
 
 /// Every comparison of a tree without alternatives.
 fn conjunction<'t>(tree: &'t FilterExpr, into: &mut Vec<&'t Comparison>) -> Option<()> {
     match tree {
-        FilterExpr::Is(term) => into.push(term),
-        FilterExpr::All(trees) => trees.iter().try_for_each(|tree| conjunction(tree, into))?,
-        FilterExpr::Any(_) => return None,
+        FilterExpr::Compare(term) => into.push(term),
+        FilterExpr::And(trees) => trees.iter().try_for_each(|tree| conjunction(tree, into))?,
+        FilterExpr::Or(_) => return None,
     }
     Some(())
 }
@@ -132,16 +132,16 @@ fn conjunction<'t>(tree: &'t FilterExpr, into: &mut Vec<&'t Comparison>) -> Opti
 /// there is a choice.
 fn points(tree: &FilterExpr) -> Result<Vec<IndexKey>, &Comparison> {
     match tree {
-        FilterExpr::Is(term) => {
+        FilterExpr::Compare(term) => {
             let is_point = matches!(term.operator, Operator::Eq | Operator::In);
             let points: Option<Vec<IndexKey>> = term.values.iter().map(point).collect();
             points.filter(|_| is_point).ok_or(term)
         }
-        FilterExpr::Any(trees) => {
+        FilterExpr::Or(trees) => {
             let each: Vec<Vec<IndexKey>> = trees.iter().map(points).collect::<Result<_, _>>()?;
             Ok(each.concat())
         }
-        FilterExpr::All(trees) => {
+        FilterExpr::And(trees) => {
             let mut refused = None;
             let mut best: Option<Vec<IndexKey>> = None;
             for tree in trees {

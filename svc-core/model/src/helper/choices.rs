@@ -65,11 +65,11 @@ impl AllowedAnswers {
     #[must_use]
     pub fn wrong_keys(&self, keys: &[String], place: &PropertyPath) -> Vec<Problem> {
         let mut problems = Vec::new();
-        let responses = || place.clone().then("responses");
+        let responses = || place.clone().push_member("responses");
         for (at, key) in keys.iter().enumerate() {
             if !self.keys.contains(key) {
                 let code = ErrorCode::ResponseKeyDoesNotExist;
-                problems.push(Problem::new(code, responses().element(at), code.meaning()));
+                problems.push(Problem::new(code, responses().push_index(at), code.meaning()));
             }
         }
         match self.question_type {
@@ -93,6 +93,6 @@ impl AllowedAnswers {
         let is_missing = value.is_none_or(|value| value.trim().is_empty());
         let text = "{property} is required: it is the answer to a Paragraph question.";
         (is_missing && self.question_type == Some(QuestionType::Paragraph))
-            .then(|| Problem::new(ErrorCode::FieldRequired, place.clone().then("value"), text))
+            .then(|| Problem::new(ErrorCode::FieldRequired, place.clone().push_member("value"), text))
     }
 }

@@ -164,7 +164,7 @@ fn fill(known: &mut Object, posted: &Object) {
             }
             (_, Json::Array(_) | Json::Object(_) | Json::Null) => {}
             ("gender_identity", _) if overwrites_gender(known, value) => {}
-            _ if !value.is_empty() && known.get(name).is_none_or(Json::is_blank) => {
+            _ if !value.is_empty() && known.get(name).is_none_or(Json::is_empty_value) => {
                 known.insert(name, value.clone());
             }
             _ => {}
@@ -222,7 +222,7 @@ impl Draft<Person> {
         let rules = RawPatch::new(Kind::Person, Object::new());
         rules
             .apply_to(&mut fields, now)
-            .map_err(crate::Error::refused)?;
+            .map_err(crate::Error::invalid_all)?;
         Ok(Person::from_object(&fields))
     }
 }

@@ -13,7 +13,7 @@ pub trait HelperSpec: Send + Sync + 'static {
     /// Which helper it is.
     const NAME: HelperName;
     /// What it creates or changes, and answers with.
-    type Records: Resource;
+    type Record: Resource;
 }
 
 macro_rules! types {

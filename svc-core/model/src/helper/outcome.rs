@@ -86,7 +86,7 @@ impl<H: HelperSpec> HelperOutcome<H> {
 
     /// Adds how the action fared.
     #[must_use]
-    pub fn with_action(mut self, action: Record<H::Records>, status: EntryStatus) -> Self {
+    pub fn with_action(mut self, action: Record<H::Record>, status: EntryStatus) -> Self {
         self.raw.action = Some(action.into_raw());
         self.raw.entry(H::NAME.records(), status);
         self

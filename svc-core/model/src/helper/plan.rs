@@ -69,7 +69,7 @@ impl<H: HelperSpec> HelperRequest<H> {
 
     /// The action to record; `None` for person signup and schedule.
     #[must_use]
-    pub fn action(&self) -> Option<Draft<H::Records>> {
+    pub fn action(&self) -> Option<Draft<H::Record>> {
         self.raw.action.clone().map(Draft::from_raw)
     }
 

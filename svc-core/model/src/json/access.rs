@@ -21,7 +21,7 @@ impl Json {
 
     /// Whether it says nothing: `null`, an empty string, an empty object or array.
     #[must_use]
-    pub fn is_blank(&self) -> bool {
+    pub fn is_empty_value(&self) -> bool {
         match self {
             Self::Null => true,
             Self::String(text) => text.is_empty(),
@@ -43,7 +43,7 @@ impl Json {
 impl JsonLimits {
     /// For JSON that this library wrote itself.
     #[must_use]
-    pub const fn own() -> Self {
+    pub const fn trusted() -> Self {
         Self {
             depth: 256,
             keys: usize::MAX,

@@ -13,7 +13,7 @@ use super::{Json, Object};
 /// use svc_core::{api::ApiLimits, read::ContentLimits};
 ///
 /// // Newsletters with long texts; campaign pages need fewer.
-/// let sizes = ApiLimits::default().content(ContentLimits::default().record(256 * 1024)).anonymous_content(ContentLimits::STRANGERS.tickets(4));
+/// let sizes = ApiLimits::default().content(ContentLimits::default().record(256 * 1024)).anonymous_content(ContentLimits::ANONYMOUS.tickets(4));
 /// assert_eq!(sizes.content.entries, 50);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,7 +45,7 @@ const DEFAULT: ContentLimits = ContentLimits {
 
 impl ContentLimits {
     /// The defaults of calls without a key.
-    pub const STRANGERS: Self = Self {
+    pub const ANONYMOUS: Self = Self {
         entries: 10,
         identifiers: 10,
         custom_fields: 20,
@@ -98,7 +98,7 @@ impl ContentLimits {
 
     /// The most entries of the list, or of the object with free names, under a name of the tables.
     #[must_use]
-    pub fn most(&self, name: &str) -> usize {
+    pub fn max_entries(&self, name: &str) -> usize {
         match name {
             "tickets" => self.tickets,
             "identifiers" => self.identifiers,

@@ -17,17 +17,17 @@ pub struct MemberFilter {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MemberAction {
     /// The member is copied.
-    Kept,
+    Copy,
     /// The member is left out.
-    LeftOut,
+    Skip,
     /// Kept, without what a filter leaves out of the object, or of the objects of the list.
-    Inside(MemberFilter),
+    Filter(MemberFilter),
 }
 
 impl MemberFilter {
     /// Copies every member but those that are told otherwise.
     #[must_use]
-    pub fn keeping() -> Self {
+    pub fn copy_others() -> Self {
         Self {
             keeps_others: true,
             ..Self::default()
@@ -43,16 +43,16 @@ impl MemberFilter {
 
     /// Whether all is copied.
     #[must_use]
-    pub fn is_idle(&self) -> bool {
+    pub fn is_identity(&self) -> bool {
         self.keeps_others && self.members.is_empty()
     }
 
     /// Whether a member of this name is copied, in part at least.
     #[must_use]
-    pub fn keeps(&self, name: &str) -> bool {
+    pub fn copies(&self, name: &str) -> bool {
         self.members
             .get(name)
-            .map_or(self.keeps_others, |fate| *fate != MemberAction::LeftOut)
+            .map_or(self.keeps_others, |fate| *fate != MemberAction::Skip)
     }
 
     /// Appends the members that are kept. Of bytes that are not `"name":value` pairs separated by
@@ -70,11 +70,11 @@ impl MemberFilter {
         let mut is_first = true;
         scan.skip_space();
         while scan.peek() != end {
-            let name = taken(scan, string)?;
+            let name = skipped_bytes(scan, string)?;
             scan.skip_space();
             scan.take(b':').then_some(())?;
-            let fate = self.fate(name);
-            if matches!(fate, Some(MemberAction::LeftOut)) {
+            let fate = self.action(name);
+            if matches!(fate, Some(MemberAction::Skip)) {
                 scan.skip_space();
                 value(scan)?;
             } else {
@@ -85,7 +85,7 @@ impl MemberFilter {
                 out.extend_from_slice(name);
                 out.push(b':');
                 match fate {
-                    Some(MemberAction::Inside(filter)) => filter.value(scan, out)?,
+                    Some(MemberAction::Filter(filter)) => filter.value(scan, out)?,
                     _ => copied(scan, out)?,
                 }
             }
@@ -131,8 +131,8 @@ impl MemberFilter {
         }
     }
 
-    fn fate(&self, name: &[u8]) -> Option<&MemberAction> {
-        const LEFT_OUT: &MemberAction = &MemberAction::LeftOut;
+    fn action(&self, name: &[u8]) -> Option<&MemberAction> {
+        const LEFT_OUT: &MemberAction = &MemberAction::Skip;
         let bare = name
             .strip_prefix(b"\"")
             .and_then(|name| name.strip_suffix(b"\""))
@@ -151,12 +151,12 @@ impl MemberFilter {
 /// Copies a value as it is.
 fn copied(scan: &mut Scanner<'_>, out: &mut Vec<u8>) -> Option<()> {
     scan.skip_space();
-    out.extend_from_slice(taken(scan, value)?);
+    out.extend_from_slice(skipped_bytes(scan, value)?);
     Some(())
 }
 
 /// The bytes over which something goes.
-fn taken<'a>(
+fn skipped_bytes<'a>(
     scan: &mut Scanner<'a>,
     go: impl FnOnce(&mut Scanner<'a>) -> Option<()>,
 ) -> Option<&'a [u8]> {
@@ -221,11 +221,11 @@ mod tests {
     /// CAP-04: what a server has not never leaves it, however its store has written it down.
     #[test]
     fn cap_04_members_are_left_out_at_any_depth() {
-        let inner = MemberFilter::keeping().with("status", MemberAction::LeftOut);
-        let filter = MemberFilter::keeping()
-            .with("email_addresses", MemberAction::Inside(inner))
-            .with("source", MemberAction::LeftOut);
-        assert!(!filter.is_idle() && MemberFilter::keeping().is_idle());
+        let inner = MemberFilter::copy_others().with("status", MemberAction::Skip);
+        let filter = MemberFilter::copy_others()
+            .with("email_addresses", MemberAction::Filter(inner))
+            .with("source", MemberAction::Skip);
+        assert!(!filter.is_identity() && MemberFilter::copy_others().is_identity());
         let all = r#""a":1,"email_addresses":[{"address":"x","status":"y"},{"status":{"z":["}","\""]}}, null],"source":"s","b":"\"}","c":{"status":1}"#;
         let kept =
             r#""a":1,"email_addresses":[{"address":"x"},{},null],"b":"\"}","c":{"status":1}"#;
@@ -257,11 +257,11 @@ mod tests {
     /// CAP-04: a name that nobody knows leaves the server only where all do.
     #[test]
     fn cap_04_only_what_is_named_is_kept() {
-        let filter = MemberFilter::default().with("title", MemberAction::Kept);
+        let filter = MemberFilter::default().with("title", MemberAction::Copy);
         assert_eq!(
             copied(&filter, r#""secret":{"title":1},"title":"t","more":[]"#),
             r#""title":"t""#
         );
-        assert!(filter.keeps("title") && !filter.keeps("more"));
+        assert!(filter.copies("title") && !filter.copies("more"));
     }
 }

@@ -56,7 +56,7 @@ pub enum Json {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct JsonLimits {
-    /// How deep arrays and objects may be nested; more than [`JsonLimits::DEEPEST`] counts as that.
+    /// How deep arrays and objects may be nested; more than [`JsonLimits::MAX_DEPTH`] counts as that.
     pub depth: usize,
     /// How many members one object may have.
     pub keys: usize,
@@ -73,7 +73,7 @@ impl JsonLimits {
     /// How many problems with the JSON itself one answer lists at most.
     pub const PROBLEMS: usize = 100;
 
-    /// How deep arrays and objects may be nested; more than [`JsonLimits::DEEPEST`] counts as that.
+    /// How deep arrays and objects may be nested; more than [`JsonLimits::MAX_DEPTH`] counts as that.
     #[must_use]
     pub fn depth(mut self, depth: usize) -> Self {
         self.depth = depth;
@@ -133,7 +133,7 @@ impl Json {
     /// `None` if the text is not one JSON value.
     #[must_use]
     pub fn read_kept(bytes: &[u8]) -> Option<Self> {
-        reader::read_kept(bytes)
+        reader::read_stored(bytes)
     }
 
     /// Appends the value as JSON without spaces.

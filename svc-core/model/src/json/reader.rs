@@ -20,7 +20,7 @@ pub(super) fn read(bytes: &[u8], limits: &JsonLimits) -> Result<Json, Vec<Proble
             if let (Some(mistake), Some(problem)) =
                 (NonJsonInput::of(bytes), reader.problems.last_mut())
             {
-                *problem = problem.clone().about(mistake.description());
+                *problem = problem.clone().with_subject(mistake.description());
                 problem.hint = Some(HINT.to_owned());
             }
             Err(reader.problems)
@@ -29,8 +29,8 @@ pub(super) fn read(bytes: &[u8], limits: &JsonLimits) -> Result<Json, Vec<Proble
 }
 
 /// Reads one JSON value that no client sent; `None` if its syntax is not that of JSON.
-pub(super) fn read_kept(bytes: &[u8]) -> Option<Json> {
-    JsonReader::new(bytes, &JsonLimits::own(), false)
+pub(super) fn read_stored(bytes: &[u8]) -> Option<Json> {
+    JsonReader::new(bytes, &JsonLimits::trusted(), false)
         .document()
         .ok()
 }
@@ -113,11 +113,11 @@ impl<'a, 'l> JsonReader<'a, 'l> {
         }
         match self.scan.peek() {
             Some(b'{') => {
-                let depth = self.deeper(path, depth)?;
+                let depth = self.enter(path, depth)?;
                 self.object(path, depth)
             }
             Some(b'[') => {
-                let depth = self.deeper(path, depth)?;
+                let depth = self.enter(path, depth)?;
                 self.array(path, depth)
             }
             Some(b'"') => {
@@ -142,7 +142,7 @@ impl<'a, 'l> JsonReader<'a, 'l> {
     }
 
     /// One level deeper, if the limit allows it.
-    fn deeper(&mut self, path: &ReaderPath<'_>, depth: usize) -> Step<usize> {
+    fn enter(&mut self, path: &ReaderPath<'_>, depth: usize) -> Step<usize> {
         let limit = self.limits.depth.min(JsonLimits::DEEPEST);
         if depth >= limit {
             let at = self.scan.offset();
@@ -351,7 +351,7 @@ impl<'a, 'l> JsonReader<'a, 'l> {
         }
         let description = format!("{what} (byte {at})");
         self.problems.push(match path {
-            ReaderPath::Root => Problem::general(code, description),
+            ReaderPath::Root => Problem::for_request(code, description),
             _ => Problem::new(code, path.property(), description),
         });
         if self.problems.len() < JsonLimits::PROBLEMS {
@@ -395,14 +395,14 @@ impl ReaderPath<'_> {
     fn property(&self) -> PropertyPath {
         match self {
             Self::Root => PropertyPath::default(),
-            Self::Item(parent, position) => parent.property().element(*position),
-            Self::Member(parent, key) => parent.property().then(shown(key)),
+            Self::Item(parent, position) => parent.property().push_index(*position),
+            Self::Member(parent, key) => parent.property().push_member(display_key(key)),
         }
     }
 }
 
 /// A key in a path: cut, control characters escaped, and visible when empty.
-fn shown(key: &str) -> String {
+fn display_key(key: &str) -> String {
     if key.is_empty() {
         return "\"\"".to_owned();
     }

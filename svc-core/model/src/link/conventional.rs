@@ -144,7 +144,7 @@ fn document(file: &str) -> Option<Cow<'static, str>> {
 }
 
 fn push_record(address: &RecordAddress, out: &mut String) {
-    if let (Some(home), Some(parent)) = (address.kind.schema().home, &address.parent) {
+    if let (Some(home), Some(parent)) = (address.kind.schema().path_parent, &address.parent) {
         out.push_str(home.plural());
         out.push('/');
         out.push_str(parent.as_str());
@@ -188,7 +188,7 @@ fn batch(segments: &[&str]) -> Option<Target> {
         return None;
     };
     match route_segments(call)? {
-        Target::Helper { helper, container } if helper.takes_batches() => {
+        Target::Helper { helper, container } if helper.accepts_batches() => {
             Some(Target::Batch { helper, container })
         }
         _ => None,
@@ -222,9 +222,9 @@ fn route_segments(segments: &[&str]) -> Option<Target> {
             let kind = Kind::from_plural(collection)?;
             // Of the kinds that live under another, few have a short address (COL-05).
             let addressed =
-                kind.schema().has_collection() || kind.schema().has(KindFeature::ShortAddress);
+                kind.schema().has_collection() || kind.schema().has_feature(KindFeature::HasShortAddress);
             addressed.then_some(())?;
-            Some(Target::Record(RecordAddress::top(kind, Id::new(id)?)))
+            Some(Target::Record(RecordAddress::without_parent(kind, Id::new(id)?)))
         }
         [collection, id, below] => {
             let Target::Record(parent) = route_segments(&[collection, id])? else {
@@ -236,8 +236,8 @@ fn route_segments(segments: &[&str]) -> Option<Target> {
             let parent = Id::new(id)?;
             let home = Kind::from_plural(collection)?;
             let kind = Kind::from_plural(below)?;
-            if kind.schema().home == Some(home) {
-                return Some(Target::Record(RecordAddress::under(
+            if kind.schema().path_parent == Some(home) {
+                return Some(Target::Record(RecordAddress::with_parent(
                     kind,
                     parent,
                     Id::new(member)?,
@@ -246,7 +246,7 @@ fn route_segments(segments: &[&str]) -> Option<Target> {
             // A donation lives at the top and answers under its page, too.
             let also_here =
                 kind.schema().has_collection() && kind.schema().parent_kind() == Some(home);
-            also_here.then_some(Target::Record(RecordAddress::under(
+            also_here.then_some(Target::Record(RecordAddress::with_parent(
                 kind,
                 parent,
                 Id::new(member)?,
@@ -256,7 +256,7 @@ fn route_segments(segments: &[&str]) -> Option<Target> {
             let Target::Record(record) = route_segments(&[collection, id, below, member])? else {
                 return None;
             };
-            record.kind.schema().home?;
+            record.kind.schema().path_parent?;
             below_record(record, last)
         }
         _ => None,
@@ -318,7 +318,7 @@ mod tests {
         );
         assert_eq!(
             route("submissions/s"),
-            Some(Target::Record(RecordAddress::top(
+            Some(Target::Record(RecordAddress::without_parent(
                 Kind::Submission,
                 id("s")
             )))

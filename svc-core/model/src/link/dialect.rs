@@ -27,7 +27,7 @@ use crate::schema::ShareNames;
 /// assert_eq!(dialect.version_field(), "abc_version");
 ///
 /// let names = ShareNames::new("birdsite_share", "facesite_share").ok_or("names")?;
-/// assert_eq!(dialect.share_object_names(names).share_names().to_wire("network_a_share"), "birdsite_share");
+/// assert_eq!(dialect.with_share_names(names).share_names().to_wire("network_a_share"), "birdsite_share");
 /// # Ok::<(), &str>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -82,21 +82,21 @@ impl Dialect {
 
     /// With another name of the key header (HAL-10).
     #[must_use]
-    pub fn key_header_name(mut self, name: http::HeaderName) -> Self {
+    pub fn with_key_header(mut self, name: http::HeaderName) -> Self {
         self.key_header = name;
         self
     }
 
     /// With another name of the version field on the entry point (ENT-06).
     #[must_use]
-    pub fn version_field_name(mut self, name: impl Into<String>) -> Self {
+    pub fn with_version_field(mut self, name: impl Into<String>) -> Self {
         self.version_field = name.into();
         self
     }
 
     /// With other names of the two network share objects (HAL-11).
     #[must_use]
-    pub fn share_object_names(mut self, names: ShareNames) -> Self {
+    pub fn with_share_names(mut self, names: ShareNames) -> Self {
         self.share_names = names;
         self
     }
@@ -149,7 +149,7 @@ impl Dialect {
     /// The name of a relation with its prefix: `person` for `svc:person`, `changes` for
     /// `ext:changes`.
     #[must_use]
-    pub fn without_prefix<'a>(&self, relation: &'a str) -> Option<&'a str> {
+    pub fn strip_prefix<'a>(&self, relation: &'a str) -> Option<&'a str> {
         let (prefix, name) = relation.split_once(':')?;
         (prefix == self.prefix_of(name)).then_some(name)
     }
@@ -196,7 +196,7 @@ mod tests {
             .with_extension_prefix("more")
             .unwrap();
         for name in ["person", "changes"] {
-            assert_eq!(dialect.without_prefix(&dialect.relation(name)), Some(name));
+            assert_eq!(dialect.strip_prefix(&dialect.relation(name)), Some(name));
         }
         for other in [
             "more:person",
@@ -205,7 +205,7 @@ mod tests {
             "changes",
             "svc:person",
         ] {
-            assert_eq!(dialect.without_prefix(other), None, "{other}");
+            assert_eq!(dialect.strip_prefix(other), None, "{other}");
         }
         assert!(
             ["", "Ext", "1x", "a:b"]

@@ -39,7 +39,7 @@ pub fn targets() -> Vec<Target> {
                 scope: Scope::All,
             });
         }
-        let parent = kind.schema().home.map(|_| Id::new("parent-1"));
+        let parent = kind.schema().path_parent.map(|_| Id::new("parent-1"));
         let (Some(id), Some(parent)) = (
             Id::new("0198-a_B"),
             parent.map_or(Some(None), |parent| parent.map(Some)),
@@ -67,7 +67,7 @@ pub fn targets() -> Vec<Target> {
         }
     }
     let batch = |target: &Target| match target {
-        Target::Helper { helper, container } if helper.takes_batches() => Some(Target::Batch {
+        Target::Helper { helper, container } if helper.accepts_batches() => Some(Target::Batch {
             helper: *helper,
             container: container.clone(),
         }),

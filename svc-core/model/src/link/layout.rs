@@ -23,7 +23,7 @@ use super::Target;
 /// use svc_core::{link::{RecordAddress, ConventionalLayout, Layout, Target}, model::Kind, value::Id};
 ///
 /// let (petition, signature) = (Id::new("p1").ok_or("id")?, Id::new("s1").ok_or("id")?);
-/// let target = Target::Record(RecordAddress::under(Kind::Signature, petition, signature));
+/// let target = Target::Record(RecordAddress::with_parent(Kind::Signature, petition, signature));
 /// let mut path = String::new();
 /// ConventionalLayout.path(&target, &mut path);
 /// assert_eq!(path, "petitions/p1/signatures/s1");

@@ -30,7 +30,7 @@ impl RecordAddress {
 
     /// A record of a kind that lives at the top.
     #[must_use]
-    pub fn top(kind: Kind, id: Id) -> Self {
+    pub fn without_parent(kind: Kind, id: Id) -> Self {
         Self {
             kind,
             id,
@@ -40,7 +40,7 @@ impl RecordAddress {
 
     /// A record that lives under another.
     #[must_use]
-    pub fn under(kind: Kind, parent: Id, id: Id) -> Self {
+    pub fn with_parent(kind: Kind, parent: Id, id: Id) -> Self {
         Self {
             kind,
             id,
@@ -51,7 +51,7 @@ impl RecordAddress {
     /// Whether a record with this parent is the one that is meant: a wrong parent in the path is
     /// 404 (COL-19).
     #[must_use]
-    pub fn admits_parent(&self, parent: Option<&Id>) -> bool {
+    pub fn matches_parent(&self, parent: Option<&Id>) -> bool {
         self.parent.is_none() || self.parent.as_ref() == parent
     }
 }

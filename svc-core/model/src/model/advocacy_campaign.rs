@@ -8,7 +8,7 @@ use crate::{
 
 resource! {
     /// A campaign that asks people to contact targets.
-    AdvocacyCampaign: "advocacy_campaign" / "advocacy_campaigns" also Unlisted {
+    AdvocacyCampaign: "advocacy_campaign" / "advocacy_campaigns" also NotOnEntryPoint {
         /// Name of the creating system
         "RES-advocacy_campaign-01" origin_system: String,
         /// Administrative name

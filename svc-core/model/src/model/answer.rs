@@ -4,7 +4,7 @@ use crate::describe::resource;
 
 resource! {
     /// An answer of a person to a question.
-    Answer: "answer" / "answers" in Question under "question" also BelowSubmission {
+    Answer: "answer" / "answers" in Question under "question" also CreatableUnderSubmission {
         /// Name of the creating system
         "UND-01" origin_system: String,
         /// Date and time of the answer

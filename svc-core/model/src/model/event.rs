@@ -187,6 +187,6 @@ fn rules(cx: &mut RecordValidator<'_>) {
     if let (Some(start), Some(end)) = (cx.timestamp("start_date"), cx.timestamp("end_date"))
         && end < start
     {
-        cx.problem(ErrorCode::StartDateAfterEndDate, &["start_date", "end_date"], "The start lies after the end.");
+        cx.report(ErrorCode::StartDateAfterEndDate, &["start_date", "end_date"], "The start lies after the end.");
     }
 }

@@ -8,7 +8,7 @@ use crate::{
 
 resource! {
     /// A message that can be scheduled.
-    Message: "message" / "messages" also Unlisted {
+    Message: "message" / "messages" also NotOnEntryPoint {
         /// Name of the creating system
         "UND-10" origin_system: String,
         /// Administrative name

@@ -83,7 +83,7 @@ impl Kind {
 
     /// Any one of it in a sentence, such as `a petition` or `an advocacy campaign`.
     #[must_use]
-    pub fn any_in_words(self) -> String {
+    pub fn with_article(self) -> String {
         let words = self.singular().replace('_', " ");
         let article = if words.starts_with(['a', 'e', 'i', 'o', 'u']) {
             "an"
@@ -115,7 +115,7 @@ mod tests {
             Kind::AdvocacyCampaign,
             Kind::SharePage,
         ]
-        .map(Kind::any_in_words);
+        .map(Kind::with_article);
         assert_eq!(
             said,
             [
@@ -132,11 +132,11 @@ mod tests {
         for kind in Kind::ALL {
             let schema = kind.schema();
             for field in schema.fields.fields {
-                assert!(!field.row.is_empty(), "{}.{}", schema.singular, field.name);
+                assert!(!field.requirement.is_empty(), "{}.{}", schema.singular, field.name);
             }
             for link in schema.links {
                 assert!(
-                    !link.row.is_empty(),
+                    !link.requirement.is_empty(),
                     "{} link {}",
                     schema.singular,
                     link.name

@@ -11,7 +11,7 @@ use crate::{
 
 resource! {
     /// A person who supports or takes actions.
-    Person: "person" / "people" also SendsId, OwnNotFound {
+    Person: "person" / "people" also ExposesId, HasNotFoundCode {
         /// Last name
         "RES-person-01" family_name: String,
         /// First name
@@ -170,8 +170,8 @@ closed_enum! {
 
 /// A plain or compound `gender_identity` sets `gender` (RES-person-08, RES-person-09).
 fn rules(cx: &mut RecordValidator<'_>) {
-    if cx.is_about(&["birthdate"]) && cx.object("birthdate").is_some_and(is_no_day) {
-        cx.problem(ErrorCode::FieldInvalid, &["birthdate.day"], "There is no such day in that month.");
+    if cx.touches(&["birthdate"]) && cx.object("birthdate").is_some_and(is_no_day) {
+        cx.report(ErrorCode::FieldInvalid, &["birthdate.day"], "There is no such day in that month.");
     }
     let Some(gender) = cx.text("gender_identity").and_then(gender_of) else { return };
     cx.set("gender", Json::from(gender));

@@ -61,11 +61,11 @@ fn rules(cx: &mut RecordValidator<'_>) {
     match (question_type, has_responses) {
         ("Paragraph", true) => {
             let properties = ["question_type", "responses"];
-            cx.problem(ErrorCode::ParagraphCannotHaveResponses, &properties, "A Paragraph question takes no responses.");
+            cx.report(ErrorCode::ParagraphCannotHaveResponses, &properties, "A Paragraph question takes no responses.");
         }
-        ("SingleChoice" | "MultiChoice", false) if cx.is_about(&["question_type", "responses"]) => {
+        ("SingleChoice" | "MultiChoice", false) if cx.touches(&["question_type", "responses"]) => {
             let text = "{property} is required: a question of this type cannot be answered without.";
-            cx.problem(ErrorCode::FieldRequired, &["responses"], text);
+            cx.report(ErrorCode::FieldRequired, &["responses"], text);
         }
         _ => {}
     }

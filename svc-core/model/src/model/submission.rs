@@ -5,7 +5,7 @@ use crate::describe::resource;
 
 resource! {
     /// A submission of a form.
-    Submission: "submission" / "submissions" in Form under "form" also ShortAddress {
+    Submission: "submission" / "submissions" in Form under "form" also HasShortAddress {
         /// Creating system
         "RES-submission-01" origin_system: String,
         /// Date and time submitted

@@ -92,7 +92,7 @@ helpers!(names);
 impl HelperName {
     /// The helper that records a kind of action under its container.
     #[must_use]
-    pub fn recording(kind: Kind) -> Option<Self> {
+    pub fn for_recorded_kind(kind: Kind) -> Option<Self> {
         let records = |helper: &&Self| helper.records() == kind && helper.container().is_some();
         Self::ALL
             .iter()
@@ -102,28 +102,28 @@ impl HelperName {
 
     /// The helper whose call a create of a kind with an inline `person` is (HLP-19, UND-31).
     #[must_use]
-    pub fn creating(kind: Kind) -> Option<Self> {
+    pub fn for_nested_create(kind: Kind) -> Option<Self> {
         Self::ALL
             .iter()
             .copied()
-            .find(|helper| helper.records() == kind && helper.takes_person())
+            .find(|helper| helper.records() == kind && helper.accepts_person())
     }
 
     /// Whether its body has a `person` (HLP-03, HLP-18).
     #[must_use]
-    pub const fn takes_person(self) -> bool {
+    pub const fn accepts_person(self) -> bool {
         !matches!(self, Self::RecordCanvass | Self::Schedule)
     }
 
     /// Whether many calls of it may come in one request: it records something (BAT-01).
     #[must_use]
-    pub const fn takes_batches(self) -> bool {
+    pub const fn accepts_batches(self) -> bool {
         !matches!(self, Self::Schedule)
     }
 
     /// Whether its body takes action functions (HAF-01, SCH-09).
     #[must_use]
-    pub const fn takes_functions(self) -> bool {
+    pub const fn accepts_action_functions(self) -> bool {
         !matches!(self, Self::Schedule)
     }
 }

@@ -69,12 +69,12 @@ impl ListRequest {
     #[must_use]
     pub fn sort_key(&self, record: &RawRecord) -> i64 {
         let range = || match self.filter.as_ref()?.plan() {
-            Ok(QueryPlan::Range(range)) => Some(range.field),
+            Ok(QueryPlan::DateRange(range)) => Some(range.field),
             _ => None,
         };
         match self.order.or_else(range) {
-            Some(FilterField::CreatedDate) => record.meta().created.micros(),
-            Some(FilterField::ModifiedDate) => record.meta().modified.micros(),
+            Some(FilterField::CreatedDate) => record.meta().created.as_micros(),
+            Some(FilterField::ModifiedDate) => record.meta().modified.as_micros(),
             _ => 0,
         }
     }
@@ -142,11 +142,11 @@ impl ListRequest {
     pub fn planned(&self) -> Result<Option<Cow<'_, QueryPlan>>, FilterError> {
         let plan = match (&self.filter, self.order) {
             (None, None) => return Ok(None),
-            (None, Some(order)) => Cow::Owned(QueryPlan::Range(DateRange::whole(order))),
+            (None, Some(order)) => Cow::Owned(QueryPlan::DateRange(DateRange::unbounded(order))),
             (Some(filter), _) => Cow::Borrowed(filter.plan().map_err(FilterError::clone)?),
         };
         match (plan.as_ref(), self.order) {
-            (QueryPlan::Range(range), Some(order)) if range.field != order => {
+            (QueryPlan::DateRange(range), Some(order)) if range.field != order => {
                 Err(FilterError::of_order(range.field))
             }
             _ => Ok(Some(plan)),

@@ -179,7 +179,7 @@ impl PageRequest {
             Some(text) => counting(text).unwrap_or_else(|| {
                 let text = "{property} must be a whole number from 1.";
                 problems
-                    .push(Problem::new(ErrorCode::PageInvalid, name, text).hint("^[1-9][0-9]*$"));
+                    .push(Problem::new(ErrorCode::PageInvalid, name, text).with_hint("^[1-9][0-9]*$"));
                 default
             }),
         };

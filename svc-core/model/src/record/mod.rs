@@ -144,11 +144,11 @@ impl ComputedValue {
     #[must_use]
     pub fn of_new(kind: Kind) -> Vec<(&'static str, Self)> {
         let at_first = |source| match source {
-            ComputedSource::Outside
+            ComputedSource::AlwaysZero
             | ComputedSource::Count(_)
             | ComputedSource::Accepted(_)
-            | ComputedSource::Number(_) => Some(Self::Count(0)),
-            ComputedSource::Sum(_) => Some(Self::Amount(Amount::ZERO)),
+            | ComputedSource::SummedCount(_) => Some(Self::Count(0)),
+            ComputedSource::SummedAmount(_) => Some(Self::Amount(Amount::ZERO)),
             ComputedSource::Relation(kind) => Some(Self::Relation(kind)),
             ComputedSource::Clock
             | ComputedSource::ScheduledStart
@@ -181,9 +181,9 @@ impl ComputedValue {
 ///
 /// // As a store keeps it: the inside of a JSON object.
 /// let signature = Record::<Signature>::from_wire(Meta::new(id("s1")?, now), Box::from(*br#""comments":"Yes!""#))
-///     .with_link(signature::link::petition, RecordAddress::top(Kind::Petition, id("p1")?))
-///     .with_link(signature::link::person, RecordAddress::top(Kind::Person, id("a")?));
-/// assert_eq!(signature.address(), RecordAddress::under(Kind::Signature, id("p1")?, id("s1")?));
+///     .with_link(signature::link::petition, RecordAddress::without_parent(Kind::Petition, id("p1")?))
+///     .with_link(signature::link::person, RecordAddress::without_parent(Kind::Person, id("a")?));
+/// assert_eq!(signature.address(), RecordAddress::with_parent(Kind::Signature, id("p1")?, id("s1")?));
 /// # let _ = petition;
 /// # Ok::<(), &str>(())
 /// ```
@@ -229,7 +229,7 @@ impl<R: Resource> Record<R> {
     /// With the value of a computed field.
     #[must_use]
     pub fn with_computed(mut self, key: FieldKey<R>, value: ComputedValue) -> Self {
-        if let Some(field) = key.field() {
+        if let Some(field) = key.spec() {
             self.raw.add_computed(field.name, value);
         }
         self

@@ -65,7 +65,7 @@ impl RawRecord {
 
     /// The same with id, dates and links alone.
     #[must_use]
-    pub fn bare(&self) -> Self {
+    pub fn without_fields(&self) -> Self {
         Self {
             kind: self.kind,
             meta: Meta {
@@ -234,7 +234,7 @@ impl RawRecord {
     /// Its address (COL-19).
     #[must_use]
     pub fn address(&self) -> RecordAddress {
-        let parent = self.kind.schema().home.and_then(|_| self.parent().cloned());
+        let parent = self.kind.schema().path_parent.and_then(|_| self.parent().cloned());
         RecordAddress {
             kind: self.kind,
             id: self.meta.id.clone(),

@@ -35,7 +35,7 @@ impl<'a> RecordValidator<'a> {
     /// Whether the write is about one of these fields: a new record is about all of its own, a
     /// change about what it sends.
     #[must_use]
-    pub fn is_about(&self, names: &[&str]) -> bool {
+    pub fn touches(&self, names: &[&str]) -> bool {
         self.sent
             .is_none_or(|sent| names.iter().any(|name| sent.contains(name)))
     }
@@ -94,8 +94,8 @@ impl<'a> RecordValidator<'a> {
     }
 
     /// Reports a problem between fields.
-    pub fn problem(&mut self, code: ErrorCode, properties: &[&str], description: &str) {
+    pub fn report(&mut self, code: ErrorCode, properties: &[&str], description: &str) {
         self.problems
-            .push(Problem::between(code, properties, description.to_owned()));
+            .push(Problem::for_properties(code, properties, description.to_owned()));
     }
 }

@@ -10,7 +10,7 @@ pub struct FieldSpec {
     /// Name on the wire.
     pub name: &'static str,
     /// The requirement row that it answers, such as `RES-petition-02`.
-    pub row: &'static str,
+    pub requirement: &'static str,
     /// What it is, in a phrase without a full stop.
     pub doc: &'static str,
     /// Its type.
@@ -63,7 +63,7 @@ pub enum ComputedSource {
     /// The clock of the store, at the write.
     Clock,
     /// Nothing of the interface: what is counted lies outside of it, so that the value is always 0.
-    Outside,
+    AlwaysZero,
     /// The relation of a kind, the same for every record (UND-05, UND-06).
     Relation(Kind),
     /// The number of records of the kind under this one.
@@ -73,10 +73,10 @@ pub enum ComputedSource {
     /// How many the sum of the records of the kind under this one is made of: the tickets that
     /// attendances bought, or the donations that are summed; in a part of this record, of that part
     /// (RES-event-16, RES-event-19, RES-fundraising_page-09).
-    Number(Kind),
+    SummedCount(Kind),
     /// The money of the records of the kind under this one; in a part of this record, that of that
     /// part (RES-event-17, RES-event-20, RES-fundraising_page-10).
-    Sum(Kind),
+    SummedAmount(Kind),
     /// When sending starts (RES-message-01).
     ScheduledStart,
     /// When sending stops (RES-message-02).
@@ -86,13 +86,13 @@ pub enum ComputedSource {
 impl ComputedSource {
     /// The kind whose records under this one are added up; `None` where nothing is.
     #[must_use]
-    pub const fn adds_up(self) -> Option<Kind> {
+    pub const fn summed_kind(self) -> Option<Kind> {
         match self {
-            Self::Count(kind) | Self::Accepted(kind) | Self::Number(kind) | Self::Sum(kind) => {
+            Self::Count(kind) | Self::Accepted(kind) | Self::SummedCount(kind) | Self::SummedAmount(kind) => {
                 Some(kind)
             }
             Self::Clock
-            | Self::Outside
+            | Self::AlwaysZero
             | Self::Relation(_)
             | Self::ScheduledStart
             | Self::ScheduledStop => None,

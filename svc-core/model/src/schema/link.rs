@@ -13,7 +13,7 @@ pub struct LinkSpec {
     /// Name on the wire without prefix.
     pub name: &'static str,
     /// The requirement row that it answers, such as `RES-petition-19`.
-    pub row: &'static str,
+    pub requirement: &'static str,
     /// What it is, in a phrase without a full stop.
     pub doc: &'static str,
     /// Where it leads.
@@ -89,13 +89,13 @@ impl ReferenceSpec {
     /// The link from the record that it leads to, to the container of that, when that is part of
     /// its address (COL-19).
     #[must_use]
-    pub fn home_link(&self) -> Option<&'static str> {
+    pub fn container_link(&self) -> Option<&'static str> {
         let schema = self.kind.schema();
-        schema.home.and(schema.parent).filter(|_| self.is_link)
+        schema.path_parent.and(schema.parent).filter(|_| self.is_link)
     }
 
     pub(super) fn all_of(schema: &'static KindSchema) -> Vec<Self> {
-        let scopes: Vec<Kind> = schema.scopes().collect();
+        let scopes: Vec<Kind> = schema.scope_kinds().collect();
         let links = schema.links.iter().filter_map(|link| match link.target {
             LinkTarget::One {
                 kind, on_delete, ..
@@ -134,7 +134,7 @@ impl ReferenceSpec {
 impl Problem {
     /// The problem of a link that leads to no record of this tenant (CRU-02); `link` is its name.
     #[must_use]
-    pub fn leads_nowhere(kind: Kind, link: &'static str) -> Self {
+    pub fn link_not_found(kind: Kind, link: &'static str) -> Self {
         let code = ErrorCode::not_found(kind);
         let text = format!(
             "{{property}} leads to no {} of this server.",
@@ -148,7 +148,7 @@ impl ErrorCode {
     /// The code of a link that leads to nothing: some kinds have their own (Annex C).
     #[must_use]
     pub fn not_found(kind: Kind) -> Self {
-        if kind.schema().has(KindFeature::OwnNotFound) {
+        if kind.schema().has_feature(KindFeature::HasNotFoundCode) {
             Self::PersonNotFound
         } else {
             Self::LinkNotFound

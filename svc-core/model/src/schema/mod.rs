@@ -41,17 +41,17 @@ pub struct KindSchema {
     pub doc: &'static str,
     /// The kind in whose path its records live, such as `Petition` for a signature; `None` at the
     /// top (COL-19).
-    pub home: Option<Kind>,
+    pub path_parent: Option<Kind>,
     /// The link that leads to the container a record is created under, such as `petition` for a
     /// signature.
     pub parent: Option<&'static str>,
     /// The link by which records under one container differ: there is one for each record that it
     /// leads to (UND-38).
-    pub once_per: Option<&'static str>,
+    pub unique_per: Option<&'static str>,
     /// The operations that the interface does not have for this kind.
-    pub without: &'static [Operation],
+    pub unsupported_operations: &'static [Operation],
     /// What only a few kinds have.
-    pub peculiar: &'static [KindFeature],
+    pub features: &'static [KindFeature],
     /// Its fields, the common ones apart.
     pub fields: &'static ObjectSchema,
     /// Its links, in the order in which they are sent.
@@ -79,14 +79,14 @@ impl KindSchema {
     /// Whether the interface has an operation for this kind.
     #[must_use]
     pub fn has_operation(&self, operation: Operation) -> bool {
-        !self.without.contains(&operation)
+        !self.unsupported_operations.contains(&operation)
             && (operation != Operation::List || self.has_collection())
     }
 
     /// Whether the kind has something that only a few have.
     #[must_use]
-    pub fn has(&self, peculiarity: KindFeature) -> bool {
-        self.peculiar.contains(&peculiarity)
+    pub fn has_feature(&self, peculiarity: KindFeature) -> bool {
+        self.features.contains(&peculiarity)
     }
 
     /// The field whose value no two records of a tenant may share (UND-02, UND-03).
@@ -111,7 +111,7 @@ impl KindSchema {
     /// container's first (UND-38).
     #[must_use]
     pub fn unique_links(&self) -> Option<[&'static str; 2]> {
-        Some([self.parent?, self.once_per?])
+        Some([self.parent?, self.unique_per?])
     }
 
     /// Where records of this kind lead, each to one record: its links, and behind them the
@@ -132,18 +132,18 @@ impl KindSchema {
     /// Whether a record that is created under one of this kind is recorded there only: its
     /// container is a link of the body (RES-submission-07).
     #[must_use]
-    pub fn is_recorded_below(&self, container: Kind) -> bool {
-        container == Kind::Submission && self.has(KindFeature::BelowSubmission)
+    pub fn is_nested_under(&self, container: Kind) -> bool {
+        container == Kind::Submission && self.has_feature(KindFeature::CreatableUnderSubmission)
     }
 
     /// Whether there is a collection of all records of this kind (COL-01).
     #[must_use]
     pub fn has_collection(&self) -> bool {
-        self.home.is_none()
+        self.path_parent.is_none()
     }
 
     /// The kinds below which records of this kind are listed (COL-04 to COL-18).
-    pub fn scopes(&self) -> impl Iterator<Item = Kind> + '_ {
+    pub fn scope_kinds(&self) -> impl Iterator<Item = Kind> + '_ {
         Kind::ALL.iter().copied().filter(|parent| {
             let many = |link: &LinkSpec| {
                 link.target
@@ -162,15 +162,15 @@ impl KindSchema {
 #[non_exhaustive]
 pub enum KindFeature {
     /// Its id is sent as a member of its own (HLP-20).
-    SendsId,
+    ExposesId,
     /// A link to one that does not exist has an error code of its own (Annex C).
-    OwnNotFound,
+    HasNotFoundCode,
     /// It lives under another kind, and is addressed without its container, too (COL-05).
-    ShortAddress,
+    HasShortAddress,
     /// It is created below a submission, too, with a link to its container (RES-submission-07).
-    BelowSubmission,
+    CreatableUnderSubmission,
     /// The specification's list of the entry point's links does not name it (ENT-10 to ENT-21).
-    Unlisted,
+    NotOnEntryPoint,
 }
 
 /// The fields of a resource or of a nested object.
@@ -188,7 +188,7 @@ pub struct ObjectSchema {
 
 impl ObjectSchema {
     /// The most fields of a table.
-    pub const MOST: usize = 64;
+    pub const MAX_FIELDS: usize = 64;
 
     /// The table of these fields.
     pub(crate) const fn new(name: &'static str, fields: &'static [FieldSpec]) -> Self {
@@ -208,7 +208,7 @@ impl ObjectSchema {
     /// The place of the field of this name; also for the compiler, for names in
     /// [`fields!`](crate::fields).
     #[must_use]
-    pub const fn place(&self, name: &str) -> Option<usize> {
+    pub const fn position(&self, name: &str) -> Option<usize> {
         let (mut rest, mut place) = (self.fields, 0);
         while let [field, more @ ..] = rest {
             if is_same(field.name.as_bytes(), name.as_bytes()) {
@@ -266,7 +266,7 @@ pub const COMMON: &ObjectSchema = &ObjectSchema::new(
     &[
         FieldSpec {
             name: "identifiers",
-            row: "TYP-13",
+            requirement: "TYP-13",
             doc: "Identifiers of the form `<system_name>:<id>`",
             ty: ValueType::Array(&ValueType::String),
             mode: FieldMode::Stored,
@@ -274,7 +274,7 @@ pub const COMMON: &ObjectSchema = &ObjectSchema::new(
         },
         FieldSpec {
             name: "created_date",
-            row: "TYP-15",
+            requirement: "TYP-15",
             doc: "When the record was created",
             ty: ValueType::Timestamp,
             mode: FieldMode::Computed(ComputedSource::Clock),
@@ -282,7 +282,7 @@ pub const COMMON: &ObjectSchema = &ObjectSchema::new(
         },
         FieldSpec {
             name: "modified_date",
-            row: "TYP-16",
+            requirement: "TYP-16",
             doc: "When the record was last changed",
             ty: ValueType::Timestamp,
             mode: FieldMode::Computed(ComputedSource::Clock),
@@ -379,7 +379,7 @@ mod tests {
         let mut hidden = Vec::new();
         for kind in Kind::ALL {
             let references = kind.schema().references();
-            for scope in kind.schema().scopes() {
+            for scope in kind.schema().scope_kinds() {
                 let by: Vec<_> = references
                     .iter()
                     .filter(|known| known.is_scope && known.kind == scope)
@@ -452,10 +452,10 @@ mod tests {
                 Kind::Canvass => &[Operation::Create],
                 _ => &[],
             };
-            assert_eq!(kind.schema().without, without, "{kind:?}");
+            assert_eq!(kind.schema().unsupported_operations, without, "{kind:?}");
             assert_eq!(
                 kind.schema().has_operation(Operation::List),
-                kind.schema().home.is_none(),
+                kind.schema().path_parent.is_none(),
                 "COL-01 {kind:?}"
             );
         }
@@ -468,7 +468,7 @@ mod tests {
         fn walk(kind: Kind, fields: &ObjectSchema, top: bool) {
             for field in fields.fields {
                 if let Some(source) = field.source() {
-                    if let Some(member) = source.adds_up() {
+                    if let Some(member) = source.summed_kind() {
                         assert_eq!(
                             member.schema().parent_kind(),
                             Some(kind),
@@ -482,7 +482,7 @@ mod tests {
                         "only common fields: {}",
                         field.name
                     );
-                    let is_total = source == ComputedSource::Outside || source.adds_up().is_some();
+                    let is_total = source == ComputedSource::AlwaysZero || source.summed_kind().is_some();
                     assert!(
                         top || is_total,
                         "`fill_nested_computed` writes 0 for {}",

@@ -21,8 +21,8 @@ use crate::value::Amount;
 /// let mut people = Constraints::default();
 /// people.at(&["family_name"]).required = true;
 /// people.at(&["family_name"]).longest = Some(200);
-/// people.at(&["email_addresses", "status"]).leave_out();
-/// assert!(people.get(&["email_addresses", "status"]).is_some_and(|status| status.is_absent()));
+/// people.at(&["email_addresses", "status"]).omit();
+/// assert!(people.get(&["email_addresses", "status"]).is_some_and(|status| status.is_omitted()));
 /// assert!(people.get(&["email_addresses", "address"]).is_none(), "as the interface has it");
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -38,20 +38,20 @@ pub struct Constraint {
     /// A create must have it, and a change cannot empty it (CAP-05).
     pub required: bool,
     /// It does not leave the server.
-    pub unreadable: bool,
+    pub hidden: bool,
     /// It is not taken from clients (CAP-06).
-    pub unwritable: bool,
+    pub read_only: bool,
     /// The only values of an enum; those of a flexible enum close it (TYP-08, TYP-09).
     pub values: Option<Vec<String>>,
     /// What it is where a create leaves it out, and where a change empties it (CAP-08): a text, or
     /// a number, `true` or `false` as text.
     pub default: Option<String>,
     /// The least whole number or amount.
-    pub least: Option<Amount>,
+    pub min: Option<Amount>,
     /// The greatest whole number or amount.
-    pub most: Option<Amount>,
+    pub max: Option<Amount>,
     /// How many characters a text has at most.
-    pub longest: Option<u32>,
+    pub max_length: Option<u32>,
     /// What is narrower at the members of the object, or of each object of the list, that stands
     /// here.
     pub members: Constraints,
@@ -60,7 +60,7 @@ pub struct Constraint {
 impl Constraints {
     /// What is narrower at the end of a path of names, to be set. An empty path leads nowhere: what
     /// is set there is not found again.
-    pub fn at(&mut self, path: &[&str]) -> &mut Constraint {
+    pub fn entry(&mut self, path: &[&str]) -> &mut Constraint {
         match path {
             [] | [_] => self.members.entry(path.concat()).or_default(),
             [name, rest @ ..] => self
@@ -68,7 +68,7 @@ impl Constraints {
                 .entry((*name).to_owned())
                 .or_default()
                 .members
-                .at(rest),
+                .entry(rest),
         }
     }
 
@@ -113,26 +113,26 @@ impl Constraints {
 impl Constraint {
     /// Leaves the field out: the server has no such field, so that it is neither shown nor taken
     /// nor declared.
-    pub fn leave_out(&mut self) {
-        (self.unreadable, self.unwritable) = (true, true);
+    pub fn omit(&mut self) {
+        (self.hidden, self.read_only) = (true, true);
     }
 
     /// Whether the server has no such field.
     #[must_use]
-    pub fn is_absent(&self) -> bool {
-        self.unreadable && self.unwritable
+    pub fn is_omitted(&self) -> bool {
+        self.hidden && self.read_only
     }
 
     fn is_empty(&self) -> bool {
         let Self {
             required,
-            unreadable,
-            unwritable,
+            hidden: unreadable,
+            read_only: unwritable,
             values,
             default,
-            least,
-            most,
-            longest,
+            min: least,
+            max: most,
+            max_length: longest,
             members,
         } = self;
         let flags = *required || *unreadable || *unwritable;
@@ -142,8 +142,8 @@ impl Constraint {
 
     fn merge(&mut self, other: Self) {
         self.required |= other.required;
-        self.unreadable |= other.unreadable;
-        self.unwritable |= other.unwritable;
+        self.hidden |= other.hidden;
+        self.read_only |= other.read_only;
         self.values = match (self.values.take(), other.values) {
             (Some(mine), Some(theirs)) => Some(
                 mine.into_iter()
@@ -153,9 +153,9 @@ impl Constraint {
             (mine, theirs) => mine.or(theirs),
         };
         self.default = self.default.take().or(other.default);
-        self.least = self.least.max(other.least);
-        self.most = [self.most, other.most].into_iter().flatten().min();
-        self.longest = [self.longest, other.longest].into_iter().flatten().min();
+        self.min = self.min.max(other.min);
+        self.max = [self.max, other.max].into_iter().flatten().min();
+        self.max_length = [self.max_length, other.max_length].into_iter().flatten().min();
         self.members.merge(other.members);
     }
 }
@@ -177,43 +177,43 @@ mod tests {
             )
         };
         let mut mine = Constraints::default();
-        *mine.at(&["status"]) = Constraint {
+        *mine.entry(&["status"]) = Constraint {
             values: texts(&["accepted", "declined"]),
             default: Some("accepted".to_owned()),
-            least: Some(1.into()),
-            longest: Some(20),
+            min: Some(1.into()),
+            max_length: Some(20),
             ..Constraint::default()
         };
         let mut tables = Constraints::default();
-        *tables.at(&["status"]) = Constraint {
+        *tables.entry(&["status"]) = Constraint {
             required: true,
             values: texts(&["declined", "tentative"]),
             default: Some("declined".to_owned()),
-            least: Some(0.into()),
-            most: Some(9.into()),
-            longest: Some(30),
+            min: Some(0.into()),
+            max: Some(9.into()),
+            max_length: Some(30),
             ..Constraint::default()
         };
-        tables.at(&["tickets", "title"]).leave_out();
+        tables.entry(&["tickets", "title"]).omit();
         mine.merge(tables.clone());
         let both = Constraint {
             required: true,
             values: texts(&["declined"]),
             default: Some("accepted".to_owned()),
-            least: Some(1.into()),
-            most: Some(9.into()),
-            longest: Some(20),
+            min: Some(1.into()),
+            max: Some(9.into()),
+            max_length: Some(20),
             ..Constraint::default()
         };
         assert_eq!(mine.get(&["status"]), Some(&both));
         assert!(
             mine.get(&["tickets", "title"])
-                .is_some_and(Constraint::is_absent)
+                .is_some_and(Constraint::is_omitted)
         );
         assert!(!mine.is_empty());
         assert_eq!(mine.get(&[]), None);
         let mut nothing = Constraints::default();
-        let _ = nothing.at(&["a", "b"]);
+        let _ = nothing.entry(&["a", "b"]);
         assert!(nothing.is_empty(), "a look is no word");
         nothing.merge(mine.clone());
         assert_eq!(nothing.get(&["status"]), mine.get(&["status"]));

@@ -7,7 +7,7 @@ use super::{FieldSpec, ObjectSchema, is_same};
 #[derive(Debug)]
 pub(super) struct FieldIndex([u8; SLOTS]);
 
-const SLOTS: usize = 2 * ObjectSchema::MOST;
+const SLOTS: usize = 2 * ObjectSchema::MAX_FIELDS;
 const EMPTY: u8 = u8::MAX;
 
 impl FieldIndex {
@@ -17,7 +17,7 @@ impl FieldIndex {
     )]
     pub(super) const fn of(fields: &[FieldSpec]) -> Self {
         assert!(
-            fields.len() <= ObjectSchema::MOST,
+            fields.len() <= ObjectSchema::MAX_FIELDS,
             "a table has at most 64 fields"
         );
         let mut slots = [EMPTY; SLOTS];
@@ -80,8 +80,8 @@ mod tests {
                 assert_eq!(
                     table
                         .find(field.name)
-                        .map(|(place, field)| (place, field.row)),
-                    Some((place, field.row))
+                        .map(|(place, field)| (place, field.requirement)),
+                    Some((place, field.requirement))
                 );
                 assert!(table.find(&format!("{}_", field.name)).is_none());
             }

@@ -18,34 +18,34 @@ pub trait ClosedEnum: Copy {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum FlexEnum<E> {
     /// One of the listed values (TYP-09).
-    Known(E),
+    Listed(E),
     /// Any other free-form string, exactly as sent (TYP-09). Build it with [`FlexEnum::parse`], so
     /// that a listed value is never in here.
     Other(String),
 }
 
 impl<E: ClosedEnum> FlexEnum<E> {
-    /// Takes any string: listed values become [`FlexEnum::Known`], all others [`FlexEnum::Other`]
+    /// Takes any string: listed values become [`FlexEnum::Listed`], all others [`FlexEnum::Other`]
     /// (TYP-09).
     #[must_use]
     pub fn parse(text: &str) -> Self {
-        E::parse(text).map_or_else(|| Self::Other(text.to_owned()), Self::Known)
+        E::parse(text).map_or_else(|| Self::Other(text.to_owned()), Self::Listed)
     }
 
     /// The value as it stands on the wire (TYP-09).
     #[must_use]
     pub fn as_str(&self) -> &str {
         match self {
-            Self::Known(known) => known.as_str(),
+            Self::Listed(known) => known.as_str(),
             Self::Other(text) => text,
         }
     }
 
     /// The listed value, if it is one (TYP-09).
     #[must_use]
-    pub fn known(&self) -> Option<E> {
+    pub fn as_listed(&self) -> Option<E> {
         match self {
-            Self::Known(known) => Some(*known),
+            Self::Listed(known) => Some(*known),
             Self::Other(_) => None,
         }
     }
@@ -84,10 +84,10 @@ mod tests {
 
     #[test]
     fn typ_09_any_string_is_taken_and_kept() {
-        assert_eq!(FlexEnum::parse("yes"), FlexEnum::Known(Yes), "TYP-09");
+        assert_eq!(FlexEnum::parse("yes"), FlexEnum::Listed(Yes), "TYP-09");
         for other in ["", "Yes", "perhaps", "✊"] {
             let value = FlexEnum::<Yes>::parse(other);
-            assert_eq!((value.as_str(), value.known()), (other, None), "TYP-09");
+            assert_eq!((value.as_str(), value.as_listed()), (other, None), "TYP-09");
         }
     }
 }

@@ -42,7 +42,7 @@ impl Id {
     /// assert_eq!(Id::new("01007").and_then(|id| id.number()), None);
     /// ```
     #[must_use]
-    pub fn number(&self) -> Option<i64> {
+    pub fn as_number(&self) -> Option<i64> {
         self.0
             .parse()
             .ok()
@@ -55,11 +55,11 @@ impl Id {
     /// ```
     /// # use svc_core::value::Id;
     /// let id = Id::new("0198f000-0000-7000-8000-00000000000a").unwrap();
-    /// assert_eq!(Id::from(id.uuid().unwrap()), id);
-    /// assert_eq!(Id::new("0198F000-0000-7000-8000-00000000000A").and_then(|id| id.uuid()), None);
+    /// assert_eq!(Id::from(id.as_uuid().unwrap()), id);
+    /// assert_eq!(Id::new("0198F000-0000-7000-8000-00000000000A").and_then(|id| id.as_uuid()), None);
     /// ```
     #[must_use]
-    pub fn uuid(&self) -> Option<Uuid> {
+    pub fn as_uuid(&self) -> Option<Uuid> {
         let uuid = Uuid::try_parse(self.as_str()).ok()?;
         (uuid
             .as_hyphenated()
@@ -127,12 +127,12 @@ mod tests {
         }
         let too_long = "x".repeat(65);
         assert_eq!(
-            [i64::MIN, -1, 0, i64::MAX].map(|n| Id::from(n).number()),
+            [i64::MIN, -1, 0, i64::MAX].map(|n| Id::from(n).as_number()),
             [i64::MIN, -1, 0, i64::MAX].map(Some)
         );
         for other in ["-0", "007", "9223372036854775808", "7a", "--7", "0198-a"] {
             assert_eq!(
-                Id::new(other).and_then(|id| id.number()),
+                Id::new(other).and_then(|id| id.as_number()),
                 None,
                 "UND-41: {other}"
             );

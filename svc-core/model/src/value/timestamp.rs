@@ -32,7 +32,7 @@ impl Timestamp {
 
     /// Microseconds since 1970-01-01T00:00:00Z.
     #[must_use]
-    pub const fn micros(self) -> i64 {
+    pub const fn as_micros(self) -> i64 {
         self.0
     }
 
@@ -45,20 +45,20 @@ impl Timestamp {
     /// This instant, or the next one behind `before` when that is not earlier: dates of change
     /// increase strictly, whatever the clock does (CRU-19, TYP-16).
     #[must_use]
-    pub fn after(self, before: Self) -> Self {
+    pub fn at_least_after(self, before: Self) -> Self {
         self.max(Self::from_micros(before.0.saturating_add(1)))
     }
 
     /// So long before this instant; [`Self::MIN`] where that is earlier.
     #[must_use]
-    pub fn minus(self, time: Duration) -> Self {
+    pub fn saturating_sub(self, time: Duration) -> Self {
         let micros = i64::try_from(time.as_micros()).unwrap_or(i64::MAX);
         Self::from_micros(self.0.saturating_sub(micros))
     }
 
     /// So much later, or the last moment that there is.
     #[must_use]
-    pub fn plus(self, time: Duration) -> Self {
+    pub fn saturating_add(self, time: Duration) -> Self {
         let micros = i64::try_from(time.as_micros()).unwrap_or(i64::MAX);
         Self::from_micros(self.0.saturating_add(micros))
     }
@@ -278,7 +278,7 @@ mod tests {
         #[test]
         fn typ_06_round_trip(micros in Timestamp::MIN.0..=Timestamp::MAX.0) {
             let timestamp = Timestamp::from_micros(micros);
-            prop_assert_eq!(timestamp.micros(), micros, "TYP-06");
+            prop_assert_eq!(timestamp.as_micros(), micros, "TYP-06");
             prop_assert_eq!(Timestamp::parse(&timestamp.to_string()), Some(timestamp), "TYP-06");
         }
 

@@ -113,7 +113,7 @@ impl Subscription {
 
     /// After which time to look again although nothing was heard.
     #[must_use]
-    pub fn again(&self) -> Option<Duration> {
+    pub fn poll_interval(&self) -> Option<Duration> {
         self.again
     }
 }

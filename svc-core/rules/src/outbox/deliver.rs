@@ -197,7 +197,7 @@ impl OutboxEntry {
         let mut all = Object::new();
         let id = |id: &Id| Json::String(id.as_str().to_owned());
         all.insert("id", id(&self.id));
-        all.insert("received", Json::integer(self.received_at.micros()));
+        all.insert("received", Json::integer(self.received_at.as_micros()));
         match &self.payload {
             OutboxPayload::Response {
                 trigger,
@@ -224,9 +224,9 @@ impl OutboxEntry {
                 stop,
             } => {
                 all.insert("message", id(message));
-                all.insert("start", Json::integer(start.micros()));
+                all.insert("start", Json::integer(start.as_micros()));
                 if let Some(stop) = stop {
-                    all.insert("stop", Json::integer(stop.micros()));
+                    all.insert("stop", Json::integer(stop.as_micros()));
                 }
             }
         }

@@ -25,7 +25,7 @@ pub(super) fn record<G: RuleContext>(
 ) -> RuleResult<(StoredRecord, bool)> {
     let new = CreateOptions {
         person,
-        holders: TicketHolderPolicy::Recognise(plan.merge),
+        holders: TicketHolderPolicy::Match(plan.merge),
         ..CreateOptions::default()
     };
     if plan.anonymous {
@@ -33,7 +33,7 @@ pub(super) fn record<G: RuleContext>(
         let mut unclaimed = Vec::with_capacity(draft.identifiers.len());
         for identifier in draft.identifiers {
             // Where it cannot be told whose it is, it may be somebody else's.
-            if ground.finds(draft.kind)
+            if ground.supports_find(draft.kind)
                 && ground
                     .find(&LookupKey::Identifier(draft.kind, identifier.clone()))?
                     .is_none()
@@ -52,7 +52,7 @@ pub(super) fn record<G: RuleContext>(
             made => Ok(made),
         },
         // What else is wrong with it is told with its identifiers (ERR-39).
-        Err(RuleError::Failed(error)) if ground.goes_on() => {
+        Err(RuleError::Failed(error)) if ground.collects_all_problems() => {
             let mut problems = error.into_problems()?;
             let mut rest = draft.clone();
             rest.identifiers = Vec::new();
@@ -61,7 +61,7 @@ pub(super) fn record<G: RuleContext>(
                 Err(RuleError::Failed(error)) => problems.extend(error.into_problems()?),
                 done => drop(done?),
             }
-            Err(Error::refused(problems).into())
+            Err(Error::invalid_all(problems).into())
         }
         Err(pause) => Err(pause),
     }
@@ -75,7 +75,7 @@ fn recorded_before<G: RuleContext>(
 ) -> RuleResult<Option<StoredRecord>> {
     let mut met = ActionMatch::new(draft);
     if let Some(own) = &draft.own {
-        met.own(
+        met.resolve_own(
             ground.find(&LookupKey::Id(draft.kind, own.clone()))?,
             place_of,
         );
@@ -112,7 +112,7 @@ fn repeat<G: RuleContext>(
     if stored.record.link("person").is_none()
         && let Some(person) = person
     {
-        let person = RecordAddress::top(person.kind, person.id);
+        let person = RecordAddress::without_parent(person.kind, person.id);
         patch.links.push(("person", Some(person)));
     }
     let before = stored.record.to_fields(ground.share_names())?;
@@ -120,7 +120,7 @@ fn repeat<G: RuleContext>(
 }
 
 /// The action that an earlier try of the same call recorded under the same container: by its own
-/// id, or by an identifier (UND-24). Only a call with a key finds one: see [`unclaimed`]. With it a
+/// id, or by an identifier (UND-24). Only a call with a key finds one: see [`without_claimed_identifiers`]. With it a
 /// retry is safe: change it by [`Draft::to_repeat_patch`] instead of recording a second one.
 ///
 /// `found` are the actions of this kind and tenant, whatever their container, that have the id that
@@ -139,7 +139,7 @@ pub fn recorded<'a, R: Resource>(
     }
     let mut met = ActionMatch::new(action.as_raw());
     if let Some(own) = action.own_id() {
-        met.own(found.iter().find(|record| record.meta().id == *own), raw);
+        met.resolve_own(found.iter().find(|record| record.meta().id == *own), raw);
     }
     for (place, identifier) in action.identifiers().iter().enumerate() {
         let has = |record: &&Record<R>| record.meta().identifiers.to_vec().contains(identifier);
@@ -155,7 +155,7 @@ pub fn recorded<'a, R: Resource>(
 /// `found` are the actions of this kind and tenant, whatever their container, that have one of its
 /// identifiers.
 #[must_use]
-pub fn unclaimed<R: Resource>(action: Draft<R>, found: &[Record<R>]) -> Draft<R> {
+pub fn without_claimed_identifiers<R: Resource>(action: Draft<R>, found: &[Record<R>]) -> Draft<R> {
     let mut raw = action.into_raw();
     raw.own = None;
     let taken: Vec<Identifier> = found
@@ -186,20 +186,20 @@ impl<T> ActionMatch<T> {
     }
 
     /// What the action's own identifier leads to: it has to lead to something.
-    fn own(&mut self, found: Option<T>, raw: fn(&T) -> (&Id, Option<&Id>)) {
+    fn resolve_own(&mut self, found: Option<T>, raw: fn(&T) -> (&Id, Option<&Id>)) {
         match found {
             None => self.problems.push(Problem::own_identifier_in_use()),
-            found => self.meet(found, None, raw),
+            found => self.add_match(found, None, raw),
         }
     }
 
     /// What the foreign identifier at this place leads to.
     fn identifier(&mut self, place: usize, found: Option<T>, raw: fn(&T) -> (&Id, Option<&Id>)) {
-        self.meet(found, Some(place), raw);
+        self.add_match(found, Some(place), raw);
     }
 
     /// An action of another container, or a second one under this, is somebody else's.
-    fn meet(&mut self, found: Option<T>, place: Option<usize>, raw: fn(&T) -> (&Id, Option<&Id>)) {
+    fn add_match(&mut self, found: Option<T>, place: Option<usize>, raw: fn(&T) -> (&Id, Option<&Id>)) {
         let Some(found) = found else { return };
         let (id, parent) = raw(&found);
         match &self.recorded {
@@ -238,7 +238,7 @@ mod tests {
     }
 
     fn petition(number: i64) -> RecordAddress {
-        RecordAddress::top(Kind::Petition, number.into())
+        RecordAddress::without_parent(Kind::Petition, number.into())
     }
 
     fn action(under: i64, identifiers: &[&str], own: Option<i64>) -> Draft<Signature> {
@@ -314,7 +314,7 @@ mod tests {
     #[test]
     fn und_24_a_strangers_action_keeps_what_nothing_else_has() {
         let action = action(2, &["web:1", "web:2"], Some(7));
-        let action = unclaimed(action, &[known(7, &["web:1"])]);
+        let action = without_claimed_identifiers(action, &[known(7, &["web:1"])]);
         assert_eq!(
             (action.identifiers(), action.own_id()),
             (all(&["web:2"]).as_slice(), None)

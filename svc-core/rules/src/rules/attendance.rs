@@ -83,7 +83,7 @@ impl StoreRuleContext<'_> {
     /// Completes the attendance from the event: tickets without a price get that of their level,
     /// and `attended` is dropped where the tickets have their own. `tickets_sent` tells whether
     /// this request brought the tickets.
-    pub(super) fn settle_attendance(
+    pub(super) fn apply_attendance(
         &mut self,
         event: &Id,
         before: Option<&Object>,
@@ -113,7 +113,7 @@ impl StoreRuleContext<'_> {
         let is_new = before.is_none() && after.as_deref().is_some_and(|after| !declines(after));
         if is_cancelled && (is_new || takes_more) {
             let code = ErrorCode::EventCancelled;
-            problems.push(Problem::new(code, "status", code.meaning()).hint("declined"));
+            problems.push(Problem::new(code, "status", code.meaning()).with_hint("declined"));
         }
         let mut sum = self.ledger.sum(Kind::Event, event)?;
         sum.accepted = sum
@@ -126,9 +126,9 @@ impl StoreRuleContext<'_> {
             .saturating_sub(had.number());
         check_capacity(&fields, ticketed, &had, &has, sum, problems);
         self.ledger.note(&stored);
-        let changed = self.settle_levels(event, &mut fields, &had, &has, &mut sum, problems)?;
+        let changed = self.apply_levels(event, &mut fields, &had, &has, &mut sum, problems)?;
         let of = (Kind::Event, event.clone());
-        self.ledger.change(Change::SetSum {
+        self.ledger.change(Change::SetTotals {
             of,
             members: Kind::Attendance,
             sum,
@@ -144,7 +144,7 @@ impl StoreRuleContext<'_> {
     }
 
     /// Moves tickets and money between the levels; whether a level changed.
-    fn settle_levels(
+    fn apply_levels(
         &mut self,
         event: &Id,
         fields: &mut Object,
@@ -180,7 +180,7 @@ impl StoreRuleContext<'_> {
             part.amount = money(part.amount);
             sum.amount = money(sum.amount);
             let of = (Kind::Event, event.clone());
-            self.ledger.change(Change::SetPart {
+            self.ledger.change(Change::SetPartTotals {
                 of,
                 name: name.clone(),
                 sum: part,
@@ -211,7 +211,7 @@ impl StoreRuleContext<'_> {
     /// Writes what was sold into the levels of an event whose levels a client replaced
     /// (RES-event-16).
     pub(super) fn show_levels(&mut self, event: &Id, fields: &mut Object) -> RuleResult<()> {
-        show_parts(fields, &self.ledger.parts(Kind::Event, event)?);
+        write_level_totals(fields, &self.ledger.parts(Kind::Event, event)?);
         Ok(())
     }
 }
@@ -245,7 +245,7 @@ fn check_tickets(
             continue;
         };
         let Some(level) = by_title.get(title(ticket)).copied() else {
-            let property = PropertyPath::member("tickets").element(place).then("title");
+            let property = PropertyPath::member("tickets").push_index(place).push_member("title");
             let text = "The event has no ticket level of the title in {property}.";
             problems.push(Problem::new(
                 ErrorCode::TicketLevelDoesNotExist,
@@ -264,10 +264,10 @@ fn check_tickets(
             && asked != known
         {
             let property = PropertyPath::member("tickets")
-                .element(place)
-                .then("currency");
+                .push_index(place)
+                .push_member("currency");
             let text = "{property} is not the currency of the ticket level.";
-            problems.push(Problem::new(ErrorCode::FieldInvalid, property, text).hint(known));
+            problems.push(Problem::new(ErrorCode::FieldInvalid, property, text).with_hint(known));
         }
         for name in ["amount", "currency"] {
             if !ticket.contains(name)
@@ -308,7 +308,7 @@ fn check_capacity(
 }
 
 /// Writes what was sold into the levels of an event, into the first of each title.
-pub(super) fn show_parts(event: &mut Object, parts: &BTreeMap<String, Totals>) {
+pub(super) fn write_level_totals(event: &mut Object, parts: &BTreeMap<String, Totals>) {
     let levels = event.get_mut("ticket_levels").and_then(Json::as_array_mut);
     let mut shown = BTreeSet::new();
     for level in levels.into_iter().flatten().filter_map(Json::as_object_mut) {

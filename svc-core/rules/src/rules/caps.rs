@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// What of a record would be over a cap after a change, and more than it was before.
-pub fn grown(
+pub fn exceeded_limits(
     caps: &ContentLimits,
     stored: &StoredRecord,
     before: &Object,
@@ -20,17 +20,17 @@ pub fn grown(
         && identifiers.len() > caps.identifiers
         && identifiers.len() > stored.record.meta().identifiers.to_vec().len()
     {
-        problems.push(over("identifiers", caps.identifiers));
+        problems.push(too_many_entries("identifiers", caps.identifiers));
     }
     for (name, value) in after {
         // Of the objects only this one has free names.
         if value.as_array().is_none() && name != "custom_fields" {
             continue;
         }
-        let most = caps.most(name);
+        let most = caps.max_entries(name);
         let had = before.get(name).map_or(0, length);
         if length(value) > most && length(value) > had {
-            problems.push(over(name, most));
+            problems.push(too_many_entries(name, most));
         }
     }
     let grew = |name: &str| {
@@ -48,7 +48,7 @@ pub fn grown(
 }
 
 /// The problem of a list with too many entries.
-fn over(name: &str, most: usize) -> Problem {
+fn too_many_entries(name: &str, most: usize) -> Problem {
     let text = format!("{{property}} would have more than {most} entries.");
     Problem::new(ErrorCode::FieldInvalid, name.to_owned(), text)
 }

@@ -20,14 +20,14 @@ use crate::{
 impl StoreRuleContext<'_> {
     /// Creates what a request creates by itself; a helper has asked its questions before, each
     /// once.
-    pub(super) fn create_alone(&mut self, draft: &RawDraft) -> RuleResult<(StoredRecord, bool)> {
+    pub(super) fn create_standalone(&mut self, draft: &RawDraft) -> RuleResult<(StoredRecord, bool)> {
         let draft = &self.below(draft)?;
         if draft.kind == Kind::Answer
             && let Some(question) = draft.container().cloned()
         {
             let mut wrong = self.wrong_answer(&question.id, None, &draft.fields)?;
             if draft.link("person").is_none() {
-                wrong.push(Problem::leads_nowhere(Kind::Person, "person"));
+                wrong.push(Problem::link_not_found(Kind::Person, "person"));
             }
             return self.create_unless(wrong, draft, &CreateOptions::default());
         }
@@ -42,7 +42,7 @@ impl StoreRuleContext<'_> {
         };
         let stored = self.ledger.record(&LookupKey::from(of))?;
         let stored = stored
-            .filter(|stored| of.admits_parent(stored.record.parent()))
+            .filter(|stored| of.matches_parent(stored.record.parent()))
             .ok_or_else(Error::not_found)?;
         let mut draft = draft.clone();
         draft.recorded_by = Some(stored.record.address());
@@ -93,13 +93,13 @@ impl StoreRuleContext<'_> {
         let given = Some((load.id.clone(), load.created));
         let new = CreateOptions {
             given,
-            holders: TicketHolderPolicy::Note,
+            holders: TicketHolderPolicy::LinkKnown,
             ..CreateOptions::default()
         };
         let (stored, is_new) = self.create(&draft, &new)?;
         if let [Some(start), stop] = dates {
             // What was sent elsewhere is not sent again: only what is still to come.
-            let stored = if start > self.call.received {
+            let stored = if start > self.call.received_at {
                 self.set_schedule(stored, Some(start), stop)
             } else {
                 self.set_dates(stored, Some(start), stop)
@@ -126,11 +126,11 @@ impl StoreRuleContext<'_> {
         new: &CreateOptions,
     ) -> RuleResult<(StoredRecord, bool)> {
         let schema = draft.kind.schema();
-        let mut record = self.blank(draft, new);
+        let mut record = self.empty_record(draft, new);
         let mut problems = wrong;
         problems.extend(self.follow_links(draft, new, &mut record)?);
         let is_once =
-            schema.unique_links().is_some() || self.turn.once_per_person.contains(&draft.kind);
+            schema.unique_links().is_some() || self.turn.one_per_person.contains(&draft.kind);
         if is_once
             && let (Some(group), Some(person)) =
                 (record.parent().cloned(), record.link("person").cloned())
@@ -138,7 +138,7 @@ impl StoreRuleContext<'_> {
         {
             return Ok((existing, false));
         }
-        problems.extend(self.taken_identifiers(draft.kind, &draft.identifiers, None)?);
+        problems.extend(self.used_identifiers(draft.kind, &draft.identifiers, None)?);
         let mut fields = Cow::Borrowed(&draft.fields);
         let name = self.unique_name(draft.kind, &fields, None, &mut problems)?;
         if schema.fields.has_nested_computed() {
@@ -146,9 +146,9 @@ impl StoreRuleContext<'_> {
         }
         match (draft.kind, record.parent().cloned()) {
             (Kind::Attendance, Some(event)) => {
-                self.settle_attendance(&event, None, Some(fields.to_mut()), true, &mut problems)?;
+                self.apply_attendance(&event, None, Some(fields.to_mut()), true, &mut problems)?;
             }
-            (Kind::Donation, Some(page)) => self.settle_donation(&page, None, Some(&fields))?,
+            (Kind::Donation, Some(page)) => self.apply_donation(&page, None, Some(&fields))?,
             _ => {}
         }
         let holders = match draft.kind {
@@ -166,7 +166,7 @@ impl StoreRuleContext<'_> {
             Vec::new()
         };
         let stored = StoredRecord {
-            row: StoredRecord::NEW,
+            row: StoredRecord::UNSAVED_ROW,
             record,
         };
         self.ledger.change(Change::Insert(Box::new(InsertRecord {
@@ -175,16 +175,16 @@ impl StoreRuleContext<'_> {
             name,
             emails: addresses,
         })));
-        self.hold(&stored, holders);
+        self.add_ticket_holder(&stored, holders);
         Ok((stored, true))
     }
 
     /// A record without fields, linked to whoever makes it.
-    fn blank(&mut self, draft: &RawDraft, new: &CreateOptions) -> RawRecord {
+    fn empty_record(&mut self, draft: &RawDraft, new: &CreateOptions) -> RawRecord {
         let kind = draft.kind;
         let (id, created) = match &new.given {
             Some(given) => given.clone(),
-            None => (self.next_id(), self.turn.time),
+            None => (self.next_id(), self.turn.timestamp),
         };
         let mut record = RawRecord::from_wire(kind, Meta::new(id, created), bytes::Bytes::new());
         let schema = kind.schema();
@@ -227,14 +227,14 @@ impl StoreRuleContext<'_> {
                 {
                     return Err(Error::not_found().into());
                 }
-                None => problems.push(Problem::leads_nowhere(address.kind, name)),
+                None => problems.push(Problem::link_not_found(address.kind, name)),
             }
         }
         Ok(problems)
     }
 
     /// Each identifier that another record than `own` has (UND-24).
-    pub(super) fn taken_identifiers(
+    pub(super) fn used_identifiers(
         &mut self,
         kind: Kind,
         identifiers: &[Identifier],

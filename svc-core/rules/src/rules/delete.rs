@@ -14,7 +14,7 @@ impl StoreRuleContext<'_> {
     /// Deletes the record at an address; `false` where there is none.
     pub(super) fn delete_at(&mut self, at: &RecordAddress) -> RuleResult<bool> {
         let stored = self.ledger.record(&LookupKey::from(at))?;
-        let Some(stored) = stored.filter(|stored| at.admits_parent(stored.record.parent())) else {
+        let Some(stored) = stored.filter(|stored| at.matches_parent(stored.record.parent())) else {
             return Ok(false);
         };
         self.call.check(&stored.record)?;
@@ -33,7 +33,7 @@ impl StoreRuleContext<'_> {
                 {
                     let text = format!("The {} still has {}.", kind.singular(), member.plural());
                     return Err(
-                        Error::invalid(Problem::general(ErrorCode::HasDependents, text)).into(),
+                        Error::invalid(Problem::for_request(ErrorCode::HasDependents, text)).into(),
                     );
                 }
             }
@@ -44,11 +44,11 @@ impl StoreRuleContext<'_> {
         match (kind, record.parent().cloned()) {
             (Kind::Attendance, Some(event)) => {
                 let before = self.fields(record)?;
-                self.settle_attendance(&event, Some(&before), None, false, &mut problems)?;
+                self.apply_attendance(&event, Some(&before), None, false, &mut problems)?;
             }
             (Kind::Donation, Some(page)) => {
                 let before = self.fields(record)?;
-                self.settle_donation(&page, Some(&before), None)?;
+                self.apply_donation(&page, Some(&before), None)?;
             }
             (Kind::Person, _) => {
                 let fields = self.fields(record)?;

@@ -37,7 +37,7 @@ pub(super) fn contribution(donation: Option<&Object>) -> Option<(String, Totals)
 
 impl StoreRuleContext<'_> {
     /// Adds to a page's sum what a donation comes to now, and takes away what it came to before.
-    pub(super) fn settle_donation(
+    pub(super) fn apply_donation(
         &mut self,
         page: &Id,
         before: Option<&Object>,
@@ -69,13 +69,13 @@ impl StoreRuleContext<'_> {
         self.ledger.note(&stored);
         let of = (Kind::FundraisingPage, page.clone());
         for (name, sum) in changed {
-            self.ledger.change(Change::SetPart {
+            self.ledger.change(Change::SetPartTotals {
                 of: of.clone(),
                 name,
                 sum,
             });
         }
-        self.ledger.change(Change::SetSum {
+        self.ledger.change(Change::SetTotals {
             of,
             members: Kind::Donation,
             sum,
@@ -97,7 +97,7 @@ impl StoreRuleContext<'_> {
         let id = page.record.meta().id.clone();
         let sum = sum_up(&self.ledger.parts(Kind::FundraisingPage, &id)?, &now);
         sum.show_on(&mut page.record, Kind::Donation);
-        self.ledger.change(Change::SetSum {
+        self.ledger.change(Change::SetTotals {
             of: (Kind::FundraisingPage, id),
             members: Kind::Donation,
             sum,

@@ -22,7 +22,7 @@ impl StoreRuleContext<'_> {
                 fields,
             });
         }
-        self.ledger.change(Change::Forget(person.clone()));
+        self.ledger.change(Change::ErasePersonTraces(person.clone()));
         Ok(())
     }
 }

@@ -25,14 +25,14 @@ use crate::{
 
 /// The questions that a call begins with, each once.
 #[must_use]
-pub fn first_questions(call: &WriteRequest, matching: &dyn PersonMatching) -> Vec<Lookup> {
-    first_questions_once(call, matching, &[])
+pub fn initial_lookups(call: &WriteRequest, matching: &dyn PersonMatching) -> Vec<Lookup> {
+    initial_lookups_one_per_person(call, matching, &[])
 }
 
 /// The same in a store that has one record of these kinds for each person in a container
-/// ([`TransactionContext::once_per_person`](crate::store::TransactionContext::once_per_person)).
+/// ([`TransactionContext::one_per_person`](crate::store::TransactionContext::once_per_person)).
 #[must_use]
-pub fn first_questions_once(
+pub fn initial_lookups_one_per_person(
     call: &WriteRequest,
     matching: &dyn PersonMatching,
     once: &[Kind],
@@ -43,36 +43,36 @@ pub fn first_questions_once(
         matching,
         once,
     };
-    if let Some(keep) = &call.keep {
-        first.ask(Lookup::Kept(keep.key().clone()));
+    if let Some(keep) = &call.response_recorder {
+        first.add(Lookup::StoredResponse(keep.key().clone()));
     }
     if let Some(caller) = &call.caller {
-        first.ask(Lookup::Find(LookupKey::Id(Kind::Person, caller.clone())));
+        first.add(Lookup::Find(LookupKey::Id(Kind::Person, caller.clone())));
     }
-    match &call.work {
+    match &call.operation {
         WriteOperation::Create(draft) => {
             first.create(draft);
             if let Some(of) = &draft.recorded_by {
-                first.ask(Lookup::Record(of.into()));
+                first.add(Lookup::Record(of.into()));
             }
         }
-        WriteOperation::Load(load) => {
-            first.ask(Lookup::Find(LookupKey::Id(
+        WriteOperation::Import(load) => {
+            first.add(Lookup::Find(LookupKey::Id(
                 load.draft.kind,
                 load.id.clone(),
             )));
             first.create(&load.draft);
             if let Some(of) = &load.draft.recorded_by {
-                first.ask(Lookup::Find(of.into()));
+                first.add(Lookup::Find(of.into()));
             }
         }
         WriteOperation::Update(at, patch) => {
-            first.ask(Lookup::Record(at.into()));
+            first.add(Lookup::Record(at.into()));
             for address in patch.links.iter().filter_map(|(_, to)| to.as_ref()) {
-                first.ask(Lookup::Find(address.into()));
+                first.add(Lookup::Find(address.into()));
             }
             for identifier in patch.identifiers.iter().flatten() {
-                first.ask(Lookup::Find(LookupKey::Identifier(
+                first.add(Lookup::Find(LookupKey::Identifier(
                     at.kind,
                     identifier.clone(),
                 )));
@@ -81,33 +81,33 @@ pub fn first_questions_once(
             first.holders(&patch.fields, &patch.holders);
             match at.kind {
                 Kind::Event if patch.fields.contains("ticket_levels") => {
-                    first.ask(Lookup::Parts(at.into()));
+                    first.add(Lookup::PartTotals(at.into()));
                 }
                 Kind::FundraisingPage if patch.fields.contains("currency") => {
-                    first.ask(Lookup::Parts(at.into()));
+                    first.add(Lookup::PartTotals(at.into()));
                 }
                 kind => first.settles(kind, Some(at)),
             }
         }
         WriteOperation::Delete(at) => {
-            first.ask(Lookup::Record(at.into()));
+            first.add(Lookup::Record(at.into()));
             first.settles(at.kind, Some(at));
             for member in Kind::ALL {
                 let holds = |it: &&crate::schema::ReferenceSpec| {
                     it.kind == at.kind && it.on_delete == OnDelete::Restrict
                 };
                 for _ in member.schema().references().iter().filter(holds) {
-                    first.ask(Lookup::Count {
+                    first.add(Lookup::Count {
                         kind: *member,
                         of: at.into(),
                     });
                 }
             }
             if at.kind == Kind::Person {
-                first.ask(Lookup::Holdings(at.id.clone()));
+                first.add(Lookup::HeldTickets(at.id.clone()));
             }
         }
-        WriteOperation::Help(plan) => first.help(plan),
+        WriteOperation::Helper(plan) => first.help(plan),
     }
     first.questions
 }
@@ -141,7 +141,7 @@ struct InitialLookups<'a> {
 }
 
 impl InitialLookups<'_> {
-    fn ask(&mut self, question: Lookup) {
+    fn add(&mut self, question: Lookup) {
         if self.seen.insert(question.clone()) {
             self.questions.push(question);
         }
@@ -149,10 +149,10 @@ impl InitialLookups<'_> {
 
     fn create(&mut self, draft: &RawDraft) {
         for (_, address) in &draft.links {
-            self.ask(Lookup::Find(address.into()));
+            self.add(Lookup::Find(address.into()));
         }
         for identifier in &draft.identifiers {
-            self.ask(Lookup::Find(LookupKey::Identifier(
+            self.add(Lookup::Find(LookupKey::Identifier(
                 draft.kind,
                 identifier.clone(),
             )));
@@ -186,15 +186,15 @@ impl InitialLookups<'_> {
     fn container(&mut self, kind: Kind, container: &LookupKey) {
         match kind {
             Kind::Attendance => {
-                self.ask(Lookup::Record(container.clone()));
-                self.ask(Lookup::Sum(container.clone()));
-                self.ask(Lookup::Parts(container.clone()));
+                self.add(Lookup::Record(container.clone()));
+                self.add(Lookup::Totals(container.clone()));
+                self.add(Lookup::PartTotals(container.clone()));
             }
             Kind::Donation => {
-                self.ask(Lookup::Record(container.clone()));
-                self.ask(Lookup::Parts(container.clone()));
+                self.add(Lookup::Record(container.clone()));
+                self.add(Lookup::PartTotals(container.clone()));
             }
-            Kind::Answer => self.ask(Lookup::Record(container.clone())),
+            Kind::Answer => self.add(Lookup::Record(container.clone())),
             _ => {}
         }
     }
@@ -210,7 +210,7 @@ impl InitialLookups<'_> {
         if let Some(field) = kind.schema().unique_name()
             && let Some(name) = fields.get(field.name).and_then(crate::json::Json::as_str)
         {
-            self.ask(Lookup::Find(LookupKey::Name(kind, name.to_owned())));
+            self.add(Lookup::Find(LookupKey::Name(kind, name.to_owned())));
         }
     }
 
@@ -229,17 +229,17 @@ impl InitialLookups<'_> {
             )
             .collect();
         for key in &keys {
-            self.ask(Lookup::Record(key.clone()));
+            self.add(Lookup::Record(key.clone()));
         }
         keys
     }
 
     fn members(&mut self, kind: Kind, groups: Vec<LookupKey>, people: Vec<LookupKey>) {
         for group in &groups {
-            self.ask(Lookup::Find(group.clone()));
+            self.add(Lookup::Find(group.clone()));
         }
         if !groups.is_empty() && !people.is_empty() {
-            self.ask(Lookup::Members {
+            self.add(Lookup::Members {
                 kind,
                 groups,
                 people,
@@ -249,9 +249,9 @@ impl InitialLookups<'_> {
 
     fn help(&mut self, plan: &RawHelperRequest) {
         if let Some(container) = &plan.container {
-            self.ask(Lookup::Find(container.into()));
+            self.add(Lookup::Find(container.into()));
             if plan.helper == HelperName::Schedule {
-                self.ask(Lookup::Record(container.into()));
+                self.add(Lookup::Record(container.into()));
             }
         }
         if let Some(draft) = &plan.action {
@@ -262,7 +262,7 @@ impl InitialLookups<'_> {
             .flat_map(Triggers::requested)
             .flat_map(|(trigger, _)| contact_keys(plan, trigger))
         {
-            self.ask(Lookup::Kept(key));
+            self.add(Lookup::StoredResponse(key));
         }
         self.named(plan);
     }
@@ -284,7 +284,7 @@ impl InitialLookups<'_> {
                 .iter()
                 .map(|it| LookupKey::Identifier(draft.kind, it.clone()));
             for key in own.into_iter().chain(identifiers) {
-                self.ask(if plan.anonymous {
+                self.add(if plan.anonymous {
                     Lookup::Find(key)
                 } else {
                     Lookup::Record(key)
@@ -319,12 +319,12 @@ impl InitialLookups<'_> {
             .filter_map(|it| question_key(&it.question))
             .collect();
         for question in &questions {
-            self.ask(Lookup::Record(question.clone()));
+            self.add(Lookup::Record(question.clone()));
         }
         let named = |draft: &RawDraft| draft.own.is_some() || !draft.identifiers.is_empty();
         let may_repeat = !plan.anonymous && plan.action.as_ref().is_some_and(named);
         if may_repeat && !questions.is_empty() && !people.is_empty() {
-            self.ask(Lookup::Answered { people, questions });
+            self.add(Lookup::Answers { people, questions });
         }
     }
 }

@@ -33,7 +33,7 @@ pub(super) struct RecordedAction<'a> {
 
 impl RecordedAction<'_> {
     /// Whether nobody is there whom tags, lists and answers could be for (UND-29).
-    fn lacks_person(&self) -> bool {
+    fn is_person_missing(&self) -> bool {
         self.person.is_none() && !self.is_refused
     }
 }
@@ -50,7 +50,7 @@ pub(super) fn run<G: RuleContext>(
         (&GroupKind::LISTS, &functions.lists),
     ] {
         for named in all {
-            let status = join(ground, kinds, named, done)?;
+            let status = add_membership(ground, kinds, named, done)?;
             outcome.entry(kinds.member, status);
         }
     }
@@ -65,7 +65,7 @@ pub(super) fn run<G: RuleContext>(
             .filter_map(|it| question_key(&it.question))
             .collect();
         if !questions.is_empty() {
-            for answer in ground.answered(&person.id, questions)? {
+            for answer in ground.find_answers(&person.id, questions)? {
                 if let Some(question) = answer.record.parent() {
                     let fields = answer.record.to_fields(ground.share_names())?;
                     known.answered.insert(answer_to(question, &fields));
@@ -84,13 +84,13 @@ pub(super) fn run<G: RuleContext>(
 }
 
 /// Ties the person to a tag or a list (HAF-02 to HAF-06).
-fn join<G: RuleContext>(
+fn add_membership<G: RuleContext>(
     ground: &mut G,
     kinds: &GroupKind,
     named: &GroupRef,
     done: &RecordedAction<'_>,
 ) -> RuleResult<EntryStatus> {
-    if done.lacks_person() {
+    if done.is_person_missing() {
         return Ok(needs_person(kinds.property(named)));
     }
     let group = match group_key(kinds, named) {
@@ -119,7 +119,7 @@ fn respond<G: RuleContext>(
     done: &RecordedAction<'_>,
     known: &mut QuestionCache,
 ) -> RuleResult<EntryStatus> {
-    if done.lacks_person() {
+    if done.is_person_missing() {
         return Ok(needs_person(response.path.clone()));
     }
     let Some(key) = question_key(&response.question) else {
@@ -131,7 +131,7 @@ fn respond<G: RuleContext>(
             let question = ground.record(unknown.key())?;
             let names = ground.share_names();
             let question = question.map(|it| {
-                Ok::<_, Error>((it.found(), AllowedAnswers::of(&it.record.to_fields(names)?)))
+                Ok::<_, Error>((it.location(), AllowedAnswers::of(&it.record.to_fields(names)?)))
             });
             unknown.insert(question.transpose()?)
         }
@@ -260,5 +260,5 @@ fn needs_person(property: impl Into<PropertyPath>) -> EntryStatus {
 /// The problem of a question that does not exist (HAF-08).
 fn unknown_question(response: &AnswerInput) -> Problem {
     let code = ErrorCode::QuestionDoesNotExist;
-    Problem::new(code, response.path.clone().then("question"), code.meaning())
+    Problem::new(code, response.path.clone().push_member("question"), code.meaning())
 }

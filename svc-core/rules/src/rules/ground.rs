@@ -31,7 +31,7 @@ pub trait RuleContext {
     /// The record itself.
     fn record(&mut self, key: &LookupKey) -> RuleResult<Option<StoredRecord>>;
     /// What a person has answered to these questions; nothing where that cannot be told.
-    fn answered(&mut self, person: &Id, questions: Vec<LookupKey>)
+    fn find_answers(&mut self, person: &Id, questions: Vec<LookupKey>)
     -> RuleResult<Vec<StoredRecord>>;
     /// Creates a record; `false` beside the one that was there already (UND-38).
     fn create(&mut self, draft: &RawDraft, new: &CreateOptions)
@@ -61,14 +61,14 @@ pub trait RuleContext {
     ) -> RuleResult<()>;
     /// Whether nothing of a call stays that is refused at its action, and all of its problems are
     /// told together.
-    fn is_whole(&self) -> bool;
+    fn is_atomic(&self) -> bool;
     /// Whether the rules go on behind what is refused, to tell everything that is wrong (ERR-39):
     /// nothing of it stays.
-    fn goes_on(&self) -> bool;
+    fn collects_all_problems(&self) -> bool;
     /// Whether the body is refused already: what it lacks may be what was wrong with it.
     fn is_refused(&self) -> bool;
     /// Whether records of a kind can be found by their identifiers.
-    fn finds(&self, kind: Kind) -> bool;
+    fn supports_find(&self, kind: Kind) -> bool;
     /// How people are matched.
     fn matching(&self) -> &dyn PersonMatching;
     /// What the share objects are called in the fields of its records.
@@ -92,13 +92,13 @@ pub struct CreateOptions {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TicketHolderPolicy {
     /// They are recognised or made, as a posted person is.
-    Recognise(MergePolicy),
+    Match(MergePolicy),
     /// Those who are known are noted, nobody is changed or made.
-    Note,
+    LinkKnown,
 }
 
 impl Default for TicketHolderPolicy {
     fn default() -> Self {
-        Self::Recognise(MergePolicy::Replace)
+        Self::Match(MergePolicy::Replace)
     }
 }

@@ -63,7 +63,7 @@ pub fn help<G: RuleContext>(
                 outcome.entry(Kind::Person, EntryStatus::from_is_new(is_new));
                 person = Some(known);
             }
-            Err(RuleError::Failed(error)) if ground.goes_on() => {
+            Err(RuleError::Failed(error)) if ground.collects_all_problems() => {
                 wrong.extend(error.into_problems()?);
             }
             Err(error) => return Err(error),
@@ -87,7 +87,7 @@ pub fn help<G: RuleContext>(
             }
             // The person is there: the action alone failed, and what hangs on it is not tried
             // (HLP-10).
-            Err(RuleError::Failed(error)) if person.is_some() && !ground.is_whole() => {
+            Err(RuleError::Failed(error)) if person.is_some() && !ground.is_atomic() => {
                 outcome.entry(
                     plan.helper.records(),
                     EntryStatus::Failed(error.into_problems()?),
@@ -95,7 +95,7 @@ pub fn help<G: RuleContext>(
                 outcome.person = person.map(|person| person.record);
                 return Ok(outcome);
             }
-            Err(RuleError::Failed(error)) if ground.goes_on() => {
+            Err(RuleError::Failed(error)) if ground.collects_all_problems() => {
                 wrong.extend(error.into_problems()?);
             }
             Err(error) => return Err(error),
@@ -120,7 +120,7 @@ pub fn help<G: RuleContext>(
     functions::run(ground, &plan.functions, &done, &mut outcome)?;
     if is_refused || plan.atomic && outcome.has_failures() {
         wrong.extend(outcome.problems());
-        return Err(Error::refused(wrong).into());
+        return Err(Error::invalid_all(wrong).into());
     }
     outcome.person = person.map(|person| person.record);
     outcome.action = recorded.map(|action| action.record);
@@ -131,7 +131,7 @@ impl RuleError {
     /// The same about a part of a body (ERR-26).
     pub(crate) fn within(self, part: &PropertyPath) -> Self {
         match self {
-            Self::Failed(error) => Self::Failed(error.within(part.clone())),
+            Self::Failed(error) => Self::Failed(error.with_path_prefix(part.clone())),
             other => other,
         }
     }
@@ -150,7 +150,7 @@ impl RuleContext for StoreRuleContext<'_> {
         self.ledger.record(key)
     }
 
-    fn answered(
+    fn find_answers(
         &mut self,
         person: &Id,
         questions: Vec<LookupKey>,
@@ -197,24 +197,24 @@ impl RuleContext for StoreRuleContext<'_> {
         self.send_once_a_day(response, person, keys)
     }
 
-    fn is_whole(&self) -> bool {
+    fn is_atomic(&self) -> bool {
         true
     }
 
-    fn goes_on(&self) -> bool {
+    fn collects_all_problems(&self) -> bool {
         true
     }
 
     fn is_refused(&self) -> bool {
-        self.call.is_refused
+        self.call.is_rejected
     }
 
-    fn finds(&self, _: Kind) -> bool {
+    fn supports_find(&self, _: Kind) -> bool {
         true
     }
 
     fn matching(&self) -> &dyn PersonMatching {
-        self.turn.matching
+        self.turn.person_matching
     }
 
     fn share_names(&self) -> &ShareNames {
@@ -222,6 +222,6 @@ impl RuleContext for StoreRuleContext<'_> {
     }
 
     fn received(&self) -> Timestamp {
-        self.call.received
+        self.call.received_at
     }
 }

@@ -40,11 +40,11 @@ impl StoreRuleContext<'_> {
                 continue;
             };
             let person = match holders {
-                TicketHolderPolicy::Recognise(merge) => {
+                TicketHolderPolicy::Match(merge) => {
                     let part = PropertyPath::member("tickets")
-                        .element(place)
-                        .then("person");
-                    let wrong = posted.apply_defaults(self.call.received);
+                        .push_index(place)
+                        .push_member("person");
+                    let wrong = posted.apply_defaults(self.call.received_at);
                     let holder = check(wrong)
                         .map_err(RuleError::from)
                         .and_then(|()| person::recognise(self, &posted, merge));
@@ -57,7 +57,7 @@ impl StoreRuleContext<'_> {
                         Err(pause) => return Err(pause),
                     }
                 }
-                TicketHolderPolicy::Note => {
+                TicketHolderPolicy::LinkKnown => {
                     // Who is not there is not noted.
                     if let Some(own) = &posted.own
                         && self
@@ -67,7 +67,7 @@ impl StoreRuleContext<'_> {
                     {
                         posted.own = None;
                     }
-                    person::known(self, &posted, MergePolicy::KeepExisting)?
+                    person::find_match(self, &posted, MergePolicy::KeepExisting)?
                 }
             };
             if let Some(person) = person {
@@ -79,10 +79,10 @@ impl StoreRuleContext<'_> {
     }
 
     /// Notes who holds which ticket of an attendance.
-    pub(super) fn hold(&mut self, attendance: &StoredRecord, holders: Vec<(usize, Id)>) {
+    pub(super) fn add_ticket_holder(&mut self, attendance: &StoredRecord, holders: Vec<(usize, Id)>) {
         for (place, person) in holders {
             let place = i64::try_from(place).unwrap_or(i64::MAX);
-            self.ledger.change(Change::Hold {
+            self.ledger.change(Change::AddTicketHolder {
                 at: attendance.at(),
                 place,
                 person,
@@ -108,8 +108,8 @@ impl StoreRuleContext<'_> {
                 known.push((*place, id.clone()));
             } else {
                 let part = PropertyPath::member("tickets")
-                    .element(*place)
-                    .then("person");
+                    .push_index(*place)
+                    .push_member("person");
                 problems.push(Problem::own_identifier_in_use().within(&part));
             }
         }
@@ -183,7 +183,7 @@ impl StoreRuleContext<'_> {
                 false
             });
         }
-        self.ledger.change(Change::MoveHolders {
+        self.ledger.change(Change::MoveTicketHolders {
             at: attendance.at(),
             places,
         });

@@ -7,20 +7,20 @@ use crate::store::{Change, WriteOutcome};
 
 impl StoreRuleContext<'_> {
     /// The answer that is kept of this call, where it has been here before.
-    pub(super) fn kept_answer(&mut self) -> RuleResult<Option<Bytes>> {
-        let Some(keep) = &self.call.keep else {
+    pub(super) fn stored_response(&mut self) -> RuleResult<Option<Bytes>> {
+        let Some(keep) = &self.call.response_recorder else {
             return Ok(None);
         };
         let kept = self
             .ledger
-            .kept(keep.key())?
-            .filter(|kept| kept.is_in_force(self.turn.time));
+            .stored_response(keep.key())?
+            .filter(|kept| kept.is_in_force(self.turn.timestamp));
         Ok(kept.map(|kept| kept.body))
     }
 
     /// Keeps the answer of this call, which is done.
-    pub(super) fn keep_answer(&mut self, outcome: &WriteOutcome) -> RuleResult<()> {
-        let Some(keep) = &self.call.keep else {
+    pub(super) fn store_response(&mut self, outcome: &WriteOutcome) -> RuleResult<()> {
+        let Some(keep) = &self.call.response_recorder else {
             return Ok(());
         };
         let noted = self
@@ -28,11 +28,11 @@ impl StoreRuleContext<'_> {
             .changes
             .iter()
             .filter_map(|change| match change {
-                Change::Hold { person, .. } => Some(person.clone()),
+                Change::AddTicketHolder { person, .. } => Some(person.clone()),
                 _ => None,
             });
-        let kept = keep.of(self.turn.time, outcome, noted)?;
-        self.ledger.change(Change::Keep(Box::new(kept)));
+        let kept = keep.of(self.turn.timestamp, outcome, noted)?;
+        self.ledger.change(Change::StoreResponse(Box::new(kept)));
         Ok(())
     }
 }

@@ -25,13 +25,13 @@ mod schedule;
 mod trigger_limit;
 mod update;
 
-pub use action::{recorded, unclaimed};
+pub use action::{recorded, without_claimed_identifiers};
 #[doc(hidden)]
-pub use caps::grown;
+pub use caps::exceeded_limits;
 pub use delete::removal;
 #[doc(hidden)]
 pub use first::first_keys;
-pub use first::{first_questions, first_questions_once};
+pub use first::{initial_lookups, initial_lookups_one_per_person};
 #[doc(hidden)]
 pub use ground::{CreateOptions, RuleContext, RuleResult, TicketHolderPolicy};
 #[doc(hidden)]
@@ -70,11 +70,11 @@ pub struct Decision {
 ///
 /// # Errors
 ///
-/// [`RuleError::Missing`] and [`RuleError::Unsettled`] if it has to run again. Otherwise [`RuleError::Failed`]
+/// [`RuleError::MissingLookups`] and [`RuleError::UnflushedChanges`] if it has to run again. Otherwise [`RuleError::Failed`]
 /// with one of these errors:
 ///
 /// - [`ErrorKind::Invalid`](crate::error::ErrorKind::Invalid) with every problem that only the store
-///   knows (ERR-39), also if there is none but the call [is refused already](WriteRequest::is_refused);
+///   knows (ERR-39), also if there is none but the call [is refused already](WriteRequest::is_rejected);
 /// - [`ErrorKind::NotFound`](crate::error::ErrorKind::NotFound) for a container that does not exist;
 /// - an error of the store.
 pub fn decide(
@@ -90,10 +90,10 @@ pub fn decide(
         caller: None,
         made: 0,
     };
-    if let Some(answer) = case.kept_answer()? {
+    if let Some(answer) = case.stored_response()? {
         return Ok(Decision {
             changes: Vec::new(),
-            outcome: WriteOutcome::Kept(answer),
+            outcome: WriteOutcome::Replayed(answer),
         });
     }
     if let Some(id) = &call.caller {
@@ -102,9 +102,9 @@ pub fn decide(
             .find(&LookupKey::Id(Kind::Person, id.clone()))?
             .map(|found| found.id);
     }
-    let outcome = match &call.work {
+    let outcome = match &call.operation {
         WriteOperation::Create(draft) => {
-            let (stored, is_new) = case.create_alone(draft)?;
+            let (stored, is_new) = case.create_standalone(draft)?;
             WriteOutcome::Created {
                 record: stored.record,
                 is_new,
@@ -114,8 +114,8 @@ pub fn decide(
             WriteOutcome::Updated(case.update_at(at, patch)?.map(|stored| stored.record))
         }
         WriteOperation::Delete(at) => WriteOutcome::Deleted(case.delete_at(at)?),
-        WriteOperation::Help(plan) => WriteOutcome::Helped(help(&mut case, plan)?),
-        WriteOperation::Load(load) => {
+        WriteOperation::Helper(plan) => WriteOutcome::HelperDone(help(&mut case, plan)?),
+        WriteOperation::Import(load) => {
             let (stored, is_new) = case.load(load)?;
             WriteOutcome::Created {
                 record: stored.record,
@@ -124,14 +124,14 @@ pub fn decide(
         }
     };
     match &outcome {
-        _ if !call.is_refused => {}
+        _ if !call.is_rejected => {}
         WriteOutcome::Updated(None) | WriteOutcome::Deleted(false) => {
             return Err(Error::not_found().into());
         }
-        WriteOutcome::Helped(outcome) => return Err(Error::refused(outcome.problems()).into()),
-        _ => return Err(Error::refused(Vec::new()).into()),
+        WriteOutcome::HelperDone(outcome) => return Err(Error::invalid_all(outcome.problems()).into()),
+        _ => return Err(Error::invalid_all(Vec::new()).into()),
     }
-    case.keep_answer(&outcome)?;
+    case.store_response(&outcome)?;
     Ok(Decision {
         changes: case.ledger.changes,
         outcome,
@@ -164,7 +164,7 @@ impl StoreRuleContext<'_> {
     /// not there (COL-19).
     fn find_at(&mut self, address: &RecordAddress) -> RuleResult<Option<RecordLocation>> {
         let found = self.ledger.find(&LookupKey::from(address))?;
-        Ok(found.filter(|found| address.admits_parent(found.parent.as_ref())))
+        Ok(found.filter(|found| address.matches_parent(found.parent.as_ref())))
     }
 
     /// The next id of those that the turn has.
@@ -176,15 +176,15 @@ impl StoreRuleContext<'_> {
 
     /// Notes something to send.
     fn send(&mut self, what: OutboxPayload) {
-        let dispatch = OutboxEntry::new(self.next_id(), self.call.received, what);
-        self.ledger.change(Change::Outbox(Box::new(dispatch)));
+        let dispatch = OutboxEntry::new(self.next_id(), self.call.received_at, what);
+        self.ledger.change(Change::Enqueue(Box::new(dispatch)));
     }
 
     /// The link to the person that the caller's key is bound to.
     fn link_to_caller(&self) -> Option<LinkValue> {
         self.caller
             .clone()
-            .map(|id| RecordAddress::top(Kind::Person, id).into())
+            .map(|id| RecordAddress::without_parent(Kind::Person, id).into())
     }
 }
 
@@ -198,6 +198,6 @@ pub fn check(problems: Vec<Problem>) -> Result<(), Error> {
     if problems.is_empty() {
         Ok(())
     } else {
-        Err(Error::refused(problems))
+        Err(Error::invalid_all(problems))
     }
 }

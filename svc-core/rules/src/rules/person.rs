@@ -19,15 +19,15 @@ pub(super) fn recognise<G: RuleContext>(
     posted: &RawDraft,
     merge: MergePolicy,
 ) -> RuleResult<(StoredRecord, bool)> {
-    match known(ground, posted, merge)? {
+    match find_match(ground, posted, merge)? {
         Some(known) if merge == MergePolicy::KeepExisting => Ok((known, false)),
-        Some(known) => Ok((join(ground, known, posted, merge)?, false)),
+        Some(known) => Ok((merge_into(ground, known, posted, merge)?, false)),
         None => ground.create(posted, &CreateOptions::default()),
     }
 }
 
 /// The person that is meant: by its own id, else by the keys of the matching method (HLP-04).
-pub(super) fn known<G: RuleContext>(
+pub(super) fn find_match<G: RuleContext>(
     ground: &mut G,
     posted: &RawDraft,
     merge: MergePolicy,
@@ -37,7 +37,7 @@ pub(super) fn known<G: RuleContext>(
     }
     if let Some(own) = &posted.own {
         match ground.record(&LookupKey::Id(Kind::Person, own.clone()))? {
-            None => return Err(unknown_own().into()),
+            None => return Err(own_identifier_not_found().into()),
             known => return Ok(known),
         }
     }
@@ -80,11 +80,11 @@ fn decided_by<T, E>(
     Ok(oldest)
 }
 
-fn unknown_own() -> Error {
+fn own_identifier_not_found() -> Error {
     Error::invalid(Problem::own_identifier_in_use())
 }
 
-fn join<G: RuleContext>(
+fn merge_into<G: RuleContext>(
     ground: &mut G,
     known: StoredRecord,
     posted: &RawDraft,
@@ -167,13 +167,13 @@ fn joined<E>(
 /// let email = EmailAddress::default().address("Ada@example.org");
 /// let posted = Draft::new(&Person::default().email_addresses([email]));
 ///
-/// let wanted = PersonLookup::of(&posted, &DefaultMatching);
+/// let expected_type = PersonLookup::from_draft(&posted, &DefaultMatching);
 /// // SELECT number, lower(email) FROM customers WHERE company = $1 AND lower(email) = ANY($2)
-/// assert_eq!(wanted.emails(), ["ada@example.org"]);
+/// assert_eq!(expected_type.emails(), ["ada@example.org"]);
 /// let found = vec![PersonCandidate::new(7, 7.into()).email("ada@example.org")];
 ///
-/// let known = wanted.decide(&found, MergePolicy::Replace)?;
-/// assert_eq!(known.map(|known| known.key), Some(7));
+/// let find_match = expected_type.decide(&found, MergePolicy::Replace)?;
+/// assert_eq!(find_match.map(|find_match| find_match.key), Some(7));
 /// # Ok::<(), svc_core::Error>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -187,7 +187,7 @@ pub struct PersonLookup {
 impl PersonLookup {
     /// What a posted person is looked up by.
     #[must_use]
-    pub fn of(posted: &Draft<Person>, matching: &dyn PersonMatching) -> Self {
+    pub fn from_draft(posted: &Draft<Person>, matching: &dyn PersonMatching) -> Self {
         let posted = posted.as_raw();
         let keys = matching.keys(&posted.identifiers, &posted.fields);
         Self {
@@ -199,7 +199,7 @@ impl PersonLookup {
 
     /// The id that an identifier in the server's own namespace names.
     #[must_use]
-    pub fn own(&self) -> Option<&Id> {
+    pub fn own_id(&self) -> Option<&Id> {
         self.own.as_ref()
     }
 
@@ -229,7 +229,7 @@ impl PersonLookup {
     ///
     /// `IdentifierInUse` for an own id that nobody has; where what is sent replaces, for each
     /// identifier of somebody else, too.
-    pub fn decide<K: Ord + Clone>(
+    pub fn resolve<K: Ord + Clone>(
         &self,
         people: &[PersonCandidate<K>],
         merge: MergePolicy,
@@ -239,7 +239,7 @@ impl PersonLookup {
         }
         let own = match &self.own {
             Some(own) => match people.iter().find(|person| person.id == *own) {
-                None => return Err(unknown_own()),
+                None => return Err(own_identifier_not_found()),
                 own => own,
             },
             None => None,
@@ -302,14 +302,14 @@ impl<K> PersonCandidate<K> {
 
     /// With an e-mail address, in any spelling.
     #[must_use]
-    pub fn email(mut self, address: &str) -> Self {
+    pub fn with_email(mut self, address: &str) -> Self {
         self.emails.push(normalize_email(address));
         self
     }
 
     /// With a foreign identifier.
     #[must_use]
-    pub fn identifier(mut self, identifier: Identifier) -> Self {
+    pub fn with_identifier(mut self, identifier: Identifier) -> Self {
         self.identifiers.push(identifier);
         self
     }
@@ -344,14 +344,14 @@ mod tests {
             .collect()
     }
 
-    fn wanted(emails: &[&str], identifiers: &[&str], own: Option<i64>) -> PersonLookup {
+    fn expected_type(emails: &[&str], identifiers: &[&str], own: Option<i64>) -> PersonLookup {
         let email = |address: &&str| EmailAddress::default().address(*address);
         let person =
             Person::default().email_addresses(emails.iter().map(email).collect::<Vec<_>>());
         let mut posted = Draft::new(&person).into_raw();
         posted.identifiers = all(identifiers);
         posted.own = own.map(Id::from);
-        PersonLookup::of(&Draft::from_raw(posted), &DefaultMatching)
+        PersonLookup::from_draft(&Draft::from_raw(posted), &DefaultMatching)
     }
 
     /// People 1 to 3, in no order, with the letters of their addresses as they were typed.
@@ -362,9 +362,9 @@ mod tests {
             Identifier::parse("b:1").unwrap(),
         ];
         vec![
-            person(3).identifier(a),
-            person(2).email("New@example.org"),
-            person(1).email("old@Example.org").identifier(b),
+            person(3).with_identifier(a),
+            person(2).with_email("New@example.org"),
+            person(1).with_email("old@Example.org").with_identifier(b),
         ]
     }
 
@@ -383,8 +383,8 @@ mod tests {
 
     #[test]
     fn hlp_04_a_posted_person_is_looked_up_by_all_that_decides() {
-        let wanted = wanted(&[" Old@example.org", "new@example.org"], &["a:3"], Some(2));
-        assert_eq!(wanted.own(), Some(&2.into()));
+        let wanted = expected_type(&[" Old@example.org", "new@example.org"], &["a:3"], Some(2));
+        assert_eq!(wanted.own_id(), Some(&2.into()));
         assert_eq!(wanted.identifiers(), all(&["a:3"]));
         assert_eq!(wanted.emails(), ["old@example.org", "new@example.org"]);
     }
@@ -393,35 +393,35 @@ mod tests {
     fn hlp_04_the_own_id_decides_then_identifiers_then_the_oldest_with_an_address() {
         let known = |wanted: &PersonLookup, merge| {
             wanted
-                .decide(&people(), merge)
+                .resolve(&people(), merge)
                 .map(|known| known.map(|it| it.key))
         };
         let emails = ["new@example.org", "OLD@example.org"];
         assert_eq!(
-            known(&wanted(&emails, &[], None), MergePolicy::Replace).unwrap(),
+            known(&expected_type(&emails, &[], None), MergePolicy::Replace).unwrap(),
             Some(1),
             "the oldest of both"
         );
         assert_eq!(
-            known(&wanted(&emails, &["a:3"], None), MergePolicy::Replace).unwrap(),
+            known(&expected_type(&emails, &["a:3"], None), MergePolicy::Replace).unwrap(),
             Some(3)
         );
         assert_eq!(
-            known(&wanted(&emails, &[], Some(2)), MergePolicy::Replace).unwrap(),
+            known(&expected_type(&emails, &[], Some(2)), MergePolicy::Replace).unwrap(),
             Some(2),
             "UND-24"
         );
         assert_eq!(
             known(
-                &wanted(&["x@example.org"], &["a:9"], None),
+                &expected_type(&["x@example.org"], &["a:9"], None),
                 MergePolicy::Replace
             )
             .unwrap(),
             None
         );
-        let nobody = wanted(&emails, &[], Some(9));
+        let nobody = expected_type(&emails, &[], Some(9));
         assert_eq!(
-            known(&wanted(&emails, &[], None), MergePolicy::AlwaysCreate).unwrap(),
+            known(&expected_type(&emails, &[], None), MergePolicy::AlwaysCreate).unwrap(),
             None,
             "a stranger who is never matched"
         );
@@ -435,7 +435,7 @@ mod tests {
 
     #[test]
     fn und_24_identifiers_are_joined_unless_they_are_somebody_elses() {
-        let join = |posted: &[&str], merge| wanted(&[], posted, Some(1)).decide(&people(), merge);
+        let join = |posted: &[&str], merge| expected_type(&[], posted, Some(1)).resolve(&people(), merge);
         let new = |known: Option<MatchedPerson<i64>>| {
             known.map(|known| (known.key, known.new_identifiers))
         };

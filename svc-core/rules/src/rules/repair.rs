@@ -19,7 +19,7 @@ use crate::{
     value::{Amount, Id, currency},
 };
 
-/// Repairs the records of one tenant, one after the other, kind by kind as [`RecordRepair::KINDS`] says.
+/// Repairs the records of one tenant, one after the other, kind by kind as [`RecordRepair::KIND_ORDER`] says.
 #[derive(Debug, Default)]
 pub struct RecordRepair {
     /// What the members of an event or a page come to, in all and by title or currency.
@@ -62,7 +62,7 @@ impl fmt::Display for RoundedAmount {
 
 impl RecordRepair {
     /// The kinds to go through, in this order: what is summed up before what shows the sum.
-    pub const KINDS: [Kind; 5] = [
+    pub const KIND_ORDER: [Kind; 5] = [
         Kind::Person,
         Kind::Donation,
         Kind::Attendance,
@@ -119,7 +119,7 @@ impl RecordRepair {
             }
             (Kind::Event, _) => {
                 let (sum, parts) = self.members.remove(id).unwrap_or_default();
-                super::attendance::show_parts(&mut after, &parts);
+                super::attendance::write_level_totals(&mut after, &parts);
                 changes.extend(totals((kind, id), Kind::Attendance, parts, sum));
             }
             _ => {}
@@ -132,21 +132,21 @@ impl RecordRepair {
         if before != after || had != has {
             let modified_by = record.link("modified_by").map(|person| person.id.clone());
             changes.push(Change::Replace(Box::new(ReplaceRecord {
-                at: stored.at(),
+                target: stored.at(),
                 parent: record.address().parent,
                 modified: record.meta().modified,
                 modified_by,
                 fields: names.wire_members(&after),
                 identifiers: record.meta().identifiers.clone(),
-                identifiers_freed: Vec::new(),
-                identifiers_tied: Vec::new(),
+                removed_identifiers: Vec::new(),
+                added_identifiers: Vec::new(),
                 name: None,
-                emails_tied: has
+                added_emails: has
                     .iter()
                     .filter(|address| !had.contains(address))
                     .cloned()
                     .collect(),
-                emails_freed: had
+                removed_emails: had
                     .into_iter()
                     .filter(|address| !has.contains(address))
                     .collect(),
@@ -207,14 +207,14 @@ fn totals(
     sum: Totals,
 ) -> impl Iterator<Item = Change> {
     let of = (kind, id.clone());
-    let all = Change::SetSum {
+    let all = Change::SetTotals {
         of: of.clone(),
         members,
         sum,
     };
     parts
         .into_iter()
-        .map(move |(name, sum)| Change::SetPart {
+        .map(move |(name, sum)| Change::SetPartTotals {
             of: of.clone(),
             name,
             sum,
@@ -233,7 +233,7 @@ impl AmountRounder<'_> {
     fn object(&mut self, schema: &ObjectSchema, object: &mut Object, at: &PropertyPath) {
         for field in schema.fields.iter().filter(|field| !field.is_computed()) {
             if let Some(value) = object.get_mut(field.name) {
-                self.value(&field.ty, field.rules, value, &at.clone().then(field.name));
+                self.value(&field.ty, field.rules, value, &at.clone().push_member(field.name));
             }
         }
     }
@@ -243,7 +243,7 @@ impl AmountRounder<'_> {
             (ValueType::Object(schema), Json::Object(object)) => self.object(schema, object, at),
             (ValueType::Array(item) | ValueType::OneOrMany(item), Json::Array(items)) => {
                 for (place, value) in items.iter_mut().enumerate() {
-                    self.value(item, rules, value, &at.clone().element(place));
+                    self.value(item, rules, value, &at.clone().push_index(place));
                 }
             }
             (ValueType::OneOrMany(item), value) => self.value(item, rules, value, at),

@@ -37,7 +37,7 @@ impl StoreRuleContext<'_> {
                 Ok(self.set_schedule(message, None, None))
             }
             ScheduleChange::Cancel => {
-                let problem = Problem::general(
+                let problem = Problem::for_request(
                     ErrorCode::MessageNotScheduled,
                     "The message is not scheduled.",
                 );
@@ -71,7 +71,7 @@ impl StoreRuleContext<'_> {
             .is_some()
         {
             self.ledger
-                .change(Change::Recall(message.record.meta().id.clone()));
+                .change(Change::CancelMessage(message.record.meta().id.clone()));
         }
     }
 

@@ -28,12 +28,12 @@ impl StoreRuleContext<'_> {
         person: &Id,
         keys: &[Arc<str>],
     ) -> RuleResult<()> {
-        let now = self.turn.time;
+        let now = self.turn.timestamp;
         let mut was_sent = false;
         for key in keys {
             was_sent |= self
                 .ledger
-                .kept(key)?
+                .stored_response(key)?
                 .is_some_and(|kept| kept.is_in_force(now));
         }
         if was_sent {
@@ -42,7 +42,7 @@ impl StoreRuleContext<'_> {
         for key in keys {
             let kept =
                 StoredResponse::new(Arc::clone(key), now, vec![person.clone()], Bytes::new());
-            self.ledger.change(Change::Keep(Box::new(kept)));
+            self.ledger.change(Change::StoreResponse(Box::new(kept)));
         }
         self.send(response);
         Ok(())

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::{
-    RuleResult, StoreRuleContext, TicketHolderPolicy, caps::grown, check, lists::in_order,
+    RuleResult, StoreRuleContext, TicketHolderPolicy, caps::exceeded_limits, check, lists::in_order,
 };
 use crate::{
     draft::RawPatch,
@@ -26,7 +26,7 @@ impl StoreRuleContext<'_> {
         patch: &RawPatch,
     ) -> RuleResult<Option<StoredRecord>> {
         let stored = self.ledger.record(&LookupKey::from(at))?;
-        let Some(stored) = stored.filter(|stored| at.admits_parent(stored.record.parent())) else {
+        let Some(stored) = stored.filter(|stored| at.matches_parent(stored.record.parent())) else {
             return Ok(None);
         };
         if patch
@@ -59,24 +59,24 @@ impl StoreRuleContext<'_> {
         let named = self.people(&patch.holders, &mut problems)?;
         problems.extend(
             patch
-                .apply_to(&mut after, self.call.received)
+                .apply_to(&mut after, self.call.received_at)
                 .err()
                 .unwrap_or_default(),
         );
-        problems.extend(grown(&self.call.caps, &stored, before, &after, patch));
+        problems.extend(exceeded_limits(&self.call.limits, &stored, before, &after, patch));
         self.name_holders(&mut after, &named);
         // Tickets that came back as they were read are none that were sent: their level may be gone
         // by now.
         let tickets = |fields: &Object| fields.get("tickets").map(in_order);
         let tickets_sent = patch.fields.contains("tickets") && tickets(before) != tickets(&after);
         if let Some(identifiers) = &patch.identifiers {
-            problems.extend(self.taken_identifiers(kind, identifiers, Some(&own))?);
+            problems.extend(self.used_identifiers(kind, identifiers, Some(&own))?);
         }
         let name = self.unique_name(kind, &after, Some((&own, before)), &mut problems)?;
         self.ledger.note(&stored);
         match (kind, stored.record.parent().cloned()) {
             (Kind::Attendance, Some(event)) => {
-                self.settle_attendance(
+                self.apply_attendance(
                     &event,
                     Some(before),
                     Some(&mut after),
@@ -88,14 +88,14 @@ impl StoreRuleContext<'_> {
                     let known = self.recognise_holders(
                         &mut after,
                         &named,
-                        TicketHolderPolicy::Note,
+                        TicketHolderPolicy::LinkKnown,
                         &mut problems,
                     )?;
-                    self.hold(&stored, known);
+                    self.add_ticket_holder(&stored, known);
                 }
             }
             (Kind::Donation, Some(page)) => {
-                self.settle_donation(&page, Some(before), Some(&after))?;
+                self.apply_donation(&page, Some(before), Some(&after))?;
             }
             (Kind::Answer, Some(question)) => {
                 problems.extend(self.wrong_answer(&question, Some(before), &after)?);
@@ -116,7 +116,7 @@ impl StoreRuleContext<'_> {
             name,
         );
         for (link, to) in links {
-            self.lead_elsewhere(&mut stored, link, to);
+            self.retarget_link(&mut stored, link, to);
         }
         Ok(stored)
     }
@@ -133,7 +133,7 @@ impl StoreRuleContext<'_> {
                 None => None,
             };
             if let (Some(address), None) = (to, &found) {
-                problems.push(Problem::leads_nowhere(address.kind, name));
+                problems.push(Problem::link_not_found(address.kind, name));
             }
             links.push((*name, found));
         }
@@ -174,29 +174,29 @@ impl StoreRuleContext<'_> {
             .ledger
             .has_dated(stored.record.kind(), &stored.record.meta().id)
         {
-            stored.record.meta_mut().modified = self.turn.time.after(stored.record.meta().modified);
+            stored.record.meta_mut().modified = self.turn.timestamp.at_least_after(stored.record.meta().modified);
         }
         if let Some(link) = stored.record.kind().schema().link("modified_by") {
             stored.record.set_link(link.name, self.link_to_caller());
         }
         stored.record.set_fields(fields.clone());
         self.ledger.change(Change::Replace(Box::new(ReplaceRecord {
-            at: stored.at(),
+            target: stored.at(),
             parent: stored.record.address().parent,
             modified: stored.record.meta().modified,
             modified_by: self.caller.clone(),
             fields,
             identifiers: stored.record.meta().identifiers.clone(),
-            identifiers_freed: freed,
-            identifiers_tied: tied,
+            removed_identifiers: freed,
+            added_identifiers: tied,
             name,
-            emails_freed,
-            emails_tied,
+            removed_emails: emails_freed,
+            added_emails: emails_tied,
         })));
     }
 
     /// Makes a link of a record lead elsewhere (CRU-16).
-    fn lead_elsewhere(
+    fn retarget_link(
         &mut self,
         stored: &mut StoredRecord,
         link: &'static str,

@@ -22,22 +22,22 @@ use crate::{
 #[non_exhaustive]
 pub struct WriteRequest {
     /// When it was received.
-    pub received: Timestamp,
+    pub received_at: Timestamp,
     /// The person that the caller's key is bound to (RES-petition-17).
     pub caller: Option<Id>,
     /// How much a record may hold.
-    pub caps: ContentLimits,
+    pub limits: ContentLimits,
     /// What the server's own identifiers begin with (ENT-07); empty where it has none to give.
     pub namespace: Arc<str>,
     /// What it asks for.
-    pub work: WriteOperation,
+    pub operation: WriteOperation,
     /// Whether its body is refused already: nothing is changed, and it is told what else is wrong
     /// (ERR-39).
-    pub is_refused: bool,
+    pub is_rejected: bool,
     /// What has to be true of the record that it changes or deletes.
-    pub condition: Option<Precondition>,
+    pub precondition: Option<Precondition>,
     /// Where the call may come again: under which key its answer is kept (IDM-01).
-    pub keep: Option<ResponseRecorder>,
+    pub response_recorder: Option<ResponseRecorder>,
 }
 
 impl WriteRequest {
@@ -46,7 +46,7 @@ impl WriteRequest {
     pub fn new(cx: &Context, work: WriteOperation) -> Self {
         Self {
             caller: cx.caller.person().cloned(),
-            caps: cx.limits,
+            limits: cx.limits,
             namespace: Arc::clone(&cx.namespace),
             ..Self::received_at(cx.received_at, work)
         }
@@ -56,14 +56,14 @@ impl WriteRequest {
     #[must_use]
     pub fn received_at(received: Timestamp, work: WriteOperation) -> Self {
         Self {
-            received,
+            received_at: received,
             caller: None,
-            caps: ContentLimits::default(),
+            limits: ContentLimits::default(),
             namespace: Arc::default(),
-            work,
-            is_refused: false,
-            condition: None,
-            keep: None,
+            operation: work,
+            is_rejected: false,
+            precondition: None,
+            response_recorder: None,
         }
     }
 
@@ -71,7 +71,7 @@ impl WriteRequest {
     #[must_use]
     pub fn only_if(self, condition: Option<&Precondition>) -> Self {
         Self {
-            condition: condition.cloned(),
+            precondition: condition.cloned(),
             ..self
         }
     }
@@ -80,23 +80,23 @@ impl WriteRequest {
     #[must_use]
     pub fn keeping(self, keep: &ResponseRecorder) -> Self {
         Self {
-            keep: Some(keep.clone()),
+            response_recorder: Some(keep.clone()),
             ..self
         }
     }
 
     /// Whether what the client asks of the record is true of it.
     pub(crate) fn check(&self, record: &RawRecord) -> Result<()> {
-        self.condition
+        self.precondition
             .as_ref()
             .map_or(Ok(()), |condition| condition.check(record))
     }
 
     /// The same call with a body that is refused already: `work` holds what of it is valid.
     #[must_use]
-    pub fn refused(self) -> Self {
+    pub fn rejected(self) -> Self {
         Self {
-            is_refused: true,
+            is_rejected: true,
             ..self
         }
     }
@@ -112,9 +112,9 @@ pub enum WriteOperation {
     /// To delete the record at an address (CRU-05).
     Delete(RecordAddress),
     /// To run a helper (HLP-01).
-    Help(Box<RawHelperRequest>),
+    Helper(Box<RawHelperRequest>),
     /// To take a record over as it was made elsewhere.
-    Load(Box<ImportedRecord>),
+    Import(Box<ImportedRecord>),
 }
 
 /// One record to load: what a create or a helper call would have made of it, with its id and date.
@@ -158,9 +158,9 @@ pub enum WriteOutcome {
     /// Whether there was such a record to delete.
     Deleted(bool),
     /// What a helper did.
-    Helped(RawHelperOutcome),
+    HelperDone(RawHelperOutcome),
     /// Nothing: the call has been here before, and this is the answer that was kept of it (IDM-01).
-    Kept(Bytes),
+    Replayed(Bytes),
 }
 
 impl WriteOutcome {
@@ -169,8 +169,8 @@ impl WriteOutcome {
         let (one, other) = match self {
             Self::Created { record, .. } => (Some(record), None),
             Self::Updated(record) => (record.as_ref(), None),
-            Self::Helped(outcome) => (outcome.person.as_ref(), outcome.action.as_ref()),
-            Self::Deleted(_) | Self::Kept(_) => (None, None),
+            Self::HelperDone(outcome) => (outcome.person.as_ref(), outcome.action.as_ref()),
+            Self::Deleted(_) | Self::Replayed(_) => (None, None),
         };
         one.into_iter().chain(other)
     }
@@ -183,16 +183,16 @@ impl WriteOutcome {
 pub struct TransactionContext<'a> {
     /// The moment of the turn, which new and changed records get: later than that of every turn of
     /// the tenant before.
-    pub time: Timestamp,
+    pub timestamp: Timestamp,
     /// The ids of new records.
     pub ids: &'a IdSequence,
     /// What the store calls the two share objects in the fields that it keeps.
     pub share_names: &'a ShareNames,
     /// How it is decided whether a posted person is known already (HLP-04).
-    pub matching: &'a dyn PersonMatching,
+    pub person_matching: &'a dyn PersonMatching,
     /// The kinds of which a container has one record for each person, besides those of which it is
     /// so by the interface (UND-38): who calls again is answered the one that is there.
-    pub once_per_person: &'a [Kind],
+    pub one_per_person: &'a [Kind],
 }
 
 impl<'a> TransactionContext<'a> {
@@ -205,18 +205,18 @@ impl<'a> TransactionContext<'a> {
         matching: &'a dyn PersonMatching,
     ) -> Self {
         Self {
-            time,
+            timestamp: time,
             ids,
             share_names,
-            matching,
-            once_per_person: &[],
+            person_matching: matching,
+            one_per_person: &[],
         }
     }
 
     /// The same in a store that has one record of these kinds for each person in a container.
     #[must_use]
-    pub fn once_per_person(mut self, kinds: &'a [Kind]) -> Self {
-        self.once_per_person = kinds;
+    pub fn one_per_person(mut self, kinds: &'a [Kind]) -> Self {
+        self.one_per_person = kinds;
         self
     }
 }
@@ -232,14 +232,14 @@ pub struct IdSequence {
 impl Default for IdSequence {
     /// Random UUIDs of version 7.
     fn default() -> Self {
-        Self::made_by(|| uuid::Uuid::now_v7().into())
+        Self::from_fn(|| uuid::Uuid::now_v7().into())
     }
 }
 
 impl IdSequence {
     /// Ids that this function makes, each another one.
     #[must_use]
-    pub fn made_by(make: fn() -> Id) -> Self {
+    pub fn from_fn(make: fn() -> Id) -> Self {
         Self {
             made: Mutex::default(),
             make,

@@ -64,7 +64,7 @@ pub enum Change {
         to: RecordSet,
     },
     /// What the counted members of a record come to.
-    SetSum {
+    SetTotals {
         /// The event or page.
         of: (Kind, Id),
         /// The kind of the members.
@@ -73,7 +73,7 @@ pub enum Change {
         sum: Totals,
     },
     /// What one ticket level or currency comes to.
-    SetPart {
+    SetPartTotals {
         /// The event or page.
         of: (Kind, Id),
         /// The level's title, or the currency.
@@ -82,7 +82,7 @@ pub enum Change {
         sum: Totals,
     },
     /// A ticket of an attendance names a person (RES-attendance-14). Noted once.
-    Hold {
+    AddTicketHolder {
         /// The attendance.
         at: ChangeTarget,
         /// The place of the ticket; below zero where it is not known any more, which only another
@@ -93,7 +93,7 @@ pub enum Change {
     },
     /// The tickets of an attendance were replaced: who was noted at a place is at another now, or
     /// at none that is known.
-    MoveHolders {
+    MoveTicketHolders {
         /// The attendance.
         at: ChangeTarget,
         /// From each place that was known to the place now. Places that are not listed are not
@@ -102,15 +102,15 @@ pub enum Change {
     },
     /// Nothing of a person is noted any more in tickets, nothing is sent to it, and no answer is
     /// kept that may tell of it.
-    Forget(Id),
+    ErasePersonTraces(Id),
     /// The answer of a call is kept under its key, in place of one that is there (IDM-01). Older
     /// ones than [`StoredResponse::expires_before`] may go.
-    Keep(Box<StoredResponse>),
+    StoreResponse(Box<StoredResponse>),
     /// Something to send: a server response that a helper call asks for (HAF-11), or a message when
     /// its sending starts (SCH-01).
-    Outbox(Box<OutboxEntry>),
+    Enqueue(Box<OutboxEntry>),
     /// Nothing is sent any more of a message by the schedule that it had (SCH-04).
-    Recall(Id),
+    CancelMessage(Id),
 }
 
 /// The record that a change is about.
@@ -121,7 +121,7 @@ pub struct ChangeTarget {
     pub kind: Kind,
     /// Its id.
     pub id: Id,
-    /// Its place in the store's order, as the store gave it; [`StoredRecord::NEW`](super::StoredRecord::NEW)
+    /// Its place in the store's order, as the store gave it; [`StoredRecord::UNSAVED_ROW`](super::StoredRecord::NEW)
     /// for a record that the same call has made.
     pub row: i64,
 }
@@ -167,7 +167,7 @@ impl InsertRecord {
 #[non_exhaustive]
 pub struct ReplaceRecord {
     /// The record.
-    pub at: ChangeTarget,
+    pub target: ChangeTarget,
     /// The record that it lives under, for a kind with a home.
     pub parent: Option<Id>,
     /// When it was changed.
@@ -179,15 +179,15 @@ pub struct ReplaceRecord {
     /// Its identifiers, ready for the wire.
     pub identifiers: Identifiers,
     /// Identifiers that it has no longer, and those that are new.
-    pub identifiers_freed: Vec<Identifier>,
+    pub removed_identifiers: Vec<Identifier>,
     /// Identifiers that it has now.
-    pub identifiers_tied: Vec<Identifier>,
+    pub added_identifiers: Vec<Identifier>,
     /// The name that no other record of the kind has (UND-02, UND-03).
     pub name: Option<String>,
     /// E-mail addresses of a person that it has no longer.
-    pub emails_freed: Vec<String>,
+    pub removed_emails: Vec<String>,
     /// E-mail addresses of a person that are new.
-    pub emails_tied: Vec<String>,
+    pub added_emails: Vec<String>,
 }
 
 /// Records, named by what they have in common.

@@ -21,7 +21,7 @@ impl CountDeltas {
 
     /// How many records a collection has won.
     #[must_use]
-    pub fn won(&self, members: Kind, under: Option<(Kind, &Id)>) -> i64 {
+    pub fn delta(&self, members: Kind, under: Option<(Kind, &Id)>) -> i64 {
         if self.0.is_empty() {
             0
         } else {

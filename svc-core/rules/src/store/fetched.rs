@@ -12,13 +12,13 @@ use crate::{model::Kind, value::Id};
 ///
 /// ```text
 /// let mut fetched = LookupCache::default();
-/// let mut wanted = first_questions(&call, matching);
+/// let mut wanted = initial_lookups(&call, matching);
 /// let decision = loop {
 ///     for (question, answer) in connection.fetch(wanted).await? {      // all of them in one round trip
 ///         fetched.insert(question, answer);
 ///     }
 ///     match decide(&call, &turn, &mut fetched, &overlay) {
-///         Err(RuleError::Missing(more)) => wanted = more,
+///         Err(RuleError::MissingLookups(more)) => wanted = more,
 ///         decided => break decided?,
 ///     }
 /// };
@@ -37,20 +37,20 @@ impl LookupCache {
     pub fn insert(&mut self, question: Lookup, answer: LookupResult) {
         match (&question, &answer) {
             (Lookup::Record(key), LookupResult::Record(stored)) => {
-                let found = stored.as_ref().map(StoredRecord::found);
-                self.leads_to(key, found.as_ref());
+                let found = stored.as_ref().map(StoredRecord::location);
+                self.set_target(key, found.as_ref());
                 if let (Some(kind), Some(id)) = (key.kind(), self.id_of(key)) {
                     self.records.insert((kind, id), stored.clone());
                 }
             }
-            (Lookup::Find(key), LookupResult::Found(found)) => self.leads_to(key, found.as_ref()),
+            (Lookup::Find(key), LookupResult::Location(found)) => self.set_target(key, found.as_ref()),
             _ => {
                 self.answers.insert(question, answer);
             }
         }
     }
 
-    fn leads_to(&mut self, key: &LookupKey, found: Option<&RecordLocation>) {
+    fn set_target(&mut self, key: &LookupKey, found: Option<&RecordLocation>) {
         if let LookupKey::Id(kind, id) = key {
             self.places.insert((*kind, id.clone()), found.cloned());
         } else {
@@ -106,8 +106,8 @@ impl LookupCache {
                 },
             ) => kind == of && self.covers(groups, some_groups) && self.covers(people, some_people),
             (
-                Lookup::Answered { people, questions },
-                Lookup::Answered {
+                Lookup::Answers { people, questions },
+                Lookup::Answers {
                     people: some_people,
                     questions: some_questions,
                 },
@@ -119,14 +119,14 @@ impl LookupCache {
                     of: under,
                 },
             ) => kind == asked && self.same(of, under),
-            (Lookup::Sum(key), Lookup::Sum(asked)) | (Lookup::Parts(key), Lookup::Parts(asked)) => {
+            (Lookup::Totals(key), Lookup::Totals(asked)) | (Lookup::PartTotals(key), Lookup::PartTotals(asked)) => {
                 self.same(key, asked)
             }
             _ => false,
         }
     }
 
-    fn known(&self, question: &Lookup) -> Option<LookupResult> {
+    fn get(&self, question: &Lookup) -> Option<LookupResult> {
         match question {
             Lookup::Record(key) => {
                 if self.is_nothing(key) {
@@ -141,12 +141,12 @@ impl LookupCache {
             }
             Lookup::Find(key) => {
                 if self.is_nothing(key) {
-                    return Some(LookupResult::Found(None));
+                    return Some(LookupResult::Location(None));
                 }
                 let at = (key.kind()?, self.id_of(key)?);
                 self.places
                     .get(&at)
-                    .map(|found| LookupResult::Found(found.clone()))
+                    .map(|found| LookupResult::Location(found.clone()))
             }
             question => {
                 let same = self.answers.get(question);
@@ -162,8 +162,8 @@ impl LookupCache {
 }
 
 impl LookupSource for LookupCache {
-    fn answer(&mut self, question: &Lookup) -> Result<LookupResult, RuleError> {
-        self.known(question)
-            .ok_or_else(|| RuleError::Missing(vec![question.clone()]))
+    fn lookup(&mut self, question: &Lookup) -> Result<LookupResult, RuleError> {
+        self.get(question)
+            .ok_or_else(|| RuleError::MissingLookups(vec![question.clone()]))
     }
 }

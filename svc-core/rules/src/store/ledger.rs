@@ -46,7 +46,7 @@ impl<'a> TransactionView<'a> {
             Change::Insert(insert) => self
                 .dated
                 .insert((insert.record.kind(), insert.record.meta().id.clone())),
-            Change::Replace(replace) => self.dated.insert((replace.at.kind, replace.at.id.clone())),
+            Change::Replace(replace) => self.dated.insert((replace.target.kind, replace.target.id.clone())),
             _ => false,
         };
         self.own.apply(&change);
@@ -74,21 +74,21 @@ impl<'a> TransactionView<'a> {
     }
 
     /// Ends the run where the store's answer would not show what was changed before.
-    fn settled(&self) -> Result<(), RuleError> {
+    fn ensure_flushed(&self) -> Result<(), RuleError> {
         if self.before.unsettled {
-            Err(RuleError::Unsettled)
+            Err(RuleError::UnflushedChanges)
         } else {
             Ok(())
         }
     }
 
-    fn ask(&mut self, question: &Lookup) -> Result<LookupResult, RuleError> {
-        self.settled()?;
-        self.answers.answer(question)
+    fn lookup(&mut self, question: &Lookup) -> Result<LookupResult, RuleError> {
+        self.ensure_flushed()?;
+        self.answers.lookup(question)
     }
 
     /// What this transaction has made of the record with this id.
-    fn fate(&self, kind: Kind, id: &Id) -> PendingState<'_> {
+    fn pending_state(&self, kind: Kind, id: &Id) -> PendingState<'_> {
         let key = (kind, id.clone());
         match self
             .layers()
@@ -96,27 +96,27 @@ impl<'a> TransactionView<'a> {
             .find_map(|layer| layer.records.get(&key))
         {
             Some(Some(stored)) => PendingState::Changed(stored),
-            Some(None) => PendingState::Gone,
-            None => PendingState::Untouched,
+            Some(None) => PendingState::Deleted,
+            None => PendingState::Unchanged,
         }
     }
 
     /// Where a key leads after what this transaction has changed.
-    fn lead(&self, key: &LookupKey) -> KeyResolution {
+    fn resolve_key(&self, key: &LookupKey) -> KeyResolution {
         if self.is_plain() {
             return KeyResolution::AsStored;
         }
         match key {
             LookupKey::Id(..) => KeyResolution::AsStored,
-            LookupKey::Link(kind, id, name) => match self.fate(*kind, id) {
+            LookupKey::Link(kind, id, name) => match self.pending_state(*kind, id) {
                 PendingState::Changed(stored) => stored
                     .record
                     .link(name)
                     .map_or(KeyResolution::Nowhere, |to| {
                         KeyResolution::To(LookupKey::from(to))
                     }),
-                PendingState::Gone => KeyResolution::Nowhere,
-                PendingState::Untouched => KeyResolution::AsStored,
+                PendingState::Deleted => KeyResolution::Nowhere,
+                PendingState::Unchanged => KeyResolution::AsStored,
             },
             _ => match self
                 .layers()
@@ -133,7 +133,7 @@ impl<'a> TransactionView<'a> {
     /// The key to ask the store for; `None` when what it names is gone, or is no longer named by
     /// it.
     fn current(&self, key: &LookupKey) -> Option<LookupKey> {
-        match (key, self.lead(key)) {
+        match (key, self.resolve_key(key)) {
             // An address that a new person has may have an older one in the store.
             (LookupKey::Email(_), _) | (_, KeyResolution::AsStored) => Some(key.clone()),
             (_, KeyResolution::To(key)) => Some(key),
@@ -142,7 +142,7 @@ impl<'a> TransactionView<'a> {
     }
 
     /// The answer that is kept under a key.
-    pub(crate) fn kept(&mut self, key: &Arc<str>) -> Result<Option<StoredResponse>, RuleError> {
+    pub(crate) fn stored_response(&mut self, key: &Arc<str>) -> Result<Option<StoredResponse>, RuleError> {
         if let Some(kept) = self
             .layers()
             .into_iter()
@@ -150,9 +150,9 @@ impl<'a> TransactionView<'a> {
         {
             return Ok(Some(kept.clone()));
         }
-        match self.ask(&Lookup::Kept(Arc::clone(key)))? {
-            LookupResult::Kept(kept) => Ok(kept),
-            _ => Err(unfitting()),
+        match self.lookup(&Lookup::StoredResponse(Arc::clone(key)))? {
+            LookupResult::StoredResponse(kept) => Ok(kept),
+            _ => Err(lookup_mismatch()),
         }
     }
 
@@ -162,28 +162,28 @@ impl<'a> TransactionView<'a> {
             return Ok(None);
         };
         if let LookupKey::Id(kind, id) = &key {
-            match self.fate(*kind, id) {
-                PendingState::Changed(stored) => return Ok(Some(stored.found())),
-                PendingState::Gone => return Ok(None),
-                PendingState::Untouched => {}
+            match self.pending_state(*kind, id) {
+                PendingState::Changed(stored) => return Ok(Some(stored.location())),
+                PendingState::Deleted => return Ok(None),
+                PendingState::Unchanged => {}
             }
         }
-        let LookupResult::Found(found) = self.ask(&Lookup::Find(key.clone()))? else {
-            return Err(unfitting());
+        let LookupResult::Location(found) = self.lookup(&Lookup::Find(key.clone()))? else {
+            return Err(lookup_mismatch());
         };
         let found =
-            found.filter(|found| !matches!(self.fate(found.kind, &found.id), PendingState::Gone));
-        let KeyResolution::To(LookupKey::Id(kind, id)) = self.lead(&key) else {
+            found.filter(|found| !matches!(self.pending_state(found.kind, &found.id), PendingState::Deleted));
+        let KeyResolution::To(LookupKey::Id(kind, id)) = self.resolve_key(&key) else {
             return Ok(found);
         };
         // An address that somebody was given on the way: the older of both has it.
-        let given = self.changed(kind, &id).map(StoredRecord::found);
+        let given = self.changed(kind, &id).map(StoredRecord::location);
         Ok(found.into_iter().chain(given).min_by_key(|found| found.row))
     }
 
     /// The record that a key names.
     pub(crate) fn record(&mut self, key: &LookupKey) -> Result<Option<StoredRecord>, RuleError> {
-        let stored = self.record_but_for_counts(key)?;
+        let stored = self.record_without_counts(key)?;
         let has_counts = self
             .layers()
             .into_iter()
@@ -197,7 +197,7 @@ impl<'a> TransactionView<'a> {
         }))
     }
 
-    fn record_but_for_counts(
+    fn record_without_counts(
         &mut self,
         key: &LookupKey,
     ) -> Result<Option<StoredRecord>, RuleError> {
@@ -211,30 +211,30 @@ impl<'a> TransactionView<'a> {
             current = LookupKey::Id(found.kind, found.id);
         }
         if let LookupKey::Id(kind, id) = &current {
-            match self.fate(*kind, id) {
+            match self.pending_state(*kind, id) {
                 PendingState::Changed(stored) => return Ok(Some(stored.clone())),
-                PendingState::Gone => return Ok(None),
-                PendingState::Untouched => {}
+                PendingState::Deleted => return Ok(None),
+                PendingState::Unchanged => {}
             }
         }
-        let LookupResult::Record(stored) = self.ask(&Lookup::Record(current))? else {
-            return Err(unfitting());
+        let LookupResult::Record(stored) = self.lookup(&Lookup::Record(current))? else {
+            return Err(lookup_mismatch());
         };
         let Some(stored) = stored else {
             return Ok(None);
         };
-        match self.fate(stored.record.kind(), &stored.record.meta().id) {
+        match self.pending_state(stored.record.kind(), &stored.record.meta().id) {
             PendingState::Changed(changed) => Ok(Some(changed.clone())),
-            PendingState::Gone => Ok(None),
-            PendingState::Untouched => Ok(Some(stored)),
+            PendingState::Deleted => Ok(None),
+            PendingState::Unchanged => Ok(Some(stored)),
         }
     }
 
     /// The record with this id, where this transaction has made or changed it.
     fn changed(&self, kind: Kind, id: &Id) -> Option<&StoredRecord> {
-        match self.fate(kind, id) {
+        match self.pending_state(kind, id) {
             PendingState::Changed(stored) => Some(stored),
-            PendingState::Gone | PendingState::Untouched => None,
+            PendingState::Deleted | PendingState::Unchanged => None,
         }
     }
 
@@ -270,7 +270,7 @@ impl<'a> TransactionView<'a> {
         }
         let made_here = |of, id: &Id| {
             self.changed(of, id)
-                .is_some_and(|stored| stored.row == StoredRecord::NEW)
+                .is_some_and(|stored| stored.row == StoredRecord::UNSAVED_ROW)
         };
         if made_here(of, group) || made_here(Kind::Person, person) {
             return Ok(None);
@@ -295,11 +295,11 @@ impl<'a> TransactionView<'a> {
         let people = vec![LookupKey::Id(Kind::Person, person.clone())];
         let is_new = self
             .changed(Kind::Person, person)
-            .is_some_and(|stored| stored.row == StoredRecord::NEW);
+            .is_some_and(|stored| stored.row == StoredRecord::UNSAVED_ROW);
         let mut answers = if is_new {
             Vec::new()
         } else {
-            self.records(&Lookup::Answered { people, questions })?
+            self.records(&Lookup::Answers { people, questions })?
         };
         answers.retain(|answer| {
             answer
@@ -319,9 +319,9 @@ impl<'a> TransactionView<'a> {
 
     /// The records that answer a question.
     fn records(&mut self, question: &Lookup) -> Result<Vec<StoredRecord>, RuleError> {
-        match self.ask(question)? {
+        match self.lookup(question)? {
             LookupResult::Records(records) => Ok(records),
-            _ => Err(unfitting()),
+            _ => Err(lookup_mismatch()),
         }
     }
 
@@ -331,17 +331,17 @@ impl<'a> TransactionView<'a> {
             kind,
             of: LookupKey::Id(of, id.clone()),
         };
-        let LookupResult::Number(stored) = self.ask(&question)? else {
-            return Err(unfitting());
+        let LookupResult::Count(stored) = self.lookup(&question)? else {
+            return Err(lookup_mismatch());
         };
-        Ok(stored.saturating_add_signed(self.won(kind, of, id)))
+        Ok(stored.saturating_add_signed(self.count_delta(kind, of, id)))
     }
 
     /// How many records of a kind this transaction has put under a record.
-    fn won(&self, kind: Kind, of: Kind, id: &Id) -> i64 {
+    fn count_delta(&self, kind: Kind, of: Kind, id: &Id) -> i64 {
         let [own, before] = self
             .layers()
-            .map(|layer| layer.counts.won(kind, Some((of, id))));
+            .map(|layer| layer.counts.delta(kind, Some((of, id))));
         own.saturating_add(before)
     }
 
@@ -360,7 +360,7 @@ impl<'a> TransactionView<'a> {
             if let ComputedSource::Count(members) = source
                 && let Some(ComputedValue::Count(count)) = record.computed_value(source)
             {
-                let count = change(*count, self.won(members, record.kind(), &record.meta().id));
+                let count = change(*count, self.count_delta(members, record.kind(), &record.meta().id));
                 record.set_computed(source, Some(ComputedValue::Count(count)));
             }
         }
@@ -377,9 +377,9 @@ impl<'a> TransactionView<'a> {
         {
             return Ok(*sum);
         }
-        match self.ask(&Lookup::Sum(LookupKey::Id(of, id.clone())))? {
-            LookupResult::Sum(sum) => Ok(sum),
-            _ => Err(unfitting()),
+        match self.lookup(&Lookup::Totals(LookupKey::Id(of, id.clone())))? {
+            LookupResult::Totals(sum) => Ok(sum),
+            _ => Err(lookup_mismatch()),
         }
     }
 
@@ -390,9 +390,9 @@ impl<'a> TransactionView<'a> {
         id: &Id,
     ) -> Result<BTreeMap<String, Totals>, RuleError> {
         let mut parts: BTreeMap<String, Totals> =
-            match self.ask(&Lookup::Parts(LookupKey::Id(of, id.clone())))? {
-                LookupResult::Parts(parts) => parts.into_iter().collect(),
-                _ => return Err(unfitting()),
+            match self.lookup(&Lookup::PartTotals(LookupKey::Id(of, id.clone())))? {
+                LookupResult::PartTotals(parts) => parts.into_iter().collect(),
+                _ => return Err(lookup_mismatch()),
             };
         let key = (of, id.clone());
         for layer in [self.before, &self.own] {
@@ -405,9 +405,9 @@ impl<'a> TransactionView<'a> {
 
     /// The attendances in whose tickets a person was recognised.
     pub(crate) fn holdings(&mut self, person: &Id) -> Result<Vec<HeldTickets>, RuleError> {
-        match self.ask(&Lookup::Holdings(person.clone()))? {
-            LookupResult::Holdings(holdings) => Ok(holdings),
-            _ => Err(unfitting()),
+        match self.lookup(&Lookup::HeldTickets(person.clone()))? {
+            LookupResult::HeldTickets(holdings) => Ok(holdings),
+            _ => Err(lookup_mismatch()),
         }
     }
 }
@@ -415,11 +415,11 @@ impl<'a> TransactionView<'a> {
 /// What a transaction has made of a record.
 enum PendingState<'a> {
     /// It is as it is stored.
-    Untouched,
+    Unchanged,
     /// It is new, or was changed.
     Changed(&'a StoredRecord),
     /// It was deleted.
-    Gone,
+    Deleted,
 }
 
 /// Where a key leads after what a transaction has changed.
@@ -432,7 +432,7 @@ enum KeyResolution {
     Nowhere,
 }
 
-fn unfitting() -> RuleError {
+fn lookup_mismatch() -> RuleError {
     RuleError::Failed(Error::unexpected(
         "a store answered another question than the one that was asked",
     ))

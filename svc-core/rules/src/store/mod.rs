@@ -15,7 +15,7 @@
 //!
 //! A store that has its data at hand implements [`LookupSource`] by reading, and is never run twice; one
 //! that has to fetch keeps what it fetched in [`LookupCache`], beginning with
-//! [`first_questions`](crate::rules::first_questions).
+//! [`initial_lookups`](crate::rules::first_questions).
 
 mod call;
 mod change;
@@ -72,10 +72,10 @@ use crate::{
 /// - Only records of `cx.tenant` are seen or changed.
 /// - [`write`](Self::write) gives a call its turn: in one transaction it runs
 ///   [`decide`](crate::rules::decide), applies the changes, and commits before it answers. The
-///   [`WriteRequest::condition`] is judged there, too: a store that runs the rulebook has nothing to add.
+///   [`WriteRequest::precondition`] is judged there, too: a store that runs the rulebook has nothing to add.
 ///   Writes of one tenant have their turns one after the other; each sees what those before it
 ///   changed.
-/// - The [`TransactionContext::time`] of a tenant's writes increases strictly, also over restarts; it is never
+/// - The [`TransactionContext::timestamp`] of a tenant's writes increases strictly, also over restarts; it is never
 ///   before the store's clock.
 /// - Reads see committed writes only, and see every write that was acknowledged before they began.
 ///
@@ -144,7 +144,7 @@ pub trait Store: Send + Sync + 'static {
     /// What the collection of all records of a kind can be filtered by, and ordered by where it is
     /// a date (FLT-01, FLT-09): only what an index leads to. [`list`](Self::list) is then asked for
     /// that; by default nothing.
-    fn filterable(&self, kind: Kind) -> Vec<FilterField> {
+    fn filter_fields(&self, kind: Kind) -> Vec<FilterField> {
         let _ = kind;
         Vec::new()
     }
@@ -163,16 +163,16 @@ pub trait Store: Send + Sync + 'static {
     /// What the rulebook refuses; nothing is changed then (ERR-04).
     async fn write(&self, cx: &Context, call: WriteRequest) -> Result<WriteOutcome>;
 
-    /// How the store's turns decide whether a posted person is known already ([`TransactionContext::matching`],
+    /// How the store's turns decide whether a posted person is known already ([`TransactionContext::person_matching`],
     /// HLP-04): what `ApiBuilder::store` publishes (HLP-05).
-    fn matching(&self) -> Arc<dyn PersonMatching> {
+    fn person_matching(&self) -> Arc<dyn PersonMatching> {
         Arc::new(DefaultMatching)
     }
 
-    /// Whether it answers [`Lookup::Kept`] and applies [`Change::Keep`], so that a call with
+    /// Whether it answers [`Lookup::StoredResponse`] and applies [`Change::StoreResponse`], so that a call with
     /// `Idempotency-Key` is done once however often it comes (IDM-01), and what an anonymous caller
     /// triggers is sent once a day (HAF-14).
-    fn keeps_answers(&self) -> bool {
+    fn stores_responses(&self) -> bool {
         false
     }
 
@@ -190,9 +190,9 @@ pub trait Store: Send + Sync + 'static {
         Ok(false)
     }
 
-    /// What it has to be sent, where it applies [`Change::Outbox`] and [`Change::Recall`]: without
+    /// What it has to be sent, where it applies [`Change::Enqueue`] and [`Change::CancelMessage`]: without
     /// it neither triggers nor schedules are offered (HAF-11, SCH-01).
-    fn outgoing(self: Arc<Self>) -> Option<Arc<dyn Outbox>> {
+    fn outbox(self: Arc<Self>) -> Option<Arc<dyn Outbox>> {
         None
     }
 }
@@ -202,7 +202,7 @@ pub trait Store: Send + Sync + 'static {
 #[non_exhaustive]
 pub struct StoredRecord {
     /// Its place: a number that is larger for younger records of the kind, and that the store finds
-    /// the record by when a [`Change`] names it. [`StoredRecord::NEW`] until the store has given it one.
+    /// the record by when a [`Change`] names it. [`StoredRecord::UNSAVED_ROW`] until the store has given it one.
     pub row: i64,
     /// The record. Its links have full addresses; hidden references (see
     /// [`KindSchema::references`](crate::schema::KindSchema::references)) are among them.
@@ -211,7 +211,7 @@ pub struct StoredRecord {
 
 impl StoredRecord {
     /// The place of a record that the same transaction makes: younger than all that have one.
-    pub const NEW: i64 = i64::MAX;
+    pub const UNSAVED_ROW: i64 = i64::MAX;
 
     /// A record at its place.
     #[must_use]
@@ -230,7 +230,7 @@ impl StoredRecord {
 
     /// What is known of the record without reading it.
     #[must_use]
-    pub fn found(&self) -> RecordLocation {
+    pub fn location(&self) -> RecordLocation {
         let record = &self.record;
         RecordLocation {
             kind: record.kind(),
@@ -263,11 +263,11 @@ impl Totals {
                 ComputedValue::Count(self.accepted),
             ),
             (
-                ComputedSource::Number(members),
+                ComputedSource::SummedCount(members),
                 ComputedValue::Count(self.number),
             ),
             (
-                ComputedSource::Sum(members),
+                ComputedSource::SummedAmount(members),
                 ComputedValue::Amount(self.amount),
             ),
         ] {

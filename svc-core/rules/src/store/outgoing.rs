@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// What a store has to be sent, of all tenants (HAF-11, SCH-01): what
-/// [`Change::Outbox`](super::Change::Outbox) has put there.
+/// [`Change::Enqueue`](super::Change::Outbox) has put there.
 ///
 /// # Behaviour
 ///
@@ -31,25 +31,25 @@ pub trait Outbox: Send + Sync + 'static {
     /// # Errors
     ///
     /// Trouble of the store; nothing is claimed then, or for nobody until the claim ends.
-    async fn due(&self, now: Timestamp, until: Timestamp, most: u32) -> Result<ClaimedEntries>;
+    async fn claim_due(&self, now: Timestamp, until: Timestamp, most: u32) -> Result<ClaimedEntries>;
 
     /// What was claimed is settled, and goes.
     ///
     /// # Errors
     ///
     /// Trouble of the store.
-    async fn done(&self, claim: &OutboxClaim) -> Result<()>;
+    async fn complete(&self, claim: &OutboxClaim) -> Result<()>;
 
     /// What was claimed is due again at a moment, unless somebody else has claimed it meanwhile.
     ///
     /// # Errors
     ///
     /// Trouble of the store.
-    async fn again(&self, claim: &OutboxClaim, at: Timestamp) -> Result<()>;
+    async fn reschedule(&self, claim: &OutboxClaim, at: Timestamp) -> Result<()>;
 
     /// Is done when something was put there since; whoever waits looks again after a while in any
     /// case.
-    fn listen(&self) -> Subscription {
+    fn subscribe(&self) -> Subscription {
         Subscription::closed()
     }
 }
@@ -61,14 +61,14 @@ pub struct ClaimedEntries {
     /// Each with who has it.
     pub claims: Vec<OutboxClaim>,
     /// When something is due next, or a claim ends; `None` where nothing is there.
-    pub next: Option<Timestamp>,
+    pub next_due: Option<Timestamp>,
 }
 
 impl ClaimedEntries {
     /// These, and when something is due next or a claim ends.
     #[must_use]
     pub fn new(claims: Vec<OutboxClaim>, next: Option<Timestamp>) -> Self {
-        Self { claims, next }
+        Self { claims, next_due: next }
     }
 }
 
@@ -83,7 +83,7 @@ pub struct OutboxClaim {
     /// How often it was claimed, this time included.
     pub attempts: u32,
     /// What is to be sent.
-    pub dispatch: OutboxEntry,
+    pub entry: OutboxEntry,
 }
 
 /// What becomes of a claim.
@@ -91,18 +91,18 @@ pub struct OutboxClaim {
 #[non_exhaustive]
 pub enum ClaimResolution {
     /// It was sent.
-    Done,
+    Complete,
     /// It is due again then.
-    Again(Timestamp),
+    RetryAt(Timestamp),
     /// It goes without being sent, for this reason.
-    GivenUp(&'static str),
+    Abandon(&'static str),
 }
 
 impl OutboxClaim {
     /// How long a claim lasts where an attempt may take so long: as long again, so that who has
     /// done it can say so.
     #[must_use]
-    pub fn lease(patience: Duration) -> Duration {
+    pub fn lease_duration(patience: Duration) -> Duration {
         patience.saturating_mul(2).max(Duration::from_secs(10))
     }
 
@@ -113,14 +113,14 @@ impl OutboxClaim {
             tenant,
             row,
             attempts,
-            dispatch,
+            entry: dispatch,
         }
     }
 
     /// The same as a store has it. What another version has written is told of, and stays for that
     /// version.
     #[must_use]
-    pub fn stored(tenant: Tenant, row: i64, attempts: i64, body: &str) -> Option<Self> {
+    pub fn from_stored(tenant: Tenant, row: i64, attempts: i64, body: &str) -> Option<Self> {
         let dispatch = OutboxEntry::parse(body);
         if dispatch.is_none() {
             tracing::error!(
@@ -140,10 +140,10 @@ impl OutboxClaim {
     /// Why it is not even tried at a moment: where each attempt before ended the process that made
     /// it, or it is too late.
     #[must_use]
-    pub fn refused(&self, now: Timestamp) -> Option<&'static str> {
+    pub fn skip_reason(&self, now: Timestamp) -> Option<&'static str> {
         if Backoff::STANDARD.is_exhausted(self.attempts) {
             Some("no attempt came to an end")
-        } else if self.dispatch.is_expired(now) {
+        } else if self.entry.is_expired(now) {
             Some("its sending has stopped")
         } else {
             None
@@ -152,19 +152,19 @@ impl OutboxClaim {
 
     /// What an attempt comes to that ended at a moment; `None` is one that failed.
     #[must_use]
-    pub fn settle(&self, delivered: Option<DeliveryOutcome>, now: Timestamp) -> ClaimResolution {
+    pub fn resolve(&self, delivered: Option<DeliveryOutcome>, now: Timestamp) -> ClaimResolution {
         let asked = match delivered {
-            Some(DeliveryOutcome::Sent) => return ClaimResolution::Done,
-            Some(DeliveryOutcome::Abandoned(reason)) => return ClaimResolution::GivenUp(reason),
+            Some(DeliveryOutcome::Sent) => return ClaimResolution::Complete,
+            Some(DeliveryOutcome::Abandoned(reason)) => return ClaimResolution::Abandon(reason),
             Some(DeliveryOutcome::RetryAfter(pause)) => pause,
             None => Duration::ZERO,
         };
         // The same number for the same attempt: a chance that needs no chance.
         let number =
-            short_digest(format!("{} {}", self.dispatch.id.as_str(), self.attempts).as_bytes());
+            short_digest(format!("{} {}", self.entry.id.as_str(), self.attempts).as_bytes());
         match Backoff::STANDARD.delay(self.attempts, number) {
-            Some(pause) => ClaimResolution::Again(now.plus(pause.max(asked))),
-            None => ClaimResolution::GivenUp("it was tried as often as may be"),
+            Some(pause) => ClaimResolution::RetryAt(now.saturating_add(pause.max(asked))),
+            None => ClaimResolution::Abandon("it was tried as often as may be"),
         }
     }
 }
@@ -202,30 +202,30 @@ mod tests {
         for attempts in 1..10 {
             let number = short_digest(format!("7 {attempts}").as_bytes());
             let pause = Backoff::STANDARD.delay(attempts, number).unwrap();
-            let expected = ClaimResolution::Again(at(100).plus(pause));
-            assert_eq!(claim(attempts).settle(None, at(100)), expected);
+            let expected = ClaimResolution::RetryAt(at(100).saturating_add(pause));
+            assert_eq!(claim(attempts).resolve(None, at(100)), expected);
             assert_eq!(
-                claim(attempts).settle(Some(DeliveryOutcome::RetryAfter(Duration::ZERO)), at(100)),
+                claim(attempts).resolve(Some(DeliveryOutcome::RetryAfter(Duration::ZERO)), at(100)),
                 expected
             );
         }
         let day = Duration::from_secs(24 * 60 * 60);
         assert_eq!(
-            claim(1).settle(Some(DeliveryOutcome::RetryAfter(day)), at(100)),
-            ClaimResolution::Again(at(100).plus(day))
+            claim(1).resolve(Some(DeliveryOutcome::RetryAfter(day)), at(100)),
+            ClaimResolution::RetryAt(at(100).saturating_add(day))
         );
-        let last = claim(10).settle(Some(DeliveryOutcome::RetryAfter(day)), at(100));
+        let last = claim(10).resolve(Some(DeliveryOutcome::RetryAfter(day)), at(100));
         assert_eq!(
             last,
-            ClaimResolution::GivenUp("it was tried as often as may be")
+            ClaimResolution::Abandon("it was tried as often as may be")
         );
         assert_eq!(
-            claim(10).settle(Some(DeliveryOutcome::Sent), at(100)),
-            ClaimResolution::Done
+            claim(10).resolve(Some(DeliveryOutcome::Sent), at(100)),
+            ClaimResolution::Complete
         );
         assert_eq!(
-            claim(1).settle(Some(DeliveryOutcome::Abandoned("no mail")), at(100)),
-            ClaimResolution::GivenUp("no mail")
+            claim(1).resolve(Some(DeliveryOutcome::Abandoned("no mail")), at(100)),
+            ClaimResolution::Abandon("no mail")
         );
     }
 
@@ -233,12 +233,12 @@ mod tests {
     /// sending has stopped.
     #[test]
     fn sch_01_what_cannot_be_is_not_tried() {
-        assert_eq!(claim(10).refused(at(1_000)), None);
+        assert_eq!(claim(10).skip_reason(at(1_000)), None);
         assert_eq!(
-            claim(11).refused(at(1_000)),
+            claim(11).skip_reason(at(1_000)),
             Some("no attempt came to an end")
         );
-        assert_eq!(claim(1).refused(at(1_001)), Some("its sending has stopped"));
+        assert_eq!(claim(1).skip_reason(at(1_001)), Some("its sending has stopped"));
     }
 
     /// Who has done it at the last moment can still say so before somebody else begins.
@@ -250,7 +250,7 @@ mod tests {
             Duration::from_secs(30),
             Duration::MAX,
         ] {
-            assert!(OutboxClaim::lease(patience) > patience || patience == Duration::MAX);
+            assert!(OutboxClaim::lease_duration(patience) > patience || patience == Duration::MAX);
         }
     }
 }

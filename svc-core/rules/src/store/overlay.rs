@@ -38,7 +38,7 @@ pub struct PendingChanges {
     /// Answers that are kept, by their keys.
     pub(super) kept: HashMap<Arc<str>, StoredResponse>,
     /// Something was changed that cannot be told apart from what is stored: see
-    /// [`RuleError::Unsettled`].
+    /// [`RuleError::UnflushedChanges`].
     pub(super) unsettled: bool,
 }
 
@@ -48,7 +48,7 @@ impl PendingChanges {
     }
 
     /// Takes over what a call has changed.
-    pub fn settle(&mut self, changes: &[Change]) {
+    pub fn absorb(&mut self, changes: &[Change]) {
         for change in changes {
             self.apply(change);
         }
@@ -69,25 +69,25 @@ impl PendingChanges {
                     record.set_computed(source, date.map(ComputedValue::Timestamp));
                 }
             }),
-            Change::SetSum { of, members, sum } => {
+            Change::SetTotals { of, members, sum } => {
                 self.sums.insert(of.clone(), *sum);
                 self.edit(of.0, &of.1, |record| sum.show_on(record, *members));
             }
-            Change::SetPart { of, name, sum } => {
+            Change::SetPartTotals { of, name, sum } => {
                 self.parts
                     .entry(of.clone())
                     .or_default()
                     .insert(name.clone(), *sum);
             }
-            Change::Keep(kept) => _ = self.kept.insert(Arc::clone(&kept.key), (**kept).clone()),
-            Change::Outbox(_) | Change::Recall(_) => {}
+            Change::StoreResponse(kept) => _ = self.kept.insert(Arc::clone(&kept.key), (**kept).clone()),
+            Change::Enqueue(_) | Change::CancelMessage(_) => {}
             // Sets, collections, and what tickets note, are known to the store alone.
             Change::Delete(_)
             | Change::SetLink { .. }
             | Change::ClearLink { .. }
-            | Change::Hold { .. }
-            | Change::MoveHolders { .. }
-            | Change::Forget(_) => self.unsettled = true,
+            | Change::AddTicketHolder { .. }
+            | Change::MoveTicketHolders { .. }
+            | Change::ErasePersonTraces(_) => self.unsettled = true,
         }
     }
 
@@ -105,7 +105,7 @@ impl PendingChanges {
         }
         self.records.insert(
             (kind, id.clone()),
-            Some(StoredRecord::new(StoredRecord::NEW, record.clone())),
+            Some(StoredRecord::new(StoredRecord::UNSAVED_ROW, record.clone())),
         );
         for email in &insert.emails {
             self.tie_email(email, kind, &id);
@@ -139,7 +139,7 @@ impl PendingChanges {
             self.records
                 .get(of)
                 .and_then(Option::as_ref)
-                .map_or(StoredRecord::NEW, |it| it.row)
+                .map_or(StoredRecord::UNSAVED_ROW, |it| it.row)
         };
         let key = LookupKey::Email(email.to_owned());
         let own = (kind, id.clone());
@@ -154,26 +154,26 @@ impl PendingChanges {
     }
 
     fn replace(&mut self, replace: &ReplaceRecord) {
-        let (kind, id) = (replace.at.kind, &replace.at.id);
+        let (kind, id) = (replace.target.kind, &replace.target.id);
         let own = Some((kind, id.clone()));
-        for identifier in &replace.identifiers_freed {
+        for identifier in &replace.removed_identifiers {
             self.keys
                 .insert(LookupKey::Identifier(kind, identifier.clone()), None);
         }
-        for identifier in &replace.identifiers_tied {
+        for identifier in &replace.added_identifiers {
             self.keys
                 .insert(LookupKey::Identifier(kind, identifier.clone()), own.clone());
         }
         if let Some(name) = &replace.name {
             self.keys.insert(LookupKey::Name(kind, name.clone()), own);
         }
-        for email in &replace.emails_tied {
+        for email in &replace.added_emails {
             self.tie_email(email, kind, id);
         }
         // Who else has an address that is freed is known to the store alone; and so is who has a
         // name that is free now.
         let renames = kind.schema().unique_name().is_some();
-        self.unsettled |= renames || !replace.emails_freed.is_empty();
+        self.unsettled |= renames || !replace.removed_emails.is_empty();
         self.edit(kind, id, |record| {
             record.meta_mut().modified = replace.modified;
             record.meta_mut().identifiers = replace.identifiers.clone();

@@ -48,7 +48,7 @@ impl LookupKey {
     /// What a [`IndexKey`] of a filter on records of a kind leads to. An e-mail address leads to every
     /// person that has it.
     #[must_use]
-    pub fn of_point(kind: Kind, point: &IndexKey) -> Self {
+    pub fn from_index_key(kind: Kind, point: &IndexKey) -> Self {
         match point {
             IndexKey::Id(id) => Self::Id(kind, id.clone()),
             IndexKey::Identifier(identifier) => Self::Identifier(kind, identifier.clone()),
@@ -70,7 +70,7 @@ impl From<&RecordAddress> for LookupKey {
 /// Questions are compared and hashed, so that a store that fetches them together asks each once.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Lookup {
-    /// Whether there is such a record, and where: [`LookupResult::Found`].
+    /// Whether there is such a record, and where: [`LookupResult::Location`].
     Find(LookupKey),
     /// The whole record: [`LookupResult::Record`].
     Record(LookupKey),
@@ -85,28 +85,28 @@ pub enum Lookup {
         people: Vec<LookupKey>,
     },
     /// The answers of one of these people to one of these questions: [`LookupResult::Records`].
-    Answered {
+    Answers {
         /// The people.
         people: Vec<LookupKey>,
         /// The questions.
         questions: Vec<LookupKey>,
     },
-    /// How many records of `kind` are under the record `of`: [`LookupResult::Number`].
+    /// How many records of `kind` are under the record `of`: [`LookupResult::Count`].
     Count {
         /// The kind of the members.
         kind: Kind,
         /// The record that they are under.
         of: LookupKey,
     },
-    /// What the counted members of a record come to in all: [`LookupResult::Sum`].
-    Sum(LookupKey),
+    /// What the counted members of a record come to in all: [`LookupResult::Totals`].
+    Totals(LookupKey),
     /// The same for each ticket level of an event or currency of a page, by name:
-    /// [`LookupResult::Parts`].
-    Parts(LookupKey),
-    /// The attendances in whose tickets this person was recognised: [`LookupResult::Holdings`].
-    Holdings(Id),
-    /// The answer that is kept under a key (IDM-01): [`LookupResult::Kept`].
-    Kept(Arc<str>),
+    /// [`LookupResult::PartTotals`].
+    PartTotals(LookupKey),
+    /// The attendances in whose tickets this person was recognised: [`LookupResult::HeldTickets`].
+    HeldTickets(Id),
+    /// The answer that is kept under a key (IDM-01): [`LookupResult::StoredResponse`].
+    StoredResponse(Arc<str>),
 }
 
 /// What a store answers to a [`Lookup`].
@@ -114,21 +114,21 @@ pub enum Lookup {
 #[non_exhaustive]
 pub enum LookupResult {
     /// To [`Lookup::Find`].
-    Found(Option<RecordLocation>),
+    Location(Option<RecordLocation>),
     /// To [`Lookup::Record`].
     Record(Option<StoredRecord>),
-    /// To [`Lookup::Members`] and [`Lookup::Answered`].
+    /// To [`Lookup::Members`] and [`Lookup::Answers`].
     Records(Vec<StoredRecord>),
     /// To [`Lookup::Count`].
-    Number(u64),
-    /// To [`Lookup::Sum`].
-    Sum(Totals),
-    /// To [`Lookup::Parts`]: each part by its name, in the order of names.
-    Parts(Vec<(String, Totals)>),
-    /// To [`Lookup::Holdings`]: each attendance once.
-    Holdings(Vec<HeldTickets>),
-    /// To [`Lookup::Kept`].
-    Kept(Option<StoredResponse>),
+    Count(u64),
+    /// To [`Lookup::Totals`].
+    Totals(Totals),
+    /// To [`Lookup::PartTotals`]: each part by its name, in the order of names.
+    PartTotals(Vec<(String, Totals)>),
+    /// To [`Lookup::HeldTickets`]: each attendance once.
+    HeldTickets(Vec<HeldTickets>),
+    /// To [`Lookup::StoredResponse`].
+    StoredResponse(Option<StoredResponse>),
 }
 
 /// An attendance in whose tickets a person was recognised, and the places of the tickets,
@@ -171,7 +171,7 @@ impl RecordLocation {
     /// Its address (COL-19).
     #[must_use]
     pub fn address(&self) -> RecordAddress {
-        let parent = self.kind.schema().home.and(self.parent.clone());
+        let parent = self.kind.schema().path_parent.and(self.parent.clone());
         RecordAddress::new(self.kind, self.id.clone(), parent)
     }
 }
@@ -179,26 +179,26 @@ impl RecordLocation {
 /// Answers questions while the rulebook runs.
 ///
 /// A store that has its data at hand, inside a transaction, answers at once. One that has to fetch
-/// answers from what it has fetched and says [`RuleError::Missing`] for the rest: see
+/// answers from what it has fetched and says [`RuleError::MissingLookups`] for the rest: see
 /// [`LookupCache`](super::LookupCache).
 pub trait LookupSource {
     /// The answer, of the variant that the question names.
     ///
     /// # Errors
     ///
-    /// [`RuleError::Missing`] when it has to be fetched first; [`RuleError::Failed`] with trouble of the
+    /// [`RuleError::MissingLookups`] when it has to be fetched first; [`RuleError::Failed`] with trouble of the
     /// store.
-    fn answer(&mut self, question: &Lookup) -> Result<LookupResult, RuleError>;
+    fn lookup(&mut self, question: &Lookup) -> Result<LookupResult, RuleError>;
 }
 
 /// Why a run of the rulebook ended before its decision.
 #[derive(Debug)]
 pub enum RuleError {
     /// Questions were not answered yet. Fetch all of them, and run again: nothing was changed.
-    Missing(Vec<Lookup>),
+    MissingLookups(Vec<Lookup>),
     /// What calls before this one changed in the same transaction cannot be told apart from what is
     /// stored: write those changes first, and run again.
-    Unsettled,
+    UnflushedChanges,
     /// The call is refused, or the store is in trouble.
     Failed(Error),
 }
@@ -212,10 +212,10 @@ impl From<Error> for RuleError {
 impl fmt::Display for RuleError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Missing(questions) => {
+            Self::MissingLookups(questions) => {
                 write!(f, "{} questions have to be answered first", questions.len())
             }
-            Self::Unsettled => {
+            Self::UnflushedChanges => {
                 f.write_str("changes of the same transaction have to be written first")
             }
             Self::Failed(_) => f.write_str("the call failed"),

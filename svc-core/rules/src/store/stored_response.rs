@@ -45,7 +45,7 @@ impl StoredResponse {
     /// The time before which responses are deleted at `now`.
     #[must_use]
     pub fn oldest_at(now: Timestamp) -> Timestamp {
-        Timestamp::from_micros(now.micros().saturating_sub(KEPT_FOR))
+        Timestamp::from_micros(now.as_micros().saturating_sub(KEPT_FOR))
     }
 
     /// Whether it is given to a call at this moment.

@@ -62,7 +62,7 @@ impl<'a> StatementBuilder<'a> {
         match change {
             Change::Insert(insert) => self.insert(insert)?,
             Change::Replace(replace) => {
-                let before = before(&replace.at);
+                let before = before(&replace.target);
                 self.replace(replace, before.as_ref())?;
             }
             Change::SetFields { at, fields } => {
@@ -81,7 +81,7 @@ impl<'a> StatementBuilder<'a> {
             Change::ClearLink { kind, link, to } => {
                 self.clear_link(&RecordSet::Under(*kind, link, Box::new(to.clone())), link);
             }
-            Change::Forget(person) => {
+            Change::ErasePersonTraces(person) => {
                 let mut sql = self.sql();
                 sql.push("DELETE FROM svc_dispatches WHERE tenant = ")
                     .tenant(None)
@@ -89,19 +89,19 @@ impl<'a> StatementBuilder<'a> {
                     .text(person.as_str());
                 self.statements.push(sql.finish());
             }
-            Change::Outbox(dispatch) => {
+            Change::Enqueue(dispatch) => {
                 let sql = self.sql();
                 self.statements.push(outgoing::put(sql, dispatch));
             }
             // Messages are in no mapping that schedules them. Sums are counted when they are asked
             // for; tickets, schedules and answers are in no table of a mapping.
-            Change::SetSum { .. }
-            | Change::SetPart { .. }
+            Change::SetTotals { .. }
+            | Change::SetPartTotals { .. }
             | Change::SetSchedule { .. }
-            | Change::Recall(_)
-            | Change::Hold { .. }
-            | Change::MoveHolders { .. }
-            | Change::Keep(_) => {}
+            | Change::CancelMessage(_)
+            | Change::AddTicketHolder { .. }
+            | Change::MoveTicketHolders { .. }
+            | Change::StoreResponse(_) => {}
         }
         Ok(())
     }
@@ -199,21 +199,21 @@ impl<'a> StatementBuilder<'a> {
     }
 
     fn replace(&mut self, replace: &ReplaceRecord, before: Option<&Object>) -> Result<()> {
-        let Some(table) = self.mapping.of(replace.at.kind) else {
+        let Some(table) = self.mapping.of(replace.target.kind) else {
             return Ok(());
         };
-        let meta = svc_core::record::Meta::new(replace.at.id.clone(), replace.modified);
+        let meta = svc_core::record::Meta::new(replace.target.id.clone(), replace.modified);
         let fields =
-            svc_core::record::RawRecord::from_wire(replace.at.kind, meta, replace.fields.clone());
+            svc_core::record::RawRecord::from_wire(replace.target.kind, meta, replace.fields.clone());
         let fields = fields.to_fields(&ShareNames::default())?;
         check_texts(self.mapping.dialect, table, &fields)?;
-        self.update(&replace.at, &fields, before, Some(replace.modified));
+        self.update(&replace.target, &fields, before, Some(replace.modified));
         self.written
-            .insert((replace.at.kind, replace.at.id.clone()), fields);
+            .insert((replace.target.kind, replace.target.id.clone()), fields);
         if table.link("modified_by").is_some() {
-            self.set_link(&replace.at, "modified_by", replace.modified_by.as_ref());
+            self.set_link(&replace.target, "modified_by", replace.modified_by.as_ref());
         }
-        if !replace.identifiers_freed.is_empty() || !replace.identifiers_tied.is_empty() {
+        if !replace.removed_identifiers.is_empty() || !replace.added_identifiers.is_empty() {
             let mut sql = self.sql();
             sql.push(&format!(
                 "DELETE FROM {IDENTIFIERS} WHERE kind = '{}' AND tenant = ",
@@ -221,9 +221,9 @@ impl<'a> StatementBuilder<'a> {
             ));
             sql.tenant(None)
                 .push(" AND record = ")
-                .text(replace.at.id.as_str());
+                .text(replace.target.id.as_str());
             self.statements.push(sql.finish());
-            self.tie(table, &replace.at.id, &replace.identifiers.to_vec());
+            self.tie(table, &replace.target.id, &replace.identifiers.to_vec());
         }
         Ok(())
     }
@@ -247,7 +247,7 @@ impl<'a> StatementBuilder<'a> {
         let changed = changed(dialect, &table.members, fields, before);
         let sets = assign(&mut sql, modified.into_iter().chain(changed));
         sql.push(" WHERE ");
-        self.mapping.owned(&mut sql, table, "t");
+        self.mapping.push_tenant_condition(&mut sql, table, "t");
         self.mapping.named(
             &mut sql,
             table,
@@ -284,7 +284,7 @@ impl<'a> StatementBuilder<'a> {
             None => _ = sql.push("NULL"),
         }
         sql.push(" WHERE ");
-        self.mapping.owned(&mut sql, table, "t");
+        self.mapping.push_tenant_condition(&mut sql, table, "t");
         self.mapping.named(
             &mut sql,
             table,
@@ -302,7 +302,7 @@ impl<'a> StatementBuilder<'a> {
         alias: &str,
         set: &RecordSet,
     ) -> bool {
-        self.mapping.owned(sql, table, alias);
+        self.mapping.push_tenant_condition(sql, table, alias);
         match set {
             RecordSet::One(at, _) => {
                 self.mapping

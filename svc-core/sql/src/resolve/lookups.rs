@@ -175,7 +175,7 @@ impl MappingChecker<'_> {
             && is_unique(parent.zip(of("person")))
         {
             self.wrong(format!(
-                "`{name}` has one row for each person: say so with `.once_per_person()`, so that a second call changes it"
+                "`{name}` has one row for each person: say so with `.one_per_person()`, so that a second call changes it"
             ));
         }
     }

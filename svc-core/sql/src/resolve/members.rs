@@ -39,7 +39,7 @@ impl MappingChecker<'_> {
             ) else {
                 continue;
             };
-            if !fits(&last.ty, column.class, self.dialect) {
+            if !is_compatible(&last.ty, column.class, self.dialect) {
                 self.wrong(format!(
                     "`{table}.{}` is {}, which cannot hold `{}`: run\n      ALTER TABLE {table} ADD COLUMN svc_{} {};",
                     plain(&field.column),
@@ -252,7 +252,7 @@ impl MappingChecker<'_> {
 }
 
 /// Whether a column can hold a field.
-fn fits(ty: &ValueType, class: ColumnType, dialect: &dyn Dialect) -> bool {
+fn is_compatible(ty: &ValueType, class: ColumnType, dialect: &dyn Dialect) -> bool {
     match (ty, class) {
         (_, ColumnType::Json)
         | (ValueType::Integer, ColumnType::Integer(_) | ColumnType::Decimal)

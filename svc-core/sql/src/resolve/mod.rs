@@ -56,7 +56,7 @@ pub(super) fn resolve(
         live,
         problems: Vec::new(),
     };
-    check.own_tables();
+    check.check_library_tables();
     let tables: Vec<ResolvedTable> = mapping
         .tables
         .iter()
@@ -65,7 +65,7 @@ pub(super) fn resolve(
     check.repeated();
     mapping.tables.iter().for_each(|table| check.lookups(table));
     if !check.problems.is_empty() {
-        return Err(MappingError::Tables(check.problems));
+        return Err(MappingError::InvalidMapping(check.problems));
     }
     let only = match &mapping.tenants.0 {
         Named::One(name) => Some(name.clone()),
@@ -90,7 +90,7 @@ impl<'a> MappingChecker<'a> {
         self.problems.push(problem);
     }
 
-    fn own_tables(&mut self) {
+    fn check_library_tables(&mut self) {
         let missing: Vec<&str> = OWN
             .into_iter()
             .filter(|name| self.live.table(name).is_none())
@@ -106,7 +106,7 @@ impl<'a> MappingChecker<'a> {
             .map(|text| format!("{text};"))
             .collect();
         self.wrong(format!(
-            "the tables of this library are missing: call `MappedStore::create_own_tables`, or run\n      {}",
+            "the tables of this library are missing: call `MappedStore::create_library_tables`, or run\n      {}",
             sql.join("\n      ")
         ));
     }
@@ -174,7 +174,7 @@ impl<'a> MappingChecker<'a> {
             default: found.default.clone(),
             default_sql: found.default_sql.clone(),
             longest: found.longest,
-            most: found.most(self.dialect),
+            most: found.max_value(self.dialect),
         }
     }
 
@@ -344,7 +344,7 @@ impl<'a> MappingChecker<'a> {
                 ));
                 continue;
             };
-            if kind.schema().home.is_some() {
+            if kind.schema().path_parent.is_some() {
                 self.wrong(format!(
                     "the link `{name}` of {} leads below another record, which a mapping cannot follow: leave it out",
                     schema.plural
@@ -391,7 +391,7 @@ impl<'a> MappingChecker<'a> {
         links: &[ResolvedLink],
     ) -> Option<RowTenant> {
         let named = match &self.mapping.tenants.0 {
-            Named::One(_) => return Some(RowTenant::Only),
+            Named::One(_) => return Some(RowTenant::Fixed),
             Named::Table { table, key, name } => (table, key, name),
         };
         let Some(column) = &table.tenant else {

@@ -86,7 +86,7 @@ impl ApiBuilder {
         if version.is_empty() || ENTRY_POINT_FIELDS.contains(&version) {
             problems.push(format!("the version field cannot be named `{version}`: choose a name that is not empty and not already a member of the entry point"));
         }
-        problems.extend(self.undelivered());
+        problems.extend(self.missing_delivery());
         problems.extend(self.unlimited_triggers());
         for (kind, registered) in &self.kinds {
             kind_contradictions(*kind, registered, &self.kinds, &mut problems);
@@ -121,13 +121,13 @@ fn kind_contradictions(
     problems: &mut Vec<String>,
 ) {
     let schema = kind.schema();
-    if registered.all && schema.home.is_some() {
+    if registered.has_full_collection && schema.path_parent.is_some() {
         problems.push(format!(
             "{} have no collection of their own: replace `.list()` by `.list_under::<...>()`",
             schema.plural
         ));
     }
-    if !registered.filterable.is_empty() && !registered.all {
+    if !registered.filterable.is_empty() && !registered.has_full_collection {
         problems.push(format!(
             "{} can be filtered but not listed: register `.list()`",
             schema.plural
@@ -144,7 +144,7 @@ fn kind_contradictions(
             ));
         }
     }
-    for parent in &registered.under {
+    for parent in &registered.scopes {
         if !all
             .get(parent)
             .is_some_and(|parent| parent.offers(Operation::Read))

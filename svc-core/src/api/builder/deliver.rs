@@ -16,7 +16,7 @@ impl ApiBuilder {
     /// function `triggers`; mapped tables offer the latter. Without it neither is declared, and
     /// what asks for triggers is answered `NOT_SUPPORTED` (ERR-38).
     ///
-    /// What is noted is driven by `svc_tower::SvcService::deliveries`, in one process or in
+    /// What is noted is driven by `svc_tower::SvcService::delivery_worker`, in one process or in
     /// several.
     #[must_use]
     pub fn delivery(mut self, deliver: impl Deliver) -> Self {
@@ -29,11 +29,11 @@ impl ApiBuilder {
         self.settings
             .deliver
             .as_ref()
-            .and(self.settings.store.clone()?.outgoing())
+            .and(self.settings.store.clone()?.outbox())
     }
 
     /// Offers what is sent, and nothing that nobody would send.
-    pub(super) fn settle_deliveries(&mut self) {
+    pub(super) fn resolve_delivery(&mut self) {
         let scheduling = self.scheduling.take();
         if self.delivered().is_none() {
             self.stock
@@ -47,7 +47,7 @@ impl ApiBuilder {
     }
 
     /// What is to be sent by nobody, or from nowhere.
-    pub(super) fn undelivered(&self) -> Option<String> {
+    pub(super) fn missing_delivery(&self) -> Option<String> {
         let is_named = self
             .functions
             .as_ref()
@@ -69,7 +69,7 @@ impl ApiBuilder {
             .filter(|_| self.settings.strangers.may_trigger())?;
         let text = "the store cannot limit what anonymous callers trigger, because it does not store responses: leave \
                     `.with_triggers()` out of `.anonymous_policy(...)`";
-        (self.delivered().is_some() && !store.keeps_answers()).then(|| text.to_owned())
+        (self.delivered().is_some() && !store.stores_responses()).then(|| text.to_owned())
     }
 }
 
@@ -80,7 +80,7 @@ impl Api {
     pub fn outbox(&self) -> Option<(Arc<dyn Outbox>, Arc<dyn Deliver>)> {
         let settings = &self.inner.settings;
         Some((
-            settings.store.clone()?.outgoing()?,
+            settings.store.clone()?.outbox()?,
             settings.deliver.clone()?,
         ))
     }

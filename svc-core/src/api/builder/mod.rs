@@ -375,9 +375,9 @@ impl ApiBuilder {
                 .into_iter()
                 .map(|helper| (helper, HelperRunner::Composed)),
         );
-        self.settle_deliveries();
-        self.take_away();
-        self.settle_narrowings();
+        self.resolve_delivery();
+        self.withdraw_capabilities();
+        self.merge_constraints();
         let problems = self.contradictions();
         if !problems.is_empty() {
             return Err(BuildError { problems });
@@ -390,16 +390,16 @@ impl ApiBuilder {
         let at = |kind: Kind| registered.get(kind as usize);
         let is_sent = |kind: Kind, link: &LinkSpec| match link.target {
             LinkTarget::Many { kind: member, .. } => at(member).is_some_and(|registered| {
-                registered.list.is_some() && registered.under.contains(&kind)
+                registered.list.is_some() && registered.scopes.contains(&kind)
             }),
             LinkTarget::One { kind: target, .. } => {
                 at(target).is_some_and(|registered| registered.offers(Operation::Read))
-                    && at(kind).is_some_and(|registered| !registered.unlinked.contains(&link.name))
+                    && at(kind).is_some_and(|registered| !registered.omitted_links.contains(&link.name))
             }
             LinkTarget::Helper(helper) => self.helpers.contains_key(&helper),
         };
         let readable = |kind: Kind| {
-            at(kind).map(|registered| (registered.readable, registered.narrowing.as_ref()))
+            at(kind).map(|registered| (registered.readable, registered.constraints.as_ref()))
         };
         let namespace = self.settings.vendor.namespace.as_str().into();
         let documents = DocumentSettings {

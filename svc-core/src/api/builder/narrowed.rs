@@ -23,10 +23,10 @@ impl ApiBuilder {
     }
 
     /// Makes what is said of each kind one.
-    pub(super) fn settle_narrowings(&mut self) {
+    pub(super) fn merge_constraints(&mut self) {
         for (kind, narrowing) in std::mem::take(&mut self.narrowings) {
             match self.kinds.get_mut(&kind) {
-                Some(registered) => registered.narrowing.get_or_insert_default().merge(narrowing),
+                Some(registered) => registered.constraints.get_or_insert_default().merge(narrowing),
                 None => self.wrong.push(format!(
                     "{} are narrowed but not registered: register them, or leave `.constraints(...)` out",
                     kind.plural()
@@ -35,16 +35,16 @@ impl ApiBuilder {
         }
         for (kind, registered) in &mut self.kinds {
             registered
-                .narrowing
+                .constraints
                 .take_if(|narrowing| narrowing.is_empty());
-            let narrowing = registered.narrowing.iter().flat_map(Constraints::members);
+            let narrowing = registered.constraints.iter().flat_map(Constraints::members);
             for (name, narrow) in narrowing {
-                let Some(place) = kind.schema().fields.place(name) else {
+                let Some(place) = kind.schema().fields.position(name) else {
                     continue;
                 };
                 for (set, is_out) in [
-                    (&mut registered.readable, narrow.unreadable),
-                    (&mut registered.writable, narrow.unwritable),
+                    (&mut registered.readable, narrow.hidden),
+                    (&mut registered.writable, narrow.read_only),
                 ] {
                     if is_out {
                         *set = Some(set.unwrap_or(FieldBits::ALL).without(place));
@@ -59,7 +59,7 @@ impl ApiBuilder {
             let is_shown = |field: &FilterField| {
                 field
                     .shows()
-                    .and_then(|name| fields.place(name))
+                    .and_then(|name| fields.position(name))
                     .is_none_or(|place| readable.contains(place))
             };
             registered.filterable.retain(is_shown);
@@ -73,13 +73,13 @@ pub(super) fn contradictions(
     registered: &KindRegistration,
     problems: &mut Vec<String>,
 ) {
-    let Some(narrowing) = &registered.narrowing else {
+    let Some(narrowing) = &registered.constraints else {
         return;
     };
     let schema = kind.schema().fields;
     let mut walk = ConstraintChecker { kind, problems };
     let is_taken = |name: &str| {
-        let place = schema.place(name);
+        let place = schema.position(name);
         place.is_some_and(|place| {
             registered
                 .writable
@@ -116,7 +116,7 @@ impl ConstraintChecker<'_> {
                 field,
                 narrow,
                 &at,
-                is_taken(name) && !narrow.unwritable && !field.is_computed(),
+                is_taken(name) && !narrow.read_only && !field.is_computed(),
             );
         }
     }
@@ -142,7 +142,7 @@ impl ConstraintChecker<'_> {
             self.values(field, values, at);
         }
         self.range(field, narrow, at);
-        if let Some(longest) = narrow.longest {
+        if let Some(longest) = narrow.max_length {
             let is_text = matches!(
                 field.ty,
                 ValueType::String | ValueType::FlexEnum(_) | ValueType::Array(ValueType::String)
@@ -168,7 +168,7 @@ impl ConstraintChecker<'_> {
                     narrow
                         .members
                         .member(member.name)
-                        .is_some_and(Constraint::is_absent)
+                        .is_some_and(Constraint::is_omitted)
                 });
                 if has_none {
                     self.wrong(at, "has no members: leave the field out itself");
@@ -208,13 +208,13 @@ impl ConstraintChecker<'_> {
 
     fn range(&mut self, field: &FieldSpec, narrow: &Constraint, at: &str) {
         let is_number = matches!(field.ty, ValueType::Integer | ValueType::Amount);
-        if (narrow.least.is_some() || narrow.most.is_some()) && !is_number {
+        if (narrow.min.is_some() || narrow.max.is_some()) && !is_number {
             self.wrong(
                 at,
                 "has a range but is no number: ranges are for whole numbers and amounts",
             );
         }
-        if let (Some(least), Some(most)) = (narrow.least, narrow.most)
+        if let (Some(least), Some(most)) = (narrow.min, narrow.max)
             && least > most
         {
             self.wrong(

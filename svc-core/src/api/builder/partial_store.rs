@@ -56,7 +56,7 @@ impl ApiBuilder {
     /// [`without_capability`](Self::without_capability) removes an operation, such as `.without_capability("attendances.create")`.
     #[must_use]
     pub fn partial_store(mut self, store: &Arc<dyn Store>, kept: &[KeptKind]) -> Self {
-        self.settings.matching = store.matching();
+        self.settings.matching = store.person_matching();
         self.settings.store = Some(Arc::clone(store));
         let has = |kind: Kind| kept.iter().any(|it| it.kind == kind);
         for it in kept {
@@ -118,8 +118,8 @@ fn registration(store: &Arc<dyn Store>, kept: &[KeptKind], it: &KeptKind) -> Kin
     });
     let has_container = schema.parent_kind().is_none_or(has);
     KindRegistration {
-        under: all
-            .under
+        scopes: all
+            .scopes
             .iter()
             .copied()
             .filter(|of| has(*of) && it.under.contains(of))
@@ -127,7 +127,7 @@ fn registration(store: &Arc<dyn Store>, kept: &[KeptKind], it: &KeptKind) -> Kin
         create: all.create.clone().filter(|_| has_container),
         readable: Some(places(true)),
         writable: Some(places(false)),
-        unlinked: unlinked.map(|link| link.name).collect(),
+        omitted_links: unlinked.map(|link| link.name).collect(),
         ..all
     }
 }

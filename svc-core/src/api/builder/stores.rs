@@ -27,9 +27,9 @@ impl ApiBuilder {
     #[must_use]
     pub fn store<S: Store>(mut self, store: &Arc<S>) -> Self {
         let store: Arc<dyn Store> = Arc::<S>::clone(store);
-        self.settings.matching = store.matching();
+        self.settings.matching = store.person_matching();
         self.settings.store = Some(Arc::clone(&store));
-        if store.keeps_answers() {
+        if store.stores_responses() {
             self.settings.extensions.idempotency = Some(ResponseStorage::Store);
         }
         self.stock = Some(FunctionName::all().collect());

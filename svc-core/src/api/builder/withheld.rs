@@ -10,7 +10,7 @@ use crate::{
 
 impl ApiBuilder {
     /// Takes away what was asked for by [`ApiBuilder::without_capability`] and [`ApiBuilder::helpers_only`].
-    pub(super) fn take_away(&mut self) {
+    pub(super) fn withdraw_capabilities(&mut self) {
         let asked = std::mem::take(&mut self.without);
         let functions = self.supported_functions();
         for capability in asked {
@@ -21,9 +21,9 @@ impl ApiBuilder {
             }
         }
         for registered in self.kinds.values_mut() {
-            registered.withheld.extend_from_slice(self.withheld);
+            registered.withdrawn.extend_from_slice(self.withheld);
             if self.withheld.contains(&Operation::List) {
-                registered.under.clear();
+                registered.scopes.clear();
             }
         }
     }
@@ -47,11 +47,11 @@ impl ApiBuilder {
     fn take_operation(&mut self, kind: Kind, operation: &str) -> bool {
         if let Some(below) = operation.strip_prefix("sub.") {
             let registered = Kind::from_plural(below).and_then(|below| self.kinds.get_mut(&below));
-            let Some(registered) = registered.filter(|registered| registered.under.contains(&kind))
+            let Some(registered) = registered.filter(|registered| registered.scopes.contains(&kind))
             else {
                 return false;
             };
-            registered.under.retain(|parent| *parent != kind);
+            registered.scopes.retain(|parent| *parent != kind);
             return true;
         }
         let Some(registered) = self.kinds.get_mut(&kind) else {
@@ -63,7 +63,7 @@ impl ApiBuilder {
             .find(|known| known.as_str() == operation);
         operation.is_some_and(|operation| {
             let offered = registered.offers(operation);
-            registered.withheld.push(operation);
+            registered.withdrawn.push(operation);
             offered
         })
     }

@@ -12,7 +12,7 @@ use std::{
 
 use bytes::Bytes;
 
-use self::{seen::OperationCache, together::together};
+use self::{seen::OperationCache, together::join_all};
 use super::{KindRegistration, classify::ErrorMapper};
 use crate::{
     context::Context,
@@ -27,7 +27,7 @@ use crate::{
     model::Kind,
     ops::{ErasedTransactions, FindKey, OutboxPayload, SavepointAction},
     record::{Meta, RawRecord},
-    rules::{CreateOptions, RuleContext, RuleResult, check, first_keys, grown, help},
+    rules::{CreateOptions, RuleContext, RuleResult, check, first_keys, exceeded_limits, help},
     store::{LookupKey, RecordLocation, RuleError, StoredRecord},
     value::{Id, Timestamp},
 };
@@ -62,7 +62,7 @@ impl ComposedRunner<'_> {
                 registered.create.is_some()
             });
         }
-        if helper.takes_person() {
+        if helper.accepts_person() {
             need(Kind::Person, "create", |registered| {
                 registered.create.is_some()
             });
@@ -113,7 +113,7 @@ impl ComposedRunner<'_> {
         rules: impl Fn(&mut ComposedContext<'_>) -> RuleResult<T>,
     ) -> Result<T> {
         let mut seen = OperationCache::default();
-        self.look_up(cx, first, &mut seen).await?;
+        self.find_all(cx, first, &mut seen).await?;
         loop {
             if cx
                 .deadline
@@ -133,16 +133,16 @@ impl ComposedRunner<'_> {
             let outcome = rules(&mut ground);
             match (outcome, ground.stop) {
                 (_, Some(NextOperation::LookUp(key))) => {
-                    self.look_up(cx, vec![key], &mut seen).await?;
+                    self.find_all(cx, vec![key], &mut seen).await?;
                 }
                 (_, Some(NextOperation::Create(draft))) => {
                     // A transaction has locked them.
                     let (kind, may_come) = (
                         draft.kind,
-                        self.transactions.is_none() && seen.missed(&draft),
+                        self.transactions.is_none() && seen.was_absent(&draft),
                     );
-                    let done = self.create_alone(cx, *draft).await?;
-                    if !(may_come && seen.came_meanwhile(kind, &done)) {
+                    let done = self.create_in_savepoint(cx, *draft).await?;
+                    if !(may_come && seen.was_created_concurrently(kind, &done)) {
                         seen.steps.push(done);
                     }
                 }
@@ -166,7 +166,7 @@ impl ComposedRunner<'_> {
     }
 
     /// Looks keys up, many at the same time.
-    async fn look_up(
+    async fn find_all(
         &self,
         cx: &Context,
         keys: Vec<LookupKey>,
@@ -177,7 +177,7 @@ impl ComposedRunner<'_> {
             .filter(|key| !seen.records.contains_key(key))
             .collect();
         for some in wanted.chunks(AT_ONCE) {
-            let found = together(some.iter().map(|key| self.find(cx, key)).collect()).await;
+            let found = join_all(some.iter().map(|key| self.find(cx, key)).collect()).await;
             for (key, found) in some.iter().zip(found) {
                 let found = found?;
                 if let Some(record) = &found {
@@ -199,7 +199,7 @@ impl ComposedRunner<'_> {
                 let Some(get) = &registered.get else {
                     return Ok(None);
                 };
-                return get.get(cx, &RecordAddress::top(kind, id.clone())).await;
+                return get.get(cx, &RecordAddress::without_parent(kind, id.clone())).await;
             }
             LookupKey::Name(_, name) => FindKey::Name(name.clone()),
             LookupKey::Identifier(_, identifier) => {
@@ -216,8 +216,8 @@ impl ComposedRunner<'_> {
 
     /// Creates a record so that nothing of it stays where it is refused: the rules may go on
     /// without it (ERR-29).
-    async fn create_alone(&self, cx: &Context, draft: RawDraft) -> Result<StepOutcome> {
-        let Some(transactions) = self.transactions.filter(|_| fails_alone(draft.kind)) else {
+    async fn create_in_savepoint(&self, cx: &Context, draft: RawDraft) -> Result<StepOutcome> {
+        let Some(transactions) = self.transactions.filter(|_| is_independent(draft.kind)) else {
             return problems_of(self.create(cx, draft).await);
         };
         transactions.savepoint(cx, SavepointAction::Set).await?;
@@ -238,7 +238,7 @@ impl ComposedRunner<'_> {
         let created = create
             .create(cx, draft)
             .await
-            .map_err(|error| self.classify.told(error))?;
+            .map_err(|error| self.classify.map(error))?;
         Ok((created.record, created.is_new))
     }
 
@@ -254,7 +254,7 @@ impl ComposedRunner<'_> {
         let updated = update
             .update(cx, at.clone(), patch, None)
             .await
-            .map_err(|error| self.classify.told(error))?;
+            .map_err(|error| self.classify.map(error))?;
         let record = updated.ok_or_else(Error::conflict)?;
         Ok((record, false))
     }
@@ -267,7 +267,7 @@ type StepResult = (RawRecord, bool);
 type StepOutcome = std::result::Result<StepResult, Vec<Problem>>;
 
 /// Whether records of a kind come of action functions, which fail alone.
-fn fails_alone(kind: Kind) -> bool {
+fn is_independent(kind: Kind) -> bool {
     FunctionName::all().any(|function| function.reported_kind() == kind)
 }
 
@@ -303,7 +303,7 @@ pub(super) struct ComposedContext<'a> {
 impl ComposedContext<'_> {
     fn stop<T>(&mut self, stop: NextOperation) -> RuleResult<T> {
         self.stop = Some(stop);
-        Err(RuleError::Missing(Vec::new()))
+        Err(RuleError::MissingLookups(Vec::new()))
     }
 
     /// What the next step came to, or the end of this run.
@@ -315,7 +315,7 @@ impl ComposedContext<'_> {
             }
             Some(Err(problems)) => {
                 self.steps = self.steps.saturating_add(1);
-                Err(Error::refused(problems.clone()).into())
+                Err(Error::invalid_all(problems.clone()).into())
             }
             None => self.stop(stop()),
         }
@@ -336,7 +336,7 @@ fn own_key(record: &RawRecord) -> LookupKey {
 
 fn stored(record: RawRecord) -> StoredRecord {
     // Operations tell no place: the older one is the one that was created before.
-    StoredRecord::new(record.meta().created.micros(), record)
+    StoredRecord::new(record.meta().created.as_micros(), record)
 }
 
 impl RuleContext for ComposedContext<'_> {
@@ -353,7 +353,7 @@ impl RuleContext for ComposedContext<'_> {
             LookupKey::Id(kind, id) if !self.is_read(*kind) => {
                 Ok(Some(RecordLocation::new(*kind, id.clone(), 0, None)))
             }
-            key => Ok(self.record(key)?.map(|stored| stored.found())),
+            key => Ok(self.record(key)?.map(|stored| stored.location())),
         }
     }
 
@@ -366,7 +366,7 @@ impl RuleContext for ComposedContext<'_> {
         }
     }
 
-    fn answered(&mut self, _: &Id, _: Vec<LookupKey>) -> RuleResult<Vec<StoredRecord>> {
+    fn find_answers(&mut self, _: &Id, _: Vec<LookupKey>) -> RuleResult<Vec<StoredRecord>> {
         Ok(Vec::new())
     }
 
@@ -403,9 +403,9 @@ impl RuleContext for ComposedContext<'_> {
         let at = stored.record.address();
         let mut after = before.clone();
         merge_patch(&mut after, &patch.fields);
-        let wrong = grown(&self.cx.limits, &stored, before, &after, patch);
+        let wrong = exceeded_limits(&self.cx.limits, &stored, before, &after, patch);
         if !wrong.is_empty() {
-            return Err(Error::refused(wrong).into());
+            return Err(Error::invalid_all(wrong).into());
         }
         if self.is_refused {
             return Ok(stored);
@@ -438,11 +438,11 @@ impl RuleContext for ComposedContext<'_> {
         Err(Error::not_implemented().into())
     }
 
-    fn is_whole(&self) -> bool {
+    fn is_atomic(&self) -> bool {
         self.composed.transactions.is_some()
     }
 
-    fn goes_on(&self) -> bool {
+    fn collects_all_problems(&self) -> bool {
         self.is_refused
     }
 
@@ -450,7 +450,7 @@ impl RuleContext for ComposedContext<'_> {
         self.is_refused
     }
 
-    fn finds(&self, kind: Kind) -> bool {
+    fn supports_find(&self, kind: Kind) -> bool {
         self.composed
             .registered(kind)
             .is_ok_and(|registered| registered.find.is_some())

@@ -31,7 +31,7 @@ pub(super) struct OperationCache {
 
 impl OperationCache {
     /// Whether an identifier of a draft was looked up and nobody had it.
-    pub(super) fn missed(&self, draft: &RawDraft) -> bool {
+    pub(super) fn was_absent(&self, draft: &RawDraft) -> bool {
         let mut keys = draft
             .identifiers
             .iter()
@@ -42,7 +42,7 @@ impl OperationCache {
     /// Whether a record that was [missed](Self::missed) was refused because somebody else has
     /// stored one of its identifiers since, which happens where nothing locks: then whoever has it
     /// is looked up again, and the rules run on that.
-    pub(super) fn came_meanwhile(&mut self, kind: Kind, done: &StepOutcome) -> bool {
+    pub(super) fn was_created_concurrently(&mut self, kind: Kind, done: &StepOutcome) -> bool {
         let is_taken = |problem: &Problem| problem.code == ErrorCode::IdentifierInUse;
         let is_first = self.looked_again != Some(self.steps.len());
         let came = is_first
@@ -68,7 +68,7 @@ impl OperationCache {
         let is_changed = self.steps.iter().flatten().any(|(record, _)| is_it(record));
         if self.conflicts > CONFLICTS || is_changed {
             return Err(Error::unavailable(Duration::from_secs(1))
-                .caused_by("others change the same record again and again"));
+                .with_source("others change the same record again and again"));
         }
         self.records
             .retain(|_, record| !record.as_ref().is_some_and(is_it));

@@ -1,7 +1,7 @@
 //! Many waits at the same time.
 
 /// Waits for all of these at the same time.
-pub(super) async fn together<T>(futures: Vec<impl Future<Output = T>>) -> Vec<T> {
+pub(super) async fn join_all<T>(futures: Vec<impl Future<Output = T>>) -> Vec<T> {
     let mut waiting: Vec<_> = futures
         .into_iter()
         .map(|future| (Box::pin(future), None))

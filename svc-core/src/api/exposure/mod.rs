@@ -42,7 +42,7 @@ impl<R: Resource, S: Send + Sync + 'static> ResourceConfig<R, S> {
         S: List<R>,
     {
         self.registered.list = Some(self.through::<R>());
-        self.registered.all = true;
+        self.registered.has_full_collection = true;
         self
     }
 
@@ -55,7 +55,7 @@ impl<R: Resource, S: Send + Sync + 'static> ResourceConfig<R, S> {
         R: Under<Parent>,
     {
         self.registered.list = Some(self.through::<R>());
-        self.registered.under.push(Parent::KIND);
+        self.registered.scopes.push(Parent::KIND);
         self
     }
 
@@ -127,8 +127,8 @@ impl<R: Resource, S: Send + Sync + 'static> ResourceConfig<R, S> {
     {
         let has = |operation| R::SCHEMA.has_operation(operation);
         self.registered.list = Some(self.through::<R>());
-        self.registered.all = has(Operation::List);
-        self.registered.under = R::SCHEMA.scopes().collect();
+        self.registered.has_full_collection = has(Operation::List);
+        self.registered.scopes = R::SCHEMA.scope_kinds().collect();
         self.registered.get = has(Operation::Read).then(|| self.through::<R>() as _);
         self.registered.create = has(Operation::Create).then(|| self.through::<R>() as _);
         self.registered.update = has(Operation::Update).then(|| self.through::<R>() as _);
@@ -150,7 +150,7 @@ impl<R: Resource, S: Send + Sync + 'static> ResourceConfig<R, S> {
     /// `petition::link::creator`: it is neither sent nor declared.
     #[must_use]
     pub fn without_link(mut self, key: LinkKey<R>) -> Self {
-        self.registered.unlinked.push(key.name());
+        self.registered.omitted_links.push(key.name());
         self
     }
 
@@ -160,7 +160,7 @@ impl<R: Resource, S: Send + Sync + 'static> ResourceConfig<R, S> {
     #[must_use]
     pub fn readable_fields(mut self, fields: FieldSet<R>) -> Self {
         self.registered.readable = Some(fields.bits());
-        self.narrowed(fields.others(|narrow| narrow.unreadable = true))
+        self.narrowed(fields.others(|narrow| narrow.hidden = true))
     }
 
     /// Takes only these fields from clients; others are ignored (CAP-06). Members are named as for
@@ -171,7 +171,7 @@ impl<R: Resource, S: Send + Sync + 'static> ResourceConfig<R, S> {
     pub fn writable_fields(mut self, fields: WritableSet<R>) -> Self {
         let fields = fields.fields();
         self.registered.writable = Some(fields.bits());
-        self.narrowed(fields.others(|narrow| narrow.unwritable = true))
+        self.narrowed(fields.others(|narrow| narrow.read_only = true))
     }
 }
 

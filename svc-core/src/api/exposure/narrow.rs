@@ -55,14 +55,14 @@ impl<R: Resource, S> ResourceConfig<R, S> {
     ) -> Self {
         let (least, most) = range.into_inner();
         self.narrow_at(field, |narrow| {
-            (narrow.least, narrow.most) = (Some(least.into()), Some(most.into()));
+            (narrow.min, narrow.max) = (Some(least.into()), Some(most.into()));
         })
     }
 
     /// Takes only texts of at most so many characters; of a list of texts, each.
     #[must_use]
     pub fn max_length(self, field: impl Into<FieldPath<R>>, characters: u32) -> Self {
-        self.narrow_at(field, |narrow| narrow.longest = Some(characters))
+        self.narrow_at(field, |narrow| narrow.max_length = Some(characters))
     }
 
     fn narrow_at(self, field: impl Into<FieldPath<R>>, say: impl FnOnce(&mut Constraint)) -> Self {
@@ -73,8 +73,8 @@ impl<R: Resource, S> ResourceConfig<R, S> {
 
     /// What is said twice of one field holds both; of two defaults the last.
     pub(super) fn narrowed(mut self, mut narrowing: Constraints) -> Self {
-        narrowing.merge(self.registered.narrowing.take().unwrap_or_default());
-        self.registered.narrowing = Some(narrowing);
+        narrowing.merge(self.registered.constraints.take().unwrap_or_default());
+        self.registered.constraints = Some(narrowing);
         self
     }
 }

@@ -116,7 +116,7 @@ impl Extensions {
 
     /// Whether a target belongs to no extension, or to one that is offered.
     pub(super) fn admit_target(&self, target: &Target) -> bool {
-        let shape = TargetShape::of(target);
+        let shape = TargetShape::from_target(target);
         operations()
             .filter(|operation| operation.shape == shape)
             .all(|operation| self.admit(operation))

@@ -302,7 +302,7 @@ impl CacheSlot<'_> {
     }
 
     /// Keeps the validators of a success, and its body when its request has come before.
-    pub(in crate::api) fn keep(
+    pub(in crate::api) fn insert(
         &self,
         cx: &Context,
         target: &Target,
@@ -321,7 +321,7 @@ impl CacheSlot<'_> {
                 .validators
                 .keep(self, cx, target, query, validators.clone());
         }
-        if reply.body.len() <= BYTES && self.is_asked_again(cx, target, query) {
+        if reply.body.len() <= BYTES && self.is_repeated(cx, target, query) {
             self.bodies
                 .keep(self, cx, target, query, (reply.body.clone(), validators));
         }
@@ -329,7 +329,7 @@ impl CacheSlot<'_> {
 
     /// Whether the last request that led to this place was the same one, or there is an older
     /// answer to it.
-    fn is_asked_again(&self, cx: &Context, target: &Target, query: Option<&str>) -> bool {
+    fn is_repeated(&self, cx: &Context, target: &Target, query: Option<&str>) -> bool {
         let Some(RecordSlots { asked, .. }) = self.of_records else {
             return true;
         };

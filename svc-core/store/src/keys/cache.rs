@@ -41,7 +41,7 @@ struct CachedKey {
 impl KeyCache {
     /// Whom a token stands for at this moment, when it was looked up in this epoch.
     #[must_use]
-    pub fn holder(
+    pub fn get(
         &self,
         hash: &TokenHash,
         epoch: i64,
@@ -54,7 +54,7 @@ impl KeyCache {
         let (_, held) = known
             .keys
             .get(&hash.prefix())
-            .filter(|(known, _)| hash.is(known.as_bytes()))?;
+            .filter(|(known, _)| hash.matches(known.as_bytes()))?;
         Some(
             held.expires
                 .is_none_or(|end| now < end)
@@ -64,7 +64,7 @@ impl KeyCache {
 
     /// Keeps what was read after so many changes, unless it is revoked; what is older than what is
     /// known already is not kept.
-    pub fn learn(&self, hash: &TokenHash, epoch: i64, key: Option<&KeyInfo>) {
+    pub fn insert(&self, hash: &TokenHash, epoch: i64, key: Option<&KeyInfo>) {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         if epoch < known.epoch {
             return;
@@ -106,7 +106,7 @@ impl KeyCacheEpochs {
 
     /// The epoch now, unless nothing is to be remembered.
     #[must_use]
-    pub fn now(&self) -> Option<i64> {
+    pub fn current(&self) -> Option<i64> {
         let times = self
             .began
             .elapsed()
@@ -118,7 +118,7 @@ impl KeyCacheEpochs {
     }
 
     /// A key was changed.
-    pub fn end(&self) {
+    pub fn advance(&self) {
         self.changes.fetch_add(1, Ordering::SeqCst);
     }
 }
@@ -137,39 +137,39 @@ mod tests {
     #[test]
     fn epochs_go_on() {
         let epochs = KeyCacheEpochs::new(Duration::from_secs(60 * 60));
-        assert_eq!(epochs.now(), Some(0));
-        epochs.end();
-        assert_eq!(epochs.now(), Some(1));
-        assert_eq!(KeyCacheEpochs::new(Duration::ZERO).now(), None);
+        assert_eq!(epochs.current(), Some(0));
+        epochs.advance();
+        assert_eq!(epochs.current(), Some(1));
+        assert_eq!(KeyCacheEpochs::new(Duration::ZERO).current(), None);
         let short = KeyCacheEpochs::new(Duration::from_nanos(1));
-        assert!(short.now().is_some_and(|epoch| epoch > 0));
+        assert!(short.current().is_some_and(|epoch| epoch > 0));
     }
 
     /// UND-15, AUT-03: what was read before a revocation is not believed after it; a key ends when
     /// it says so.
     #[test]
     fn an_epoch_ends_what_is_known() {
-        let (cache, hash) = (KeyCache::default(), TokenHash::of("sesame"));
+        let (cache, hash) = (KeyCache::default(), TokenHash::from_token("sesame"));
         let at = Timestamp::from_micros;
         let mut key = KeyInfo::new("1".to_owned(), Tenant::new("acme"), at(0));
         key.expires = Some(at(10));
-        assert!(cache.holder(&hash, 1, at(1)).is_none(), "not looked up yet");
-        cache.learn(&hash, 1, Some(&key));
-        assert!(cache.holder(&hash, 1, at(9)).unwrap().is_some());
-        assert!(cache.holder(&hash, 1, at(10)).unwrap().is_none(), "expired");
-        assert!(cache.holder(&TokenHash::of("other"), 1, at(1)).is_none());
+        assert!(cache.get(&hash, 1, at(1)).is_none(), "not looked up yet");
+        cache.insert(&hash, 1, Some(&key));
+        assert!(cache.get(&hash, 1, at(9)).unwrap().is_some());
+        assert!(cache.get(&hash, 1, at(10)).unwrap().is_none(), "expired");
+        assert!(cache.get(&TokenHash::from_token("other"), 1, at(1)).is_none());
         assert!(
-            cache.holder(&hash, 2, at(1)).is_none(),
+            cache.get(&hash, 2, at(1)).is_none(),
             "a key was changed since"
         );
-        cache.learn(&TokenHash::of("other"), 2, None);
-        cache.learn(&hash, 1, Some(&key));
+        cache.insert(&TokenHash::from_token("other"), 2, None);
+        cache.insert(&hash, 1, Some(&key));
         assert!(
-            cache.holder(&hash, 2, at(1)).is_none() && cache.holder(&hash, 1, at(1)).is_none(),
+            cache.get(&hash, 2, at(1)).is_none() && cache.get(&hash, 1, at(1)).is_none(),
             "read too early"
         );
         key.revoked = Some(at(5));
-        cache.learn(&hash, 2, Some(&key));
-        assert!(cache.holder(&hash, 2, at(1)).is_none(), "revoked");
+        cache.insert(&hash, 2, Some(&key));
+        assert!(cache.get(&hash, 2, at(1)).is_none(), "revoked");
     }
 }

@@ -27,13 +27,13 @@ pub struct TokenHash([u8; 32]);
 impl TokenHash {
     /// The hash of a token.
     #[must_use]
-    pub fn of(token: &str) -> Self {
+    pub fn from_token(token: &str) -> Self {
         Self(Sha256::digest(token).into())
     }
 
     /// A hash that was stored; `None` for bytes that are none.
     #[must_use]
-    pub fn stored(bytes: &[u8]) -> Option<Self> {
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         bytes.try_into().ok().map(Self)
     }
 
@@ -53,7 +53,7 @@ impl TokenHash {
 
     /// Whether this hash was stored, in constant time.
     #[must_use]
-    pub fn is(&self, stored: &[u8]) -> bool {
+    pub fn matches(&self, stored: &[u8]) -> bool {
         self.0.as_slice().ct_eq(stored).into()
     }
 }
@@ -95,19 +95,19 @@ impl StoredKey {
 
     /// A key that was issued elsewhere, as it was stored there.
     #[must_use]
-    pub fn stored(info: KeyInfo, hash: TokenHash) -> Self {
+    pub fn from_stored(info: KeyInfo, hash: TokenHash) -> Self {
         Self { info, hash }
     }
 
     /// The characters that a chosen token has at least: nothing slows down whoever tries short
     /// ones.
-    pub const SHORTEST: usize = 20;
+    pub const MIN_TOKEN_LENGTH: usize = 20;
 
     /// A key with a token that was chosen before (UND-15).
     ///
     /// # Errors
     ///
-    /// A token that fits into no header or is shorter than [`SHORTEST`](Self::SHORTEST); or the
+    /// A token that fits into no header or is shorter than [`MIN_TOKEN_LENGTH`](Self::SHORTEST); or the
     /// system has no random numbers.
     pub fn with_token(
         tenant: &Tenant,
@@ -116,10 +116,10 @@ impl StoredKey {
         now: Timestamp,
     ) -> Result<Self, KeyError> {
         if token.len() > 256 || !token.bytes().all(|letter| letter.is_ascii_graphic()) {
-            return Err(KeyError::TokenUnfit);
+            return Err(KeyError::InvalidToken);
         }
-        if token.len() < Self::SHORTEST {
-            return Err(KeyError::TokenShort);
+        if token.len() < Self::MIN_TOKEN_LENGTH {
+            return Err(KeyError::TokenTooShort);
         }
         Ok(Self::new(tenant, token, options, now)?)
     }
@@ -138,7 +138,7 @@ impl StoredKey {
         };
         Ok(Self {
             info,
-            hash: TokenHash::of(token),
+            hash: TokenHash::from_token(token),
         })
     }
 
@@ -148,9 +148,9 @@ impl StoredKey {
     /// # Errors
     ///
     /// Why the token cannot be used.
-    pub fn or_existing(&self, existing: KeyInfo) -> Result<KeyInfo, KeyError> {
+    pub fn resolve_existing(&self, existing: KeyInfo) -> Result<KeyInfo, KeyError> {
         match existing.revoked {
-            _ if existing.tenant != self.info.tenant => Err(KeyError::TokenTaken),
+            _ if existing.tenant != self.info.tenant => Err(KeyError::TokenInUse),
             Some(_) => Err(KeyError::TokenRevoked),
             None => Ok(existing),
         }
@@ -204,7 +204,7 @@ impl KeyOptions {
 
     /// It may do only this.
     #[must_use]
-    pub fn only(mut self, rights: impl IntoIterator<Item = Right>) -> Self {
+    pub fn rights(mut self, rights: impl IntoIterator<Item = Right>) -> Self {
         self.rights = Some(rights.into_iter().collect());
         self
     }
@@ -225,7 +225,7 @@ impl KeyOptions {
 
     /// It is in force until this moment.
     #[must_use]
-    pub fn expires(mut self, end: Timestamp) -> Self {
+    pub fn expires_at(mut self, end: Timestamp) -> Self {
         self.expires = Some(end);
         self
     }
@@ -278,7 +278,7 @@ impl KeyInfo {
     /// Whom the key stands for at this moment; `None` when it is revoked or expired (AUT-03,
     /// AUT-04).
     #[must_use]
-    pub fn holder(&self, now: Timestamp) -> Option<(Tenant, Caller)> {
+    pub fn caller_at(&self, now: Timestamp) -> Option<(Tenant, Caller)> {
         let is_in_force = self.revoked.is_none() && self.expires.is_none_or(|end| now < end);
         is_in_force.then(|| (self.tenant.clone(), self.caller()))
     }
@@ -350,20 +350,20 @@ impl fmt::Debug for CreatedKey {
 pub enum KeyError {
     /// There is no such tenant.
     #[error("there is no tenant named `{0}`")]
-    TenantUnknown(String),
+    UnknownTenant(String),
     /// A token must fit into a header.
     #[error("a key has at most 256 characters, all of them visible ASCII, without spaces")]
-    TokenUnfit,
+    InvalidToken,
     /// A token that a person chose can be guessed when it is short.
     #[error(
         "a key that is chosen has at least {} characters; choose them at random, as `openssl rand -hex 20` does, or let a \
          key be made",
-        StoredKey::SHORTEST
+        StoredKey::MIN_TOKEN_LENGTH
     )]
-    TokenShort,
+    TokenTooShort,
     /// Another tenant has this token.
     #[error("another tenant has this key already; choose another one")]
-    TokenTaken,
+    TokenInUse,
     /// The token was revoked; it does not come back.
     #[error("this key was revoked; choose another one")]
     TokenRevoked,
@@ -420,10 +420,10 @@ mod tests {
             "UND-42"
         );
         assert!(
-            key.hash.is(TokenHash::of(&told.token).as_bytes())
-                && !key.hash.is(TokenHash::of("x").as_bytes())
+            key.hash.matches(TokenHash::from_token(&told.token).as_bytes())
+                && !key.hash.matches(TokenHash::from_token("x").as_bytes())
         );
-        assert!(!key.hash.is(&[]));
+        assert!(!key.hash.matches(&[]));
     }
 
     /// UND-15: what a header cannot have is refused; what a tenant has already is not issued twice.
@@ -439,17 +439,17 @@ mod tests {
         };
         for token in ["a b", "ä", "a\n", &"x".repeat(257)] {
             assert!(
-                matches!(key("a", token), Err(KeyError::TokenUnfit)),
+                matches!(key("a", token), Err(KeyError::InvalidToken)),
                 "{token:?}"
             );
         }
         for token in ["", "sesame", &"x".repeat(19)] {
             assert!(
-                matches!(key("a", token), Err(KeyError::TokenShort)),
+                matches!(key("a", token), Err(KeyError::TokenTooShort)),
                 "{token:?}"
             );
         }
-        let said = KeyError::TokenShort.to_string();
+        let said = KeyError::TokenTooShort.to_string();
         assert!(
             said.contains("at least 20 characters") && said.contains("openssl rand"),
             "{said}"
@@ -461,13 +461,13 @@ mod tests {
             revoked: Some(Timestamp::MIN),
             ..own.info.clone()
         };
-        assert_eq!(own.or_existing(own.info.clone()).unwrap(), own.info);
+        assert_eq!(own.resolve_existing(own.info.clone()).unwrap(), own.info);
         assert!(matches!(
-            own.or_existing(foreign.info),
-            Err(KeyError::TokenTaken)
+            own.resolve_existing(foreign.info),
+            Err(KeyError::TokenInUse)
         ));
         assert!(matches!(
-            own.or_existing(revoked),
+            own.resolve_existing(revoked),
             Err(KeyError::TokenRevoked)
         ));
     }
@@ -485,7 +485,7 @@ mod tests {
     #[test]
     fn rights_there_and_back() {
         let rights = ["people.read", "helper.record_signature"].map(|name| name.parse().unwrap());
-        let (key, _) = issued(KeyOptions::new("a").only(rights));
+        let (key, _) = issued(KeyOptions::new("a").rights(rights));
         let mut read = KeyInfo::new(String::new(), Tenant::new("acme"), Timestamp::MIN);
         read.read_rights(key.info.stored_rights().as_deref())
             .unwrap();

@@ -23,7 +23,7 @@ use svc_core::{
     value::{Id, Timestamp},
 };
 
-use super::{ContractViolation, History, StoreTests, together::at_once};
+use super::{ContractViolation, History, StoreTests, together::poll_all};
 
 /// Checks the law of the feed over a hundred histories.
 ///
@@ -81,7 +81,7 @@ pub async fn check_feed_among_writers<S: Store + ChangeFeed + Clone>(
             history.lists(&replica).await
         }));
     }
-    at_once(all).await.into_iter().collect()
+    poll_all(all).await.into_iter().collect()
 }
 
 /// Checks that a store that keeps changes for an hour forgets those that are older (SYN-08),
@@ -100,18 +100,18 @@ pub async fn check_feed_expires<S: Store + ChangeFeed + Clone>(
     let first = history.written().await?;
     pass(minutes(50));
     let second = history.written().await?;
-    history.holds(Some(&first), 1).await?;
+    history.check_entry_count(Some(&first), 1).await?;
     pass(minutes(50));
     let third = history.written().await?;
     history.is_expired(&first).await?;
-    history.holds(Some(&second), 1).await?;
-    history.holds(None, 2).await?;
+    history.check_entry_count(Some(&second), 1).await?;
+    history.check_entry_count(None, 2).await?;
     // Where nothing is written nobody has missed anything.
     pass(minutes(100));
-    history.holds(Some(&third), 0).await?;
+    history.check_entry_count(Some(&third), 0).await?;
     let last = history.written().await?;
     history.is_expired(&second).await?;
-    history.holds(Some(&last), 0).await
+    history.check_entry_count(Some(&last), 0).await
 }
 
 const WRITERS: usize = 8;
@@ -152,7 +152,7 @@ impl<S: Store + ChangeFeed + Clone> History<S> {
             let call = WriteRequest::new(&cx, work);
             match self
                 .store
-                .write(&cx, if is_refused { call.refused() } else { call })
+                .write(&cx, if is_refused { call.rejected() } else { call })
                 .await
             {
                 Ok(WriteOutcome::Created { record, .. }) => own.push(record.address()),
@@ -178,7 +178,7 @@ impl<S: Store + ChangeFeed + Clone> History<S> {
     }
 
     /// Whether so many entries are behind a cursor.
-    async fn holds(&self, after: Option<&str>, count: usize) -> Result<(), ContractViolation> {
+    async fn check_entry_count(&self, after: Option<&str>, count: usize) -> Result<(), ContractViolation> {
         let page = self.page(after.map(str::to_owned), 100).await?;
         if page.entries.len() == count {
             return Ok(());
@@ -260,8 +260,8 @@ impl StoreTests {
                 history.choose();
                 let call = history.call();
                 let outcome = history.store.write(&history.cx(), call.clone()).await;
-                history.told(&outcome);
-                if let WriteOperation::Load(load) = &call.work {
+                history.describe_outcome(&outcome);
+                if let WriteOperation::Import(load) = &call.operation {
                     loaded.insert(load.id.clone());
                 }
                 let replica = here.entry(history.here.tenant.clone()).or_default();

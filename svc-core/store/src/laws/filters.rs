@@ -52,7 +52,7 @@ pub async fn check_filters<S: Store>(
         }
     }
     while law.step < filters {
-        let kind = if law.dice.once_in(3) {
+        let kind = if law.dice.one_in(3) {
             Kind::Tag
         } else {
             Kind::Person
@@ -93,7 +93,7 @@ impl<S: Store> FilterTest<'_, S> {
                     .fields
                     .insert("email_addresses", Json::Array(vec![Json::Object(entry)]));
             }
-            if !self.dice.once_in(3) {
+            if !self.dice.one_in(3) {
                 draft
                     .identifiers
                     .extend(Identifier::parse(&format!("crm:{number}")));
@@ -105,14 +105,14 @@ impl<S: Store> FilterTest<'_, S> {
             self.store
                 .write(
                     cx,
-                    WriteRequest::new(cx, WriteOperation::Load(Box::new(load))),
+                    WriteRequest::new(cx, WriteOperation::Import(Box::new(load))),
                 )
                 .await?;
         }
         let all = self.all(cx, kind).await?;
         for record in all
             .iter()
-            .filter(|_| self.dice.once_in(4))
+            .filter(|_| self.dice.one_in(4))
             .map(RawRecord::address)
             .collect::<Vec<_>>()
         {
@@ -154,17 +154,17 @@ impl<S: Store> FilterTest<'_, S> {
             .unwrap_or_default()
             .saturating_add(1);
         let mut request = ListRequest::all(PageRequest::new(1, size));
-        self.text = if self.dice.once_in(10) {
+        self.text = if self.dice.one_in(10) {
             String::new()
         } else {
             self.any(&fields, &all, 2)
         };
         if !self.text.is_empty() {
-            let filter = Filter::read(&self.text, &fields, NAMESPACE)
+            let filter = Filter::parse(&self.text, &fields, NAMESPACE)
                 .map_err(|wrong| self.broken(&wrong.to_string()))?;
             request = request.with_filter(filter);
         }
-        if request.filter.is_none() || self.dice.once_in(3) {
+        if request.filter.is_none() || self.dice.one_in(3) {
             request.order = dates.get(self.dice.below(dates.len())).copied();
         }
         // What no index leads to is refused before a store is asked.
@@ -243,7 +243,7 @@ impl<S: Store> FilterTest<'_, S> {
         } else {
             self.dice.below(3).saturating_add(1)
         };
-        let joint = if self.dice.once_in(2) {
+        let joint = if self.dice.one_in(2) {
             " and "
         } else {
             " or "
@@ -253,7 +253,7 @@ impl<S: Store> FilterTest<'_, S> {
             if part > 0 {
                 text.push_str(joint);
             }
-            if depth > 0 && self.dice.once_in(3) {
+            if depth > 0 && self.dice.one_in(3) {
                 let inner = self.any(fields, all, depth.saturating_sub(1));
                 text.extend(["(", &inner, ")"]);
             } else {
@@ -293,16 +293,16 @@ impl<S: Store> FilterTest<'_, S> {
         let known = all.get(self.dice.below(all.len()));
         match field {
             FilterField::Identifiers => match known {
-                Some(record) if self.dice.once_in(4) => format!("{NAMESPACE}:{}", record.meta().id),
+                Some(record) if self.dice.one_in(4) => format!("{NAMESPACE}:{}", record.meta().id),
                 _ => format!("crm:{}", self.dice.below(RECORDS.saturating_add(5))),
             },
             FilterField::CreatedDate | FilterField::ModifiedDate => match known {
-                Some(record) if self.dice.once_in(2) => record.meta().modified.to_string(),
+                Some(record) if self.dice.one_in(2) => record.meta().modified.to_string(),
                 _ => moment(self.dice.below(SOME.saturating_add(1))).to_string(),
             },
             FilterField::EmailAddress => {
                 let address = address(self.dice.below(SOME.saturating_add(1)));
-                if self.dice.once_in(2) {
+                if self.dice.one_in(2) {
                     address.to_uppercase()
                 } else {
                     address

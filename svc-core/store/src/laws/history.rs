@@ -42,7 +42,7 @@ impl Rng {
     }
 
     /// Whether something happens that happens once in `times`.
-    pub(super) fn once_in(&mut self, times: usize) -> bool {
+    pub(super) fn one_in(&mut self, times: usize) -> bool {
         self.below(times) == 0
     }
 
@@ -100,21 +100,21 @@ impl RequestGenerator<'_> {
     /// What the next call is.
     pub(super) fn call(&mut self) -> WriteRequest {
         let opening = self.opening();
-        let is_refused = opening.is_none() && self.dice.once_in(16);
+        let is_refused = opening.is_none() && self.dice.one_in(16);
         let work = opening.unwrap_or_else(|| self.work());
-        let caller = if self.dice.once_in(3) {
+        let caller = if self.dice.one_in(3) {
             Some(self.any(Kind::Person).id)
         } else {
             None
         };
-        let may_repeat = self.dice.once_in(6)
+        let may_repeat = self.dice.one_in(6)
             && !is_refused
-            && matches!(work, WriteOperation::Create(_) | WriteOperation::Help(_));
+            && matches!(work, WriteOperation::Create(_) | WriteOperation::Helper(_));
         let key = self.dice.below(4);
         let mut call = WriteRequest::received_at(self.moment(), work);
         call.caller = caller;
-        call.is_refused = is_refused;
-        call.keep = may_repeat.then(|| {
+        call.is_rejected = is_refused;
+        call.response_recorder = may_repeat.then(|| {
             ResponseRecorder::new(format!("key {key}").into(), |outcome| {
                 Ok(in_short(outcome).into())
             })
@@ -180,7 +180,7 @@ impl RequestGenerator<'_> {
             .iter()
             .find(|address| address.kind == kind)
             .cloned();
-        let none = RecordAddress::top(kind, uuid::Uuid::from_u128(7).into());
+        let none = RecordAddress::without_parent(kind, uuid::Uuid::from_u128(7).into());
         match self.dice.below(12) {
             0 => none,
             1 => foreign.unwrap_or(none),
@@ -212,7 +212,7 @@ impl RequestGenerator<'_> {
             .one(&["ada@example.org", "bob@example.org", "new@example.org"])
             .unwrap_or_default();
         let name = self.dice.one(&["n0", "n1"]).unwrap_or_default().to_owned();
-        let kind = if self.dice.once_in(2) {
+        let kind = if self.dice.one_in(2) {
             Kind::Person
         } else {
             Kind::Signature
@@ -221,7 +221,7 @@ impl RequestGenerator<'_> {
         match (self.dice.below(3), identifier) {
             (0, _) | (_, None) => LookupKey::Email(email.to_owned()),
             (1, _) => LookupKey::Name(
-                if self.dice.once_in(2) {
+                if self.dice.one_in(2) {
                     Kind::Tag
                 } else {
                     Kind::List
@@ -233,11 +233,11 @@ impl RequestGenerator<'_> {
     }
 
     fn identifiers(&mut self, kind: Kind, often: usize) -> Vec<Identifier> {
-        if !self.dice.once_in(often) {
+        if !self.dice.one_in(often) {
             return Vec::new();
         }
         let first = self.dice.below(4);
-        let numbers = if self.dice.once_in(3) {
+        let numbers = if self.dice.one_in(3) {
             vec![first, 4]
         } else {
             vec![first]
@@ -300,7 +300,7 @@ impl RequestGenerator<'_> {
         let mut draft = RawDraft::empty(kind);
         draft.fields = self.fields(kind);
         draft.identifiers = self.identifiers(kind, often);
-        if kind == Kind::Attendance && self.dice.once_in(4) {
+        if kind == Kind::Attendance && self.dice.one_in(4) {
             draft.holders.extend(
                 self.of_kind(Kind::Person)
                     .first()
@@ -316,7 +316,7 @@ impl RequestGenerator<'_> {
         {
             let needed = Some(reference.name) == kind.schema().parent || reference.name == "person";
             let set_by_the_rules = matches!(reference.name, "creator" | "modified_by");
-            if !set_by_the_rules && (needed || self.dice.once_in(3)) {
+            if !set_by_the_rules && (needed || self.dice.one_in(3)) {
                 draft.links.push((reference.name, self.any(reference.kind)));
             }
         }
@@ -354,7 +354,7 @@ impl RequestGenerator<'_> {
         let kind = self.kind();
         let number = self.known.steps.saturating_add(1000) as u128;
         // Now and then an id that is there already.
-        let id = if self.dice.once_in(8) {
+        let id = if self.dice.one_in(8) {
             self.any(kind).id
         } else {
             uuid::Uuid::from_u128(number).into()
@@ -367,27 +367,27 @@ impl RequestGenerator<'_> {
                 .insert("scheduled_start_date", Json::from("2031-01-01T00:00:00Z"));
         }
         draft.recorded_by =
-            (kind == Kind::Answer && self.dice.once_in(2)).then(|| self.any(Kind::Submission));
-        WriteOperation::Load(Box::new(ImportedRecord::new(id, created, draft)))
+            (kind == Kind::Answer && self.dice.one_in(2)).then(|| self.any(Kind::Submission));
+        WriteOperation::Import(Box::new(ImportedRecord::new(id, created, draft)))
     }
 
     fn update(&mut self) -> WriteOperation {
         let at = self.anything();
         let kind = at.kind;
-        let mut fields = if self.dice.once_in(3) {
+        let mut fields = if self.dice.one_in(3) {
             Object::new()
         } else {
             self.fields(kind)
         };
-        if kind == Kind::Person && self.dice.once_in(4) {
+        if kind == Kind::Person && self.dice.one_in(4) {
             fields.insert("email_addresses", Json::Null);
         }
-        let identifiers = self.dice.once_in(3).then(|| self.identifiers(kind, 1));
+        let identifiers = self.dice.one_in(3).then(|| self.identifiers(kind, 1));
         let mut links = Vec::new();
-        if kind == Kind::Event && self.dice.once_in(2) {
+        if kind == Kind::Event && self.dice.one_in(2) {
             links.push((
                 "organizer",
-                if self.dice.once_in(3) {
+                if self.dice.one_in(3) {
                     None
                 } else {
                     Some(self.any(Kind::Person))
@@ -395,7 +395,7 @@ impl RequestGenerator<'_> {
             ));
         }
         // A wrong parent is another record, which is not there (COL-19).
-        let parent = if self.dice.once_in(12) {
+        let parent = if self.dice.one_in(12) {
             Some(uuid::Uuid::from_u128(8).into())
         } else {
             at.parent
@@ -429,42 +429,42 @@ impl RequestGenerator<'_> {
         }
         let mut plan = RawHelperRequest::empty(helper);
         plan.container = helper.container().map(|kind| self.any(kind));
-        plan.atomic = self.dice.once_in(4);
-        if self.dice.once_in(8) {
+        plan.atomic = self.dice.one_in(4);
+        if self.dice.one_in(8) {
             plan.merge = MergePolicy::KeepExisting;
         }
         if helper == HelperName::Schedule {
             let (start, stop) = (
                 self.moment(),
-                self.dice.once_in(2).then_some(Timestamp::MAX),
+                self.dice.one_in(2).then_some(Timestamp::MAX),
             );
-            plan.schedule = Some(if self.dice.once_in(3) {
+            plan.schedule = Some(if self.dice.one_in(3) {
                 ScheduleChange::Cancel
             } else {
                 ScheduleChange::Set { start, stop }
             });
-            return WriteOperation::Help(Box::new(plan));
+            return WriteOperation::Helper(Box::new(plan));
         }
-        if helper.takes_person() && (helper == HelperName::PersonSignup || !self.dice.once_in(4)) {
+        if helper.accepts_person() && (helper == HelperName::PersonSignup || !self.dice.one_in(4)) {
             let mut person = self.draft(Kind::Person, 3);
-            person.own = self.own(Kind::Person);
+            person.own = self.own_id(Kind::Person);
             plan.person = Some(person);
         }
         if helper != HelperName::PersonSignup {
             let mut action = self.draft(helper.records(), 2);
-            action.own = self.own(helper.records());
+            action.own = self.own_id(helper.records());
             let parent = helper.records().schema().parent;
             action
                 .links
                 .retain(|(name, _)| Some(*name) != parent && *name != "person");
             action.links.extend(parent.zip(plan.container.clone()));
-            if helper.takes_person() && plan.person.is_none() && self.dice.once_in(2) {
+            if helper.accepts_person() && plan.person.is_none() && self.dice.one_in(2) {
                 action.links.push(("person", self.any(Kind::Person)));
             }
             plan.action = Some(action);
         }
         plan.functions = self.functions();
-        if helper.may_be_anonymous() && self.dice.once_in(3) {
+        if helper.may_be_anonymous() && self.dice.one_in(3) {
             let strangers = [
                 AnonymousPolicy::new(),
                 AnonymousPolicy::new().fill_empty(),
@@ -477,12 +477,12 @@ impl RequestGenerator<'_> {
                 strangers.restrict(&mut plan);
             }
         }
-        WriteOperation::Help(Box::new(plan))
+        WriteOperation::Helper(Box::new(plan))
     }
 
     /// Now and then an id of the server's own: a known one, or one that nobody has.
-    fn own(&mut self, kind: Kind) -> Option<Id> {
-        self.dice.once_in(8).then(|| self.any(kind).id)
+    fn own_id(&mut self, kind: Kind) -> Option<Id> {
+        self.dice.one_in(8).then(|| self.any(kind).id)
     }
 
     fn functions(&mut self) -> ActionFunctions {
@@ -491,13 +491,13 @@ impl RequestGenerator<'_> {
             (Kind::Tag, &mut functions.tags),
             (Kind::List, &mut functions.lists),
         ] {
-            if self.dice.once_in(3) {
+            if self.dice.one_in(3) {
                 named.push(GroupRef::Name(
                     self.dice.one(&["n0", "n1"]).unwrap_or_default().to_owned(),
                 ));
             }
-            if self.dice.once_in(4) {
-                named.push(GroupRef::Address(if self.dice.once_in(4) {
+            if self.dice.one_in(4) {
+                named.push(GroupRef::Address(if self.dice.one_in(4) {
                     None
                 } else {
                     Some(self.any(kind).id)
@@ -513,18 +513,18 @@ impl RequestGenerator<'_> {
                 (1, Some(identifier)) => QuestionRef::Identifier(identifier),
                 _ => QuestionRef::Id(self.any(Kind::Question).id),
             };
-            let is_choice = self.dice.once_in(2);
+            let is_choice = self.dice.one_in(2);
             let responses = if is_choice {
                 vec!["a".to_owned()]
             } else {
                 Vec::new()
             };
-            let path = PropertyPath::member("add_questions_responses_uri").element(place);
+            let path = PropertyPath::member("add_questions_responses_uri").push_index(place);
             let mut response = AnswerInput::new(question, responses, path);
             response.value = (!is_choice).then(|| "yes".to_owned());
             functions.responses.push(response);
         }
-        if self.dice.once_in(6) {
+        if self.dice.one_in(6) {
             let autoresponse = Trigger::default().enabled(true);
             functions.triggers = Some(Triggers::default().autoresponse(autoresponse));
         }

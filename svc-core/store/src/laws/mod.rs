@@ -140,7 +140,7 @@ impl StoreTests {
     ) -> Result<(), ContractViolation> {
         for seed in (self.seed..).take(usize::try_from(self.histories).unwrap_or(usize::MAX)) {
             let (store, tenants) = make().await;
-            let keeps = store.keeps_answers();
+            let keeps = store.stores_responses();
             let mut tested = History::new(seed, store, tenants, keeps);
             let mut model = History::new(
                 seed,
@@ -158,7 +158,7 @@ impl StoreTests {
                         model.choose();
                         let (told, meant) = (tested.step().await?, model.step().await?);
                         tested.agree("equal stores", &told.text, &meant.text, &told.what)?;
-                        let ((told, what), (meant, _)) = (tested.look().await, model.look().await);
+                        let ((told, what), (meant, _)) = (tested.read_sample().await, model.read_sample().await);
                         tested.agree("equal stores", &told, &meant, &what)?;
                     }
                 }
@@ -291,7 +291,7 @@ impl<S: Store> History<S> {
 
     /// Whose call is next.
     fn choose(&mut self) {
-        if self.dice.once_in(5) {
+        if self.dice.one_in(5) {
             std::mem::swap(&mut self.here, &mut self.there);
         }
     }
@@ -308,7 +308,7 @@ impl<S: Store> History<S> {
             kinds: kinds(self.seed),
         }
         .call();
-        call.keep = call.keep.filter(|_| self.keeps);
+        call.response_recorder = call.response_recorder.filter(|_| self.keeps);
         call
     }
 
@@ -316,21 +316,21 @@ impl<S: Store> History<S> {
     async fn step(&mut self) -> Result<ObservedOutcome, ContractViolation> {
         let call = self.call();
         let outcome = self.store.write(&self.cx(), call.clone()).await;
-        self.keeps_time(&call, &outcome)?;
+        self.check_timestamps(&call, &outcome)?;
         Ok(ObservedOutcome {
-            text: self.told(&outcome),
-            what: format!("{:?}", call.work),
+            text: self.describe_outcome(&outcome),
+            what: format!("{:?}", call.operation),
             outcome,
         })
     }
 
     /// An outcome as text; what is in it is known from here on.
-    fn told(&mut self, outcome: &Result<WriteOutcome>) -> String {
+    fn describe_outcome(&mut self, outcome: &Result<WriteOutcome>) -> String {
         match outcome {
             Ok(WriteOutcome::Created { record, .. } | WriteOutcome::Updated(Some(record))) => {
                 self.here.learn(record);
             }
-            Ok(WriteOutcome::Helped(helped)) => {
+            Ok(WriteOutcome::HelperDone(helped)) => {
                 helped
                     .person
                     .iter()
@@ -343,16 +343,16 @@ impl<S: Store> History<S> {
     }
 
     /// The law of clock.
-    fn keeps_time(
+    fn check_timestamps(
         &mut self,
         call: &WriteRequest,
         outcome: &Result<WriteOutcome>,
     ) -> Result<(), ContractViolation> {
-        let is_load = matches!(call.work, WriteOperation::Load(_));
+        let is_load = matches!(call.operation, WriteOperation::Import(_));
         let records: Vec<(&RawRecord, bool)> = match outcome {
             Ok(WriteOutcome::Created { record, is_new }) => vec![(record, *is_new)],
             Ok(WriteOutcome::Updated(Some(record))) => vec![(record, false)],
-            Ok(WriteOutcome::Helped(helped)) => {
+            Ok(WriteOutcome::HelperDone(helped)) => {
                 let records = helped.person.iter().chain(&helped.action);
                 records
                     .map(|record| (record, helped.was_created(record.kind())))
@@ -374,7 +374,7 @@ impl<S: Store> History<S> {
                     "{} {}: {what}, {:?}",
                     record.kind().singular(),
                     meta.id,
-                    call.work
+                    call.operation
                 )
             };
             if is_new && meta.created != meta.modified {
@@ -407,7 +407,7 @@ impl<S: Store> History<S> {
     }
 
     /// A page of something, and a record by some key.
-    async fn look(&mut self) -> (String, String) {
+    async fn read_sample(&mut self) -> (String, String) {
         let mut caller = RequestGenerator {
             dice: &mut self.dice,
             known: &self.here.known,
@@ -423,7 +423,7 @@ impl<S: Store> History<S> {
         let members: Vec<Kind> = Kind::ALL
             .iter()
             .copied()
-            .filter(|kind| kind.schema().scopes().any(|of| of == at.kind))
+            .filter(|kind| kind.schema().scope_kinds().any(|of| of == at.kind))
             .collect();
         let mut text = format!("{by_key}\n{}", self.read(&at).await);
         let (kind, scope) = match members.get(self.dice.below(members.len().saturating_add(1))) {
@@ -485,7 +485,7 @@ impl<S: Store> History<S> {
                 let is_there = !text.ends_with("nothing");
                 for kind in Kind::ALL
                     .iter()
-                    .filter(|kind| is_there && kind.schema().scopes().any(|of| of == at.kind))
+                    .filter(|kind| is_there && kind.schema().scope_kinds().any(|of| of == at.kind))
                 {
                     text.push_str(&self.pages(*kind, &Scope::Under(at.clone()), 100).await);
                 }

@@ -40,12 +40,12 @@ pub async fn check_outgoing<S: Store>(
     let mut law = OutboxTest {
         dice: Rng::new(11),
         step: 0,
-        limits: store.keeps_answers(),
+        limits: store.stores_responses(),
         known: BTreeMap::new(),
     };
     let model = Arc::new(MemoryStore::new());
     let any: Arc<dyn Store> = Arc::<S>::clone(store);
-    let (Some(told), Some(meant)) = (any.outgoing(), Arc::clone(&model).outgoing()) else {
+    let (Some(told), Some(meant)) = (any.outbox(), Arc::clone(&model).outbox()) else {
         return Err(law.broken("the store has nothing to be sent"));
     };
     for cx in tenants.map(|tenant| Context::new(tenant, Caller::anonymous(), moment(0))) {
@@ -61,7 +61,7 @@ pub async fn check_outgoing<S: Store>(
     }
     while law.step < steps {
         law.step = law.step.saturating_add(1);
-        if law.dice.once_in(3) {
+        if law.dice.one_in(3) {
             law.send(&*told, &*meant).await?;
         } else {
             let cx = law.caller();
@@ -135,19 +135,19 @@ impl OutboxTest {
             }
             WriteRequest::new(
                 cx,
-                WriteOperation::Load(Box::new(ImportedRecord::new(id, self.now(), draft))),
+                WriteOperation::Import(Box::new(ImportedRecord::new(id, self.now(), draft))),
             )
         };
         all.map(load).collect()
     }
 
     fn any(&mut self, kind: Kind) -> Option<RecordAddress> {
-        Some(RecordAddress::top(kind, id(kind, self.dice.below(SOME))?))
+        Some(RecordAddress::without_parent(kind, id(kind, self.dice.below(SOME))?))
     }
 
     fn call(&mut self) -> WriteOperation {
-        if self.dice.once_in(12) {
-            let kind = if self.dice.once_in(2) {
+        if self.dice.one_in(12) {
+            let kind = if self.dice.one_in(2) {
                 Kind::Person
             } else {
                 Kind::Message
@@ -157,33 +157,33 @@ impl OutboxTest {
             }
         }
         let mut plan = RawHelperRequest::empty(HelperName::PersonSignup);
-        if self.dice.once_in(2) {
+        if self.dice.one_in(2) {
             plan = RawHelperRequest::empty(HelperName::Schedule);
             plan.container = self.any(Kind::Message);
             let ahead = |dice: &mut Rng| i64::try_from(dice.below(20)).unwrap_or_default();
             let start = self
                 .now()
-                .plus(Duration::from_secs(ahead(&mut self.dice).unsigned_abs()));
-            let stop = self.dice.once_in(2).then_some(Timestamp::MAX);
-            let is_over = self.dice.once_in(3);
+                .saturating_add(Duration::from_secs(ahead(&mut self.dice).unsigned_abs()));
+            let stop = self.dice.one_in(2).then_some(Timestamp::MAX);
+            let is_over = self.dice.one_in(3);
             plan.schedule = Some(if is_over {
                 ScheduleChange::Cancel
             } else {
                 ScheduleChange::Set { start, stop }
             });
-            return WriteOperation::Help(Box::new(plan));
+            return WriteOperation::Helper(Box::new(plan));
         }
         // Some of them are new, and some are those who are there.
         let mut person = RawDraft::empty(Kind::Person);
         person.fields = address(self.dice.below(SOME.saturating_add(1)));
         plan.person = Some(person);
         let mut trigger = |one_in| {
-            let enabled = if self.dice.once_in(4) {
+            let enabled = if self.dice.one_in(4) {
                 None
             } else {
-                Some(!self.dice.once_in(3))
+                Some(!self.dice.one_in(3))
             };
-            self.dice.once_in(one_in).then(|| {
+            self.dice.one_in(one_in).then(|| {
                 let mut trigger = Trigger::default().identifiers(vec![format!("mail:{one_in}")]);
                 trigger.enabled = enabled;
                 trigger
@@ -195,13 +195,13 @@ impl OutboxTest {
         triggers.call_response = trigger(5);
         plan.functions.triggers = Some(triggers);
         // What such calls trigger is sent once a day (HAF-14).
-        plan.anonymous = self.limits && self.dice.once_in(3);
+        plan.anonymous = self.limits && self.dice.one_in(3);
         // A tag that there is not, by which the call comes to nothing.
         plan.atomic = true;
-        if self.dice.once_in(5) {
+        if self.dice.one_in(5) {
             plan.functions.tags.push("none".into());
         }
-        WriteOperation::Help(Box::new(plan))
+        WriteOperation::Helper(Box::new(plan))
     }
 
     /// What is due is the same; then some of it is settled, some put off, and some left.
@@ -211,32 +211,32 @@ impl OutboxTest {
         meant: &dyn Outbox,
     ) -> Result<(), ContractViolation> {
         let now = self.now();
-        let until = now.plus(Duration::from_secs(LEASE.unsigned_abs()));
+        let until = now.saturating_add(Duration::from_secs(LEASE.unsigned_abs()));
         let failed = |law: &Self, error: &Error| law.broken(&format!("{error:?}"));
         let one = told
-            .due(now, until, 1_000)
+            .claim_due(now, until, 1_000)
             .await
             .map_err(|error| failed(self, &error))?;
         let other = meant
-            .due(now, until, 1_000)
+            .claim_due(now, until, 1_000)
             .await
             .map_err(|error| failed(self, &error))?;
-        if one.next != other.next {
-            return Err(self.broken(&format!("next is {:?} and not {:?}", one.next, other.next)));
+        if one.next_due != other.next_due {
+            return Err(self.broken(&format!("next is {:?} and not {:?}", one.next_due, other.next_due)));
         }
         let (one, other) = (in_order(one.claims), in_order(other.claims));
-        let names = |claims: &[OutboxClaim]| claims.iter().map(shown).collect::<Vec<_>>();
+        let names = |claims: &[OutboxClaim]| claims.iter().map(comparable).collect::<Vec<_>>();
         if names(&one) != names(&other) {
             return Err(self.broken(&format!("{:#?} and not {:#?}", names(&one), names(&other))));
         }
         for pair in one.into_iter().zip(other).map(|(one, other)| [one, other]) {
             let [told_claim, meant_claim] = &pair;
-            let again = now.plus(Duration::from_secs(3));
+            let again = now.saturating_add(Duration::from_secs(3));
             let done = match self.dice.below(4) {
-                0 | 1 => (told.done(told_claim).await, meant.done(meant_claim).await),
+                0 | 1 => (told.complete(told_claim).await, meant.complete(meant_claim).await),
                 2 => (
-                    told.again(told_claim, again).await,
-                    meant.again(meant_claim, again).await,
+                    told.reschedule(told_claim, again).await,
+                    meant.reschedule(meant_claim, again).await,
                 ),
                 _ => {
                     self.known
@@ -252,12 +252,12 @@ impl OutboxTest {
         // no more.
         let late: Vec<[OutboxClaim; 2]> = self.known.values_mut().filter_map(Vec::pop).collect();
         for [told_claim, meant_claim] in late {
-            let done = if self.dice.once_in(2) {
-                (told.done(&told_claim).await, meant.done(&meant_claim).await)
+            let done = if self.dice.one_in(2) {
+                (told.complete(&told_claim).await, meant.complete(&meant_claim).await)
             } else {
                 (
-                    told.again(&told_claim, now).await,
-                    meant.again(&meant_claim, now).await,
+                    told.reschedule(&told_claim, now).await,
+                    meant.reschedule(&meant_claim, now).await,
                 )
             };
             done.0.and(done.1).map_err(|error| failed(self, &error))?;
@@ -274,15 +274,15 @@ fn address(number: usize) -> Object {
 }
 
 /// What both stores have to agree on: ids that were drawn are not in it.
-fn shown(claim: &OutboxClaim) -> String {
+fn comparable(claim: &OutboxClaim) -> String {
     let known = |id: Option<&Id>| {
         id.filter(|id| id.as_str().starts_with("0198f000"))
             .map(Id::as_str)
             .map(str::to_owned)
     };
-    let dispatch = &claim.dispatch;
+    let dispatch = &claim.entry;
     let (person, message) = (known(dispatch.recipient()), known(dispatch.message()));
-    let (tenant, due) = (claim.tenant.as_str(), dispatch.due_at().micros());
+    let (tenant, due) = (claim.tenant.as_str(), dispatch.due_at().as_micros());
     format!(
         "{tenant} {} {due} {person:?} {message:?} {}",
         dispatch.log_label(),
@@ -291,6 +291,6 @@ fn shown(claim: &OutboxClaim) -> String {
 }
 
 fn in_order(mut claims: Vec<OutboxClaim>) -> Vec<OutboxClaim> {
-    claims.sort_by_cached_key(|claim| (shown(claim), claim.row));
+    claims.sort_by_cached_key(|claim| (comparable(claim), claim.row));
     claims
 }

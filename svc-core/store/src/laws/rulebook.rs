@@ -5,7 +5,7 @@ use svc_core::{
     error::Result,
     helper::DefaultMatching,
     link::ShareNames,
-    rules::{Decision, decide, first_questions},
+    rules::{Decision, decide, initial_lookups},
     store::{
         Change, IdSequence, Lookup, LookupCache, LookupResult, LookupSource, PendingChanges,
         RuleError, TransactionContext, WriteOutcome, WriteRequest,
@@ -40,14 +40,14 @@ pub async fn check_rulebook(histories: u64) -> Result<(), ContractViolation> {
             let calls: Vec<WriteRequest> = (0..number).map(|_| together.call()).collect();
             let outcomes = DecisionBatch::of(&together).run(&calls)?;
             for (place, (call, outcome)) in meant_calls.into_iter().zip(outcomes).enumerate() {
-                let work = format!("{:?}", call.work);
+                let work = format!("{:?}", call.operation);
                 let meant = super::Store::write(&apart.store, &apart.cx(), call).await;
-                let (told, meant) = (together.told(&outcome), apart.told(&meant));
+                let (told, meant) = (together.describe_outcome(&outcome), apart.describe_outcome(&meant));
                 let what = format!("{} of {number}: {work}", place.saturating_add(1));
                 together.agree("order", &told, &meant, &what)?;
             }
             let (told, meant) = (together.everything().await, apart.everything().await);
-            let works: Vec<_> = calls.iter().map(|call| &call.work).collect();
+            let works: Vec<_> = calls.iter().map(|call| &call.operation).collect();
             together.agree("order", &told, &meant, &format!("{works:?}"))?;
         }
     }
@@ -64,7 +64,7 @@ struct DecisionBatch<'a> {
 
 impl<'a> DecisionBatch<'a> {
     fn of(history: &'a History<MemoryStore>) -> Self {
-        let time = history.store.next_turn(&history.here.tenant);
+        let time = history.store.next_timestamp(&history.here.tenant);
         Self {
             history,
             time,
@@ -99,26 +99,26 @@ impl<'a> DecisionBatch<'a> {
         self.time = self
             .history
             .store
-            .next_turn(&self.history.here.tenant)
-            .after(self.time);
+            .next_timestamp(&self.history.here.tenant)
+            .at_least_after(self.time);
         Ok(())
     }
 
     fn decide(&mut self, call: &WriteRequest) -> Result<Result<WriteOutcome>, ContractViolation> {
         let (ids, share_names) = (IdSequence::default(), ShareNames::default());
         let (mut fetched, mut all) = (LookupCache::default(), MapLookups(self.history));
-        let mut wanted = first_questions(call, &DefaultMatching);
+        let mut wanted = initial_lookups(call, &DefaultMatching);
         // A helper takes one round, rarely two: this is a lot.
         for _ in 0..100 {
             let turn = TransactionContext::new(self.time, &ids, &share_names, &DefaultMatching);
             self.fetch(&mut fetched, &wanted);
             let decided = decide(call, &turn, &mut fetched, &self.overlay);
             match decided {
-                Err(RuleError::Missing(more)) => wanted = more,
-                Err(RuleError::Unsettled) => {
+                Err(RuleError::MissingLookups(more)) => wanted = more,
+                Err(RuleError::UnflushedChanges) => {
                     self.write()?;
                     fetched = LookupCache::default();
-                    wanted = first_questions(call, &DefaultMatching);
+                    wanted = initial_lookups(call, &DefaultMatching);
                 }
                 decided => {
                     let again = decide(call, &turn, &mut fetched, &self.overlay);
@@ -131,15 +131,15 @@ impl<'a> DecisionBatch<'a> {
                             law,
                             &text(&other),
                             &text(&decided),
-                            &format!("{:?}", call.work),
+                            &format!("{:?}", call.operation),
                         )?;
                     }
-                    self.time = self.time.after(self.time);
+                    self.time = self.time.at_least_after(self.time);
                     return Ok(match decided {
                         Ok(Decision {
                             changes, outcome, ..
                         }) => {
-                            self.overlay.settle(&changes);
+                            self.overlay.absorb(&changes);
                             self.changes.extend(changes);
                             Ok(outcome)
                         }
@@ -153,12 +153,12 @@ impl<'a> DecisionBatch<'a> {
         }
         Err(self.history.broken(
             "rounds",
-            format!("100 rounds and no decision: {wanted:?}, {:?}", call.work),
+            format!("100 rounds and no decision: {wanted:?}, {:?}", call.operation),
         ))
     }
 
     fn fetch(&self, fetched: &mut LookupCache, wanted: &[Lookup]) {
-        for (question, answer) in self.history.store.fetch(&self.history.here.tenant, wanted) {
+        for (question, answer) in self.history.store.lookup_all(&self.history.here.tenant, wanted) {
             fetched.insert(question, answer);
         }
     }
@@ -168,15 +168,15 @@ impl<'a> DecisionBatch<'a> {
 struct MapLookups<'a>(&'a History<MemoryStore>);
 
 impl LookupSource for MapLookups<'_> {
-    fn answer(&mut self, question: &Lookup) -> Result<LookupResult, RuleError> {
+    fn lookup(&mut self, question: &Lookup) -> Result<LookupResult, RuleError> {
         let answer = self
             .0
             .store
-            .fetch(&self.0.here.tenant, std::slice::from_ref(question))
+            .lookup_all(&self.0.here.tenant, std::slice::from_ref(question))
             .pop();
         answer
             .map(|(_, answer)| answer)
-            .ok_or_else(|| RuleError::Missing(vec![question.clone()]))
+            .ok_or_else(|| RuleError::MissingLookups(vec![question.clone()]))
     }
 }
 

@@ -101,10 +101,10 @@ impl Ordinals {
             }
             Ok(WriteOutcome::Updated(record)) => format!("updated {}", self.found(record.as_ref())),
             Ok(WriteOutcome::Deleted(is_gone)) => format!("deleted {is_gone}"),
-            Ok(WriteOutcome::Kept(answer)) => {
+            Ok(WriteOutcome::Replayed(answer)) => {
                 format!("as before: {}", String::from_utf8_lossy(answer))
             }
-            Ok(WriteOutcome::Helped(helped)) => {
+            Ok(WriteOutcome::HelperDone(helped)) => {
                 let mut text = String::from("helped");
                 for entry in &helped.entries {
                     let status = match &entry.status {
@@ -150,7 +150,7 @@ pub(super) fn refusal(error: &Error) -> String {
 pub(super) fn in_short(outcome: &WriteOutcome) -> String {
     match outcome {
         WriteOutcome::Created { is_new, .. } => format!("created ({is_new})"),
-        WriteOutcome::Helped(helped) => format!("helped {:?}", helped.entries),
+        WriteOutcome::HelperDone(helped) => format!("helped {:?}", helped.entries),
         _ => "other".to_owned(),
     }
 }

@@ -30,7 +30,7 @@ pub(super) async fn step<S: Store>(
     model.choose();
     let (calls, expected) = (three(tested), three(model));
     let cx = tested.cx();
-    let outcomes = at_once(
+    let outcomes = poll_all(
         calls
             .iter()
             .map(|call| tested.store.write(&cx, call.clone()))
@@ -39,7 +39,7 @@ pub(super) async fn step<S: Store>(
     .await;
     let mut told: Vec<String> = outcomes
         .iter()
-        .map(|outcome| tested.told(outcome))
+        .map(|outcome| tested.describe_outcome(outcome))
         .collect();
     told.push(tested.everything().await);
     let told = told.join("\n");
@@ -58,7 +58,7 @@ pub(super) async fn step<S: Store>(
         let mut this: Vec<String> = outcomes
             .iter()
             .flatten()
-            .map(|outcome| other.told(outcome))
+            .map(|outcome| other.describe_outcome(outcome))
             .collect();
         this.push(other.everything().await);
         let Some(difference) = difference(&told, &this.join("\n")) else {
@@ -67,7 +67,7 @@ pub(super) async fn step<S: Store>(
         };
         first.get_or_insert(difference);
     }
-    let works: Vec<_> = calls.iter().map(|call| &call.work).collect();
+    let works: Vec<_> = calls.iter().map(|call| &call.operation).collect();
     let text = format!("{works:?}{}, or another order", first.unwrap_or_default());
     Err(tested.broken("together", text))
 }
@@ -77,7 +77,7 @@ fn three<S: Store>(history: &mut History<S>) -> [WriteRequest; 3] {
 }
 
 /// Polls all of them until each has its answer.
-pub(super) async fn at_once<T>(
+pub(super) async fn poll_all<T>(
     mut futures: Vec<Pin<Box<dyn Future<Output = T> + Send + '_>>>,
 ) -> Vec<T> {
     let mut answers: Vec<Option<T>> = futures.iter().map(|_| None).collect();

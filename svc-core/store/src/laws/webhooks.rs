@@ -8,10 +8,10 @@ use svc_core::{
         WebhookWrite::{Conflict, LimitReached, Written},
     },
     value::{Id, Timestamp},
-    webhook::MOST_WEBHOOKS,
+    webhook::MAX_WEBHOOKS,
 };
 
-use super::{ContractViolation, together::at_once};
+use super::{ContractViolation, together::poll_all};
 
 /// Checks what a store does with webhooks (HOOK-12, HOOK-14): a write counts only in place of the
 /// version before it, whoever is faster; a document is one tenant's; and what is due is found, each
@@ -112,7 +112,7 @@ async fn checked<S: WebhookStore>(
         "another tenant writes it"
     );
     hold!(
-        !store.delete_webhook(&two, id).await?,
+        !store.delete(&two, id).await?,
         "another tenant deletes it"
     );
     for (number, id) in ids.iter().enumerate().skip(1) {
@@ -176,7 +176,7 @@ async fn checked<S: WebhookStore>(
         "in parts, what is due is not each that is, once"
     );
     hold!(
-        store.delete_webhook(&one, id).await? && !store.delete_webhook(&one, id).await?,
+        store.delete(&one, id).await? && !store.delete(&one, id).await?,
         "it is not deleted once"
     );
     hold!(
@@ -184,23 +184,23 @@ async fn checked<S: WebhookStore>(
         "a deleted one is written"
     );
     for (tenant, id) in expected.iter().skip(1).map(|(tenant, id)| (tenant, id)) {
-        store.delete_webhook(tenant, id).await?;
+        store.delete(tenant, id).await?;
     }
     limited(store, [&one, &two]).await
 }
 
-/// A tenant has at most [`MOST_WEBHOOKS`], whoever creates them at the same time.
+/// A tenant has at most [`MAX_WEBHOOKS`], whoever creates them at the same time.
 async fn limited<S: WebhookStore>(
     store: &S,
     [one, two]: [&Tenant; 2],
 ) -> Result<Result<(), ContractViolation>> {
     let before = store.list_webhooks(one).await?.len();
-    let ids: Vec<Id> = (0..MOST_WEBHOOKS + 8)
+    let ids: Vec<Id> = (0..MAX_WEBHOOKS + 8)
         .map(|_| uuid::Uuid::now_v7().into())
         .collect();
     let first: Vec<StoredWebhook> = ids.iter().map(|id| stored(id, 1, None, "{}")).collect();
     let mut written = before;
-    for write in at_once(
+    for write in poll_all(
         first
             .iter()
             .map(|webhook| store.put_webhook(one, webhook))
@@ -214,7 +214,7 @@ async fn limited<S: WebhookStore>(
             Conflict => return Ok(Err(broken("a first version conflicts with nothing"))),
         }
     }
-    if written != MOST_WEBHOOKS || store.list_webhooks(one).await?.len() != MOST_WEBHOOKS {
+    if written != MAX_WEBHOOKS || store.list_webhooks(one).await?.len() != MAX_WEBHOOKS {
         return Ok(Err(broken(
             "concurrent creations give a tenant more webhooks than the limit, or fewer",
         )));
@@ -240,22 +240,22 @@ async fn limited<S: WebhookStore>(
         }
         let other = stored(&uuid::Uuid::now_v7().into(), 1, None, "{}");
         if store.put_webhook(two, &other).await? != Written
-            || !store.delete_webhook(two, &other.id).await?
+            || !store.delete(two, &other.id).await?
         {
             return Ok(Err(broken(
                 "the limit of one tenant is that of another one",
             )));
         }
         let next = stored(&uuid::Uuid::now_v7().into(), 1, None, "{}");
-        store.delete_webhook(one, &removed).await?;
+        store.delete(one, &removed).await?;
         if store.put_webhook(one, &next).await? != Written
-            || !store.delete_webhook(one, &next.id).await?
+            || !store.delete(one, &next.id).await?
         {
             return Ok(Err(broken("below the limit again, no webhook is created")));
         }
     }
     for id in &ids {
-        store.delete_webhook(one, id).await?;
+        store.delete(one, id).await?;
     }
     Ok(Ok(()))
 }

@@ -118,7 +118,7 @@ impl MemoryStore {
 
     /// Tells the time from `clock` instead of the system.
     #[must_use]
-    pub fn now(mut self, clock: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
+    pub fn clock(mut self, clock: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
         self.now = Arc::new(clock);
         self
     }
@@ -138,7 +138,7 @@ impl MemoryStore {
 
     /// The answers to these questions, all of one moment: for tests of whatever asks them.
     #[must_use]
-    pub fn fetch(&self, tenant: &Tenant, questions: &[Lookup]) -> Vec<(Lookup, LookupResult)> {
+    pub fn lookup_all(&self, tenant: &Tenant, questions: &[Lookup]) -> Vec<(Lookup, LookupResult)> {
         self.read(tenant, |tables| {
             questions
                 .iter()
@@ -147,11 +147,11 @@ impl MemoryStore {
         })
     }
 
-    /// The moment that the tenant's next turn has (see [`TransactionContext::time`]), unless another one comes
+    /// The moment that the tenant's next turn has (see [`TransactionContext::timestamp`]), unless another one comes
     /// first.
     #[must_use]
-    pub fn next_turn(&self, tenant: &Tenant) -> Timestamp {
-        (self.now)().after(self.read(tenant, |tables| Timestamp::from_micros(tables.clock)))
+    pub fn next_timestamp(&self, tenant: &Tenant) -> Timestamp {
+        (self.now)().at_least_after(self.read(tenant, |tables| Timestamp::from_micros(tables.clock)))
     }
 
     /// Applies changes that were decided elsewhere in the turn of this moment: all of them, or
@@ -163,7 +163,7 @@ impl MemoryStore {
     pub fn commit(&self, tenant: &Tenant, time: Timestamp, changes: &[Change]) -> Result<()> {
         let mut tenants = self.tenants();
         let tables = tenants.entry(tenant.clone()).or_default();
-        if tables.clock >= time.micros() {
+        if tables.clock >= time.as_micros() {
             return Err(Error::unexpected("a turn before the tenant's last one"));
         }
         self.apply(tables, time, changes);
@@ -173,7 +173,7 @@ impl MemoryStore {
 
     /// What is to be sent, responses (HAF-11) and messages (SCH-01), in the order of the calls.
     #[must_use]
-    pub fn outbox(&self, tenant: &Tenant) -> Vec<OutboxEntry> {
+    pub fn outbox_entries(&self, tenant: &Tenant) -> Vec<OutboxEntry> {
         self.read(tenant, |tables| {
             tables
                 .outbox
@@ -213,15 +213,15 @@ impl MemoryStore {
     fn apply(&self, tables: &mut TenantTables, time: Timestamp, changes: &[Change]) {
         let mut telling = FeedRecorder::default();
         for change in changes {
-            if let Some(told) = telling.tell(change) {
-                tables.tell(&told, time);
+            if let Some(told) = telling.record(change) {
+                tables.add_feed_entries(&told, time);
             }
             tables.apply(change);
         }
-        tables.clock = time.micros();
+        tables.clock = time.as_micros();
         if changes
             .iter()
-            .any(|change| matches!(change, Change::Outbox(_)))
+            .any(|change| matches!(change, Change::Enqueue(_)))
         {
             self.shared.outgoing.notify(&());
         }
@@ -233,7 +233,7 @@ impl MemoryStore {
 struct MemoryLookups<'a>(&'a TenantTables);
 
 impl LookupSource for MemoryLookups<'_> {
-    fn answer(&mut self, question: &Lookup) -> Result<LookupResult, RuleError> {
+    fn lookup(&mut self, question: &Lookup) -> Result<LookupResult, RuleError> {
         Ok(self.0.answer(question))
     }
 }
@@ -254,13 +254,13 @@ impl Store for MemoryStore {
         })
     }
 
-    fn filterable(&self, kind: Kind) -> Vec<FilterField> {
+    fn filter_fields(&self, kind: Kind) -> Vec<FilterField> {
         FilterField::of(kind).collect()
     }
 
     async fn get(&self, cx: &Context, at: &RecordAddress) -> Result<Option<RawRecord>> {
         let record = self.find(cx, &LookupKey::from(at)).await?;
-        Ok(record.filter(|record| at.admits_parent(record.parent())))
+        Ok(record.filter(|record| at.matches_parent(record.parent())))
     }
 
     async fn find(&self, cx: &Context, key: &LookupKey) -> Result<Option<RawRecord>> {
@@ -277,7 +277,7 @@ impl Store for MemoryStore {
             IdSequence::default(),
             ShareNames::default(),
         );
-        let turn = TransactionContext::new((self.now)().after(last), &ids, &names, &*self.matching);
+        let turn = TransactionContext::new((self.now)().at_least_after(last), &ids, &names, &*self.matching);
         let decided = decide(
             &call,
             &turn,
@@ -291,16 +291,16 @@ impl Store for MemoryStore {
             // Everything is at hand, and no call was before this one.
             other => Error::unexpected(other.to_string()),
         })?;
-        self.apply(tables, turn.time, &changes);
+        self.apply(tables, turn.timestamp, &changes);
         self.shared.bells.notify(&cx.tenant);
         Ok(outcome)
     }
 
-    fn matching(&self) -> Arc<dyn PersonMatching> {
+    fn person_matching(&self) -> Arc<dyn PersonMatching> {
         Arc::clone(&self.matching)
     }
 
-    fn keeps_answers(&self) -> bool {
+    fn stores_responses(&self) -> bool {
         true
     }
 
@@ -311,7 +311,7 @@ impl Store for MemoryStore {
         Ok(false)
     }
 
-    fn outgoing(self: Arc<Self>) -> Option<Arc<dyn Outbox>> {
+    fn outbox(self: Arc<Self>) -> Option<Arc<dyn Outbox>> {
         Some(self)
     }
 }
@@ -329,7 +329,7 @@ impl ChangeFeed for MemoryStore {
     async fn read(&self, cx: &Context, request: &FeedRequest) -> Result<FeedResponse> {
         Ok(
             match FeedQuery::new(&cx.tenant, request, &self.shared.feed_cursors) {
-                Ok(query) => query.page(self.read(&cx.tenant, |tables| tables.told(&query))),
+                Ok(query) => query.page(self.read(&cx.tenant, |tables| tables.feed_after(&query))),
                 Err(refused) => refused,
             },
         )

@@ -30,7 +30,7 @@ impl QueuedEntry {
 
 #[async_trait]
 impl Outbox for MemoryStore {
-    async fn due(&self, now: Timestamp, until: Timestamp, most: u32) -> Result<ClaimedEntries> {
+    async fn claim_due(&self, now: Timestamp, until: Timestamp, most: u32) -> Result<ClaimedEntries> {
         let mut tenants = self.tenants();
         let mut all: Vec<_> = tenants
             .iter_mut()
@@ -63,14 +63,14 @@ impl Outbox for MemoryStore {
         ))
     }
 
-    async fn done(&self, claim: &OutboxClaim) -> Result<()> {
+    async fn complete(&self, claim: &OutboxClaim) -> Result<()> {
         if let Some(tables) = self.tenants().get_mut(&claim.tenant) {
             tables.outbox.remove(&claim.row);
         }
         Ok(())
     }
 
-    async fn again(&self, claim: &OutboxClaim, at: Timestamp) -> Result<()> {
+    async fn reschedule(&self, claim: &OutboxClaim, at: Timestamp) -> Result<()> {
         let mut tenants = self.tenants();
         let waiting = tenants
             .get_mut(&claim.tenant)
@@ -81,7 +81,7 @@ impl Outbox for MemoryStore {
         Ok(())
     }
 
-    fn listen(&self) -> Subscription {
+    fn subscribe(&self) -> Subscription {
         self.shared.outgoing.subscribe(())
     }
 }

@@ -131,7 +131,7 @@ impl TenantTables {
             Scope::Under(address) => {
                 let container = &self.rows.get(&self.row(&LookupKey::from(address))?)?.0;
                 let link = scope(kind, address.kind)
-                    .filter(|_| address.admits_parent(container.parent()))?;
+                    .filter(|_| address.matches_parent(container.parent()))?;
                 Some((link.name, address.id.clone()))
             }
         };
@@ -177,9 +177,9 @@ impl TenantTables {
             LookupResult::Records(tied.collect())
         };
         match question {
-            Lookup::Find(key) => LookupResult::Found(
+            Lookup::Find(key) => LookupResult::Location(
                 self.row(key)
-                    .and_then(|row| Some(self.in_row(row)?.found())),
+                    .and_then(|row| Some(self.in_row(row)?.location())),
             ),
             Lookup::Record(key) => {
                 LookupResult::Record(self.row(key).and_then(|row| self.in_row(row)))
@@ -189,23 +189,23 @@ impl TenantTables {
                 groups,
                 people,
             } => tied(*kind, groups, people),
-            Lookup::Answered { people, questions } => tied(Kind::Answer, questions, people),
+            Lookup::Answers { people, questions } => tied(Kind::Answer, questions, people),
             Lookup::Count { kind, of } => {
-                LookupResult::Number(named(of).map_or(0, |(of, id)| self.count(*kind, of, &id)))
+                LookupResult::Count(named(of).map_or(0, |(of, id)| self.count(*kind, of, &id)))
             }
-            Lookup::Sum(of) => LookupResult::Sum(
+            Lookup::Totals(of) => LookupResult::Totals(
                 named(of)
                     .and_then(|of| self.sums.get(&of).copied())
                     .unwrap_or_default(),
             ),
-            Lookup::Parts(of) => {
+            Lookup::PartTotals(of) => {
                 let parts = named(of)
                     .and_then(|of| self.parts.get(&of))
                     .into_iter()
                     .flatten();
-                LookupResult::Parts(parts.map(|(name, sum)| (name.clone(), *sum)).collect())
+                LookupResult::PartTotals(parts.map(|(name, sum)| (name.clone(), *sum)).collect())
             }
-            Lookup::Holdings(person) => {
+            Lookup::HeldTickets(person) => {
                 let mut holdings: BTreeMap<i64, Vec<Option<i64>>> = BTreeMap::new();
                 for (_, row, place) in self.holders.iter().filter(|(holder, ..)| holder == person) {
                     holdings.entry(*row).or_default().push(*place);
@@ -213,9 +213,9 @@ impl TenantTables {
                 let found = holdings
                     .into_iter()
                     .filter_map(|(row, places)| Some((self.in_row(row)?, places)));
-                LookupResult::Holdings(found.collect())
+                LookupResult::HeldTickets(found.collect())
             }
-            Lookup::Kept(key) => LookupResult::Kept(self.kept.get(key).cloned()),
+            Lookup::StoredResponse(key) => LookupResult::StoredResponse(self.kept.get(key).cloned()),
         }
     }
 }
@@ -223,12 +223,12 @@ impl TenantTables {
 // What is told.
 impl TenantTables {
     /// Tells of a change that is about to be made at this moment.
-    pub(super) fn tell(&mut self, told: &FeedChange<'_>, time: Timestamp) {
+    pub(super) fn add_feed_entries(&mut self, told: &FeedChange<'_>, time: Timestamp) {
         match told {
-            FeedChange::One(what, record) => {
+            FeedChange::Record(what, record) => {
                 self.note(RecordChange::new(*what, time, record.clone()));
             }
-            FeedChange::Gone(set) => {
+            FeedChange::DeletedSet(set) => {
                 for row in self.rows_of(set) {
                     if let Some((record, _)) = self.rows.get(&row) {
                         self.note(RecordChange::new(
@@ -249,11 +249,11 @@ impl TenantTables {
             .map_or(0, |(place, _)| place.seq)
             .saturating_add(1);
         self.feed
-            .push((FeedPosition::new(seq, 0, entry.at.micros()), entry));
+            .push((FeedPosition::new(seq, 0, entry.at.as_micros()), entry));
     }
 
     /// What the feed has for a page.
-    pub(super) fn told(&self, query: &FeedQuery<'_>) -> FeedRows {
+    pub(super) fn feed_after(&self, query: &FeedQuery<'_>) -> FeedRows {
         let FeedQuery {
             after,
             named,
@@ -265,7 +265,7 @@ impl TenantTables {
             .iter()
             .skip_while(|(place, _)| (place.seq, place.row) <= (after.seq, after.row));
         FeedRows {
-            is_kept: named == FeedPosition::START
+            is_position_valid: named == FeedPosition::START
                 || self.feed.iter().any(|(place, _)| *place == named),
             last: self.feed.last().map(|(place, _)| *place),
             entries: behind.take(limit as usize).cloned().collect(),
@@ -307,17 +307,17 @@ impl TenantTables {
                     self.set_link(row, link, None);
                 }
             }
-            Change::SetSum { of, sum, members } => {
+            Change::SetTotals { of, sum, members } => {
                 self.sums.insert(of.clone(), *sum);
                 self.edit(of.0, &of.1, |record| sum.show_on(record, *members));
             }
-            Change::SetPart { of, name, sum } => {
+            Change::SetPartTotals { of, name, sum } => {
                 self.parts
                     .entry(of.clone())
                     .or_default()
                     .insert(name.clone(), *sum);
             }
-            Change::Hold { at, place, person } => {
+            Change::AddTicketHolder { at, place, person } => {
                 let row = self.row(&LookupKey::Id(at.kind, at.id.clone()));
                 self.holders.extend(row.map(|row| {
                     (
@@ -327,7 +327,7 @@ impl TenantTables {
                     )
                 }));
             }
-            Change::MoveHolders { at, places } => {
+            Change::MoveTicketHolders { at, places } => {
                 let row = self.row(&LookupKey::Id(at.kind, at.id.clone()));
                 let now = |place: Option<i64>| {
                     Some(places.iter().find(|(from, _)| Some(*from) == place)?.1)
@@ -338,23 +338,23 @@ impl TenantTables {
                     .map(|(who, of, at)| (who, of, if is_moved(of) { now(at) } else { at }))
                     .collect();
             }
-            Change::Forget(person) => {
+            Change::ErasePersonTraces(person) => {
                 self.holders.retain(|(holder, ..)| holder != person);
                 self.outbox
                     .retain(|_, waiting| waiting.dispatch.recipient() != Some(person));
                 self.kept.retain(|_, kept| !kept.people.contains(person));
             }
-            Change::Keep(kept) => {
+            Change::StoreResponse(kept) => {
                 self.kept
                     .retain(|_, known| known.created_at >= kept.expires_before());
                 self.kept.insert(Arc::clone(&kept.key), (**kept).clone());
             }
-            Change::Outbox(dispatch) => {
+            Change::Enqueue(dispatch) => {
                 self.sent = self.sent.saturating_add(1);
                 self.outbox
                     .insert(self.sent, QueuedEntry::new((**dispatch).clone()));
             }
-            Change::Recall(message) => {
+            Change::CancelMessage(message) => {
                 self.outbox
                     .retain(|_, waiting| waiting.dispatch.message() != Some(message));
             }
@@ -411,7 +411,7 @@ impl TenantTables {
     }
 
     fn replace(&mut self, replace: &ReplaceRecord) {
-        let (kind, id) = (replace.at.kind, &replace.at.id);
+        let (kind, id) = (replace.target.kind, &replace.target.id);
         self.edit(kind, id, |record| {
             record.meta_mut().modified = replace.modified;
             record.meta_mut().identifiers = replace.identifiers.clone();
@@ -426,8 +426,8 @@ impl TenantTables {
         let mut freed = keys(
             kind,
             None,
-            &replace.identifiers_freed,
-            &replace.emails_freed,
+            &replace.removed_identifiers,
+            &replace.removed_emails,
         );
         let known = self.rows.get(&row).into_iter().flat_map(|(_, keys)| keys);
         freed.extend(
@@ -441,8 +441,8 @@ impl TenantTables {
             keys(
                 kind,
                 replace.name.as_ref(),
-                &replace.identifiers_tied,
-                &replace.emails_tied,
+                &replace.added_identifiers,
+                &replace.added_emails,
             ),
         );
     }
@@ -481,7 +481,7 @@ impl TenantTables {
                 .and_then(|row| self.rows.get(row));
             // What comes from another store may lead to a person who comes next.
             known.map_or_else(
-                || RecordAddress::top(reference.kind, id.clone()),
+                || RecordAddress::without_parent(reference.kind, id.clone()),
                 |(record, _)| record.address(),
             )
         });

@@ -11,7 +11,7 @@ use svc_core::{
     error::Result,
     ops::{StoredWebhook, WebhookStore, WebhookWrite},
     value::{Id, Timestamp},
-    webhook::MOST_WEBHOOKS,
+    webhook::MAX_WEBHOOKS,
 };
 
 use super::MemoryStore;
@@ -20,7 +20,7 @@ use super::MemoryStore;
 pub(super) type WebhookMap = Mutex<BTreeMap<Id, (Tenant, StoredWebhook)>>;
 
 impl MemoryStore {
-    fn kept<T>(&self, read: impl FnOnce(&mut BTreeMap<Id, (Tenant, StoredWebhook)>) -> T) -> T {
+    fn lock_webhooks<T>(&self, read: impl FnOnce(&mut BTreeMap<Id, (Tenant, StoredWebhook)>) -> T) -> T {
         // Nothing panics while it holds the lock.
         read(
             &mut self
@@ -35,7 +35,7 @@ impl MemoryStore {
 #[async_trait]
 impl WebhookStore for MemoryStore {
     async fn list_webhooks(&self, tenant: &Tenant) -> Result<Vec<StoredWebhook>> {
-        Ok(self.kept(|kept| {
+        Ok(self.lock_webhooks(|kept| {
             kept.values()
                 .filter(|(of, _)| of == tenant)
                 .map(|(_, webhook)| webhook.clone())
@@ -44,7 +44,7 @@ impl WebhookStore for MemoryStore {
     }
 
     async fn get_webhook(&self, tenant: &Tenant, id: &Id) -> Result<Option<StoredWebhook>> {
-        Ok(self.kept(|kept| {
+        Ok(self.lock_webhooks(|kept| {
             kept.get(id)
                 .filter(|(of, _)| of == tenant)
                 .map(|(_, webhook)| webhook.clone())
@@ -52,7 +52,7 @@ impl WebhookStore for MemoryStore {
     }
 
     async fn put_webhook(&self, tenant: &Tenant, webhook: &StoredWebhook) -> Result<WebhookWrite> {
-        Ok(self.kept(|kept| {
+        Ok(self.lock_webhooks(|kept| {
             let before = kept.get(&webhook.id).map_or(Some(0), |(of, known)| {
                 (of == tenant).then_some(known.version)
             });
@@ -60,7 +60,7 @@ impl WebhookStore for MemoryStore {
                 return WebhookWrite::Conflict;
             }
             if before == Some(0)
-                && kept.values().filter(|(of, _)| of == tenant).count() >= MOST_WEBHOOKS
+                && kept.values().filter(|(of, _)| of == tenant).count() >= MAX_WEBHOOKS
             {
                 return WebhookWrite::LimitReached;
             }
@@ -69,8 +69,8 @@ impl WebhookStore for MemoryStore {
         }))
     }
 
-    async fn delete_webhook(&self, tenant: &Tenant, id: &Id) -> Result<bool> {
-        Ok(self.kept(|kept| {
+    async fn delete(&self, tenant: &Tenant, id: &Id) -> Result<bool> {
+        Ok(self.lock_webhooks(|kept| {
             let is_there = kept.get(id).is_some_and(|(of, _)| of == tenant);
             is_there.then(|| kept.remove(id)).is_some()
         }))
@@ -83,7 +83,7 @@ impl WebhookStore for MemoryStore {
         most: u32,
     ) -> Result<Vec<(Tenant, StoredWebhook)>> {
         let is_due = |webhook: &StoredWebhook| webhook.due_at.is_some_and(|next| next <= now);
-        Ok(self.kept(|kept| {
+        Ok(self.lock_webhooks(|kept| {
             let behind = kept.iter().filter(|(id, (_, webhook))| {
                 after.is_none_or(|after| *id > after) && is_due(webhook)
             });

@@ -28,7 +28,7 @@ pub type CollectionKey = Box<[u8]>;
 /// Names a collection of a tenant: of all records of a kind, or of those under one record, by its
 /// kind and the bytes of its id.
 #[must_use]
-pub fn collection(tenant: i64, members: Kind, owner: Option<(Kind, &[u8])>) -> CollectionKey {
+pub fn collection_key(tenant: i64, members: Kind, owner: Option<(Kind, &[u8])>) -> CollectionKey {
     let code = |kind: Kind| u8::try_from(kind.code()).unwrap_or_default();
     let mut name = Vec::with_capacity(26);
     name.extend_from_slice(&tenant.to_be_bytes());
@@ -67,7 +67,7 @@ impl MembershipChange {
 /// The collections whose members are in memory (COL-22).
 ///
 /// ```text
-/// let row = index.nth(&collection, position, |mut load| async move {
+/// let row = index.nth(&collection_key, position, |mut load| async move {
 ///     for row in rows_of_the_collection().await? {
 ///         load.insert(row);
 ///     }
@@ -131,8 +131,8 @@ impl OffsetIndex {
     }
 
     /// Follows a commit: called in the order of commits, and before the commit is answered.
-    pub fn follow(&self, moves: &[MembershipChange]) {
-        let mut known = self.known();
+    pub fn apply(&self, moves: &[MembershipChange]) {
+        let mut known = self.lock();
         for change in moves {
             match known
                 .slots
@@ -153,7 +153,7 @@ impl OffsetIndex {
     /// Another number after every commit that was followed: pages found before and after it may
     /// differ, though the file is the same.
     #[must_use]
-    pub fn followed(&self) -> u64 {
+    pub fn generation(&self) -> u64 {
         self.followed.load(Ordering::Acquire)
     }
 
@@ -176,7 +176,7 @@ impl OffsetIndex {
         F: Future<Output = Result<Option<i64>, E>>,
     {
         loop {
-            match self.look(collection, position) {
+            match self.lookup(collection, position) {
                 SlotLookup::Ready(row) => return Ok(row),
                 // Woken when the other caller's load ended, well or badly.
                 SlotLookup::Wait(end) => drop(end.await),
@@ -185,12 +185,12 @@ impl OffsetIndex {
         }
     }
 
-    fn known(&self) -> MutexGuard<'_, IndexSlots> {
+    fn lock(&self) -> MutexGuard<'_, IndexSlots> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn look(self: &Arc<Self>, collection: &[u8], position: u64) -> SlotLookup {
-        let mut known = self.known();
+    fn lookup(self: &Arc<Self>, collection: &[u8], position: u64) -> SlotLookup {
+        let mut known = self.lock();
         let now = known.tick();
         let Some(slot) = known.slots.get_mut(collection) else {
             let state = SlotState::Loading {
@@ -226,7 +226,7 @@ impl OffsetIndex {
 impl fmt::Debug for OffsetIndex {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("OffsetIndex")
-            .field("collections", &self.known().slots.len())
+            .field("collections", &self.lock().slots.len())
             .finish_non_exhaustive()
     }
 }
@@ -245,7 +245,7 @@ impl IndexSlots {
                 .slots
                 .iter()
                 .filter_map(|(name, slot)| match &slot.state {
-                    SlotState::Ready(members) => Some((slot.used, members.bytes(), name)),
+                    SlotState::Ready(members) => Some((slot.used, members.memory_bytes(), name)),
                     SlotState::Loading { .. } => None,
                 })
                 .collect();
@@ -288,7 +288,7 @@ impl IndexLoad {
     /// more, which cannot be.
     pub fn finish(mut self) -> Result<Option<i64>> {
         let mut members = std::mem::take(&mut self.members);
-        let mut known = self.index.known();
+        let mut known = self.index.lock();
         let now = known.tick();
         let slot = known.slots.get_mut(&self.collection);
         let Some(slot) = slot.filter(|slot| self.is_of(slot)) else {
@@ -330,7 +330,7 @@ impl fmt::Debug for IndexLoad {
 
 impl Drop for IndexLoad {
     fn drop(&mut self) {
-        let mut known = self.index.known();
+        let mut known = self.index.lock();
         if known
             .slots
             .get(&self.collection)

@@ -23,7 +23,7 @@ fn finish(mut load: IndexLoad, members: &RankBitmap) {
 }
 
 fn rows(index: &Arc<OffsetIndex>, collection: &[u8]) -> Vec<i64> {
-    let row = |position| match index.look(collection, position) {
+    let row = |position| match index.lookup(collection, position) {
         SlotLookup::Ready(seq) => seq,
         SlotLookup::Wait(_) | SlotLookup::Load(_) => None,
     };
@@ -73,8 +73,8 @@ proptest! {
                     }
                     hooks.push_back(changes.into_iter().map(|(seq, is_member)| change(seq, is_member)).collect::<Vec<_>>());
                 }
-                Event::Hook => if let Some(changes) = hooks.pop_front() { index.follow(&changes) },
-                Event::Look => if let SlotLookup::Load(new) = index.look(HERE, 0) { load = Some(new) },
+                Event::Hook => if let Some(changes) = hooks.pop_front() { index.apply(&changes) },
+                Event::Look => if let SlotLookup::Load(new) = index.lookup(HERE, 0) { load = Some(new) },
                 Event::Scan => if load.is_some() { scanned = Some(file.iter().copied().collect::<RankBitmap>()) },
                 Event::Finish => if let (true, Some(members)) = (load.is_some(), scanned.take()) {
                     finish(load.take().unwrap(), &members);
@@ -83,12 +83,12 @@ proptest! {
             }
         }
         for changes in hooks {
-            index.follow(&changes);
+            index.apply(&changes);
         }
         if let (Some(load), Some(members)) = (load, scanned) {
             finish(load, &members);
         }
-        if let SlotLookup::Load(load) = index.look(HERE, 0) {
+        if let SlotLookup::Load(load) = index.lookup(HERE, 0) {
             finish(load, &file.iter().copied().collect());
         }
         prop_assert_eq!(rows(&index, HERE), file.into_iter().collect::<Vec<_>>());
@@ -98,7 +98,7 @@ proptest! {
 #[test]
 fn the_least_used_go_first() {
     let index = Arc::new(OffsetIndex::with_limits(3, usize::MAX));
-    let load = |name: &[u8], count: i64| match index.look(name, 0) {
+    let load = |name: &[u8], count: i64| match index.lookup(name, 0) {
         SlotLookup::Load(load) => {
             finish(load, &(0..count).collect());
             true
@@ -116,26 +116,26 @@ fn the_least_used_go_first() {
     // By memory: the largest is kept alone.
     let index = Arc::new(OffsetIndex::with_limits(3, 1_000));
     for (name, count) in [(b"a", 64), (b"b", 64), (b"c", 64_000)] {
-        let SlotLookup::Load(load) = index.look(name, 0) else {
+        let SlotLookup::Load(load) = index.lookup(name, 0) else {
             panic!("not known yet")
         };
         finish(load, &(0..count).collect());
     }
-    assert_eq!(index.known().slots.len(), 1);
+    assert_eq!(index.lock().slots.len(), 1);
     assert_eq!(rows(&index, b"c").len(), 64_000);
 }
 
 #[test]
 fn who_waits_is_woken_and_takes_over() {
     let index = Arc::new(OffsetIndex::default());
-    let SlotLookup::Load(first) = index.look(HERE, 0) else {
+    let SlotLookup::Load(first) = index.lookup(HERE, 0) else {
         panic!("not known yet")
     };
-    let SlotLookup::Wait(mut end) = index.look(HERE, 0) else {
+    let SlotLookup::Wait(mut end) = index.lookup(HERE, 0) else {
         panic!("somebody reads it")
     };
     assert_eq!(end.try_recv(), Ok(None));
     drop(first);
     assert_eq!(end.try_recv(), Err(oneshot::Canceled));
-    assert!(matches!(index.look(HERE, 0), SlotLookup::Load(_)));
+    assert!(matches!(index.lookup(HERE, 0), SlotLookup::Load(_)));
 }

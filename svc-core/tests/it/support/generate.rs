@@ -100,7 +100,7 @@ pub(crate) fn value(dice: &mut Dice, ty: &ValueType, rules: &[FieldRule]) -> Jso
         }
         ValueType::Boolean => dice.once_in(2).into(),
         ValueType::Timestamp => {
-            let micros = dice.between(Timestamp::MIN.micros(), Timestamp::MAX.micros());
+            let micros = dice.between(Timestamp::MIN.as_micros(), Timestamp::MAX.as_micros());
             Timestamp::from_micros(
                 micros
                     - if dice.once_in(2) {

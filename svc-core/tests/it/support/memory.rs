@@ -38,7 +38,7 @@ impl Row {
     fn address(&self) -> RecordAddress {
         let schema = self.kind.schema();
         let parent = schema
-            .home
+            .path_parent
             .and(schema.parent)
             .and_then(|parent| self.link(parent))
             .map(|at| at.id.clone());
@@ -225,7 +225,7 @@ impl Memory {
         if problems.is_empty() {
             Ok(())
         } else {
-            Err(Error::refused(problems))
+            Err(Error::invalid_all(problems))
         }
     }
 
@@ -249,7 +249,7 @@ impl Memory {
             }
         };
         for (name, at) in &row.links {
-            let link = LinkKey::named(name).expect("a link of the table");
+            let link = LinkKey::from_name(name).expect("a link of the table");
             record = record.with_link(link, LinkValue::Local(at.clone()));
         }
         let mut raw = record.into_raw();
@@ -262,7 +262,7 @@ impl Memory {
 
 fn is_at(row: &Row, cx: &Context, at: &RecordAddress) -> bool {
     let same = row.kind == at.kind && row.id == at.id && row.tenant == cx.tenant.as_str();
-    same && at.admits_parent(
+    same && at.matches_parent(
         row.kind
             .schema()
             .parent
@@ -309,7 +309,7 @@ impl<R: Resource> List<R> for Memory {
 impl<R: Resource> Get<R> for Memory {
     async fn get(&self, cx: &Context, at: &RecordAddress) -> Result<Option<Record<R>>> {
         // A vendor who forgets to look at the parent: the library does (COL-19).
-        let at = RecordAddress::top(at.kind, at.id.clone());
+        let at = RecordAddress::without_parent(at.kind, at.id.clone());
         Ok(lock(&self.rows)
             .iter()
             .find(|row| is_at(row, cx, &at))
@@ -338,7 +338,7 @@ impl<R: Resource> Create<R> for Memory {
             .filter_map(|link| missing(&link))
             .collect();
         if !problems.is_empty() {
-            return Err(Error::refused(problems));
+            return Err(Error::invalid_all(problems));
         }
         let mut rows = lock(&self.rows);
         let is_membership = matches!(R::KIND, Kind::Tagging | Kind::Item);
@@ -382,7 +382,7 @@ impl<R: Resource> Update<R> for Memory {
             && let Some(row) = lock(&self.rows).iter_mut().find(|row| is_at(row, cx, at))
         {
             merge_patch(&mut row.fields, &fields);
-            row.modified = Timestamp::from_micros(row.modified.micros() + 1);
+            row.modified = Timestamp::from_micros(row.modified.as_micros() + 1);
         }
         if !self.has(cx, at) {
             return Ok(None);
@@ -408,7 +408,7 @@ impl<R: Resource> Update<R> for Memory {
             row.links.extend(to.clone().map(|to| (*name, to)));
         }
         row.modified =
-            Timestamp::from_micros(cx.received_at.micros().max(row.modified.micros() + 1));
+            Timestamp::from_micros(cx.received_at.as_micros().max(row.modified.as_micros() + 1));
         *lock(&self.writes) += 1;
         Ok(Some(self.record(row)))
     }

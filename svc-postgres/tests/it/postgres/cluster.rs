@@ -47,7 +47,7 @@ async fn missing_tables_are_made_and_distributed() {
     assert_eq!(support::server().psql(&all), "17", "each of them once");
 
     // All of them are removed and made again as they were.
-    PostgresStore::remove(&options).await.unwrap();
+    PostgresStore::drop_tables(&options).await.unwrap();
     PostgresStore::connect(options).await.unwrap();
     let there = format!(
         "SELECT count(*) FROM {role}.pg_dist_partition p JOIN pg_class c ON c.oid = p.logicalrelid::oid"
@@ -73,7 +73,7 @@ async fn tables_that_are_not_distributed_are_refused_with_the_option() {
         said.contains("`cluster_") && said.contains("record, tenant") && said.contains("--citus"),
         "{said}"
     );
-    let refused = PostgresStore::remove(&options.clone().cluster())
+    let refused = PostgresStore::drop_tables(&options.clone().cluster())
         .await
         .unwrap_err();
     assert!(
@@ -81,7 +81,7 @@ async fn tables_that_are_not_distributed_are_refused_with_the_option() {
         "{refused}"
     );
     assert!(
-        PostgresStore::is_there(&options).await.unwrap(),
+        PostgresStore::exists(&options).await.unwrap(),
         "nothing was removed"
     );
 }
@@ -95,14 +95,14 @@ async fn distributed_tables_are_refused_without_the_option() {
         .unwrap();
     for refused in [
         PostgresStore::connect(options.clone()).await.map(drop),
-        PostgresStore::remove(&options).await,
+        PostgresStore::drop_tables(&options).await,
     ] {
         let refused = refused.unwrap_err();
         assert!(matches!(refused, ConnectError::Distributed(_)), "{refused}");
         assert!(refused.to_string().contains("distributed"), "{refused}");
     }
     assert!(
-        PostgresStore::is_there(&options).await.unwrap(),
+        PostgresStore::exists(&options).await.unwrap(),
         "nothing was removed"
     );
 }
@@ -115,7 +115,7 @@ async fn a_server_without_a_cluster_is_refused_with_the_option() {
     let refused = PostgresStore::connect(options.clone()).await.unwrap_err();
     assert!(matches!(refused, ConnectError::NotACluster), "{refused}");
     assert!(
-        !PostgresStore::is_there(&options).await.unwrap(),
+        !PostgresStore::exists(&options).await.unwrap(),
         "nothing was made"
     );
 }
@@ -178,7 +178,7 @@ async fn one_process_looks_for_what_is_due() {
         "as long as something is due"
     );
     // The process that looks is gone.
-    let later = Timestamp::now().plus(Duration::from_secs(20));
+    let later = Timestamp::now().saturating_add(Duration::from_secs(20));
     assert_eq!((due(&other, later).await, due(&one, later).await), (1, 0));
 }
 
@@ -193,9 +193,9 @@ async fn what_another_process_stores_is_found() {
     );
     let claimed = async |server: &Server| {
         let now = Timestamp::now();
-        let outgoing = Arc::new(server.store.clone()).outgoing().unwrap();
+        let outgoing = Arc::new(server.store.clone()).outbox().unwrap();
         outgoing
-            .due(now, now.plus(Duration::from_secs(60)), 100)
+            .claim_due(now, now.saturating_add(Duration::from_secs(60)), 100)
             .await
             .unwrap()
             .claims
@@ -223,7 +223,7 @@ async fn a_lease_has_one_holder() {
     let clock = Arc::new(AtomicI64::new(1_800_000_000_000_000));
     let of_stores = Arc::clone(&clock);
     let options = options(&database.url()).schema(&database.schema());
-    let options = options.now(move || Timestamp::from_micros(of_stores.load(Ordering::Relaxed)));
+    let options = options.clock(move || Timestamp::from_micros(of_stores.load(Ordering::Relaxed)));
     let (one, other) = (
         PostgresStore::connect(options.clone()).await.unwrap(),
         PostgresStore::connect(options).await.unwrap(),

@@ -33,7 +33,7 @@ async fn suite(options: PostgresOptions) -> Suite {
         Timestamp::now(),
         RawDraft::empty(Kind::Person),
     );
-    store.seed(&one, vec![person]).await.expect("a person");
+    store.import_records(&one, vec![person]).await.expect("a person");
     let key = store
         .create_key(&one, KeyOptions::new("primary").person(holder))
         .await
@@ -67,8 +67,8 @@ async fn suite(options: PostgresOptions) -> Suite {
         .anonymous_helpers(store.clone());
     let service = SvcService::new(api.build().expect("an API"))
         .with_docs(svc_docs::Docs::new())
-        .under("/api/v1");
-    Suite::new(InProcess::new(service).base("http://localhost/api/v1/"))
+        .mounted_at("/api/v1");
+    Suite::new(InProcess::new(service).base_url("http://localhost/api/v1/"))
         .keys(
             Keys::primary(key)
                 .other_tenant(other)
@@ -103,7 +103,7 @@ fn the_store_conforms_through_a_pooler() {
     let options = options(&url_of("fenced", bouncer.port()))
         .schema(&schema)
         .row_level_security()
-        .statements(StatementMode::Unnamed)
+        .statement_mode(StatementMode::Unnamed)
         .cluster();
     svc_conformance::harness::run(|| suite(options)).unwrap();
 }

@@ -101,8 +101,8 @@ async fn syn_08_old_changes_expire() -> Result<(), ContractViolation> {
     let told = Arc::clone(&clock);
     let options = options(&server.url())
         .schema(&server.schema())
-        .keep_changes(Duration::from_secs(60 * 60));
-    let options = options.now(move || Timestamp::from_micros(told.load(Ordering::SeqCst)));
+        .change_feed_retention(Duration::from_secs(60 * 60));
+    let options = options.clock(move || Timestamp::from_micros(told.load(Ordering::SeqCst)));
     let store = PostgresStore::connect(options).await.unwrap();
     let tenant = store.ensure_tenant("one").await.unwrap();
     check_feed_expires(&store, &tenant, |time| {

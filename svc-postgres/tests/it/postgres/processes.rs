@@ -360,7 +360,7 @@ async fn what_is_triggered_is_sent_by_one_of_them() {
     const CALLS: usize = 200;
     let servers = two().await;
     // The clock of both is held after all calls: what one has claimed is not due again.
-    let now = Timestamp::now().plus(Duration::from_secs(60 * 60));
+    let now = Timestamp::now().saturating_add(Duration::from_secs(60 * 60));
     let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
     let mut running = JoinSet::new();
     for server in &servers {
@@ -376,7 +376,7 @@ async fn what_is_triggered_is_sent_by_one_of_them() {
             .authenticator(server.store.clone())
             .delivery(deliver);
         let service = svc_tower::SvcService::new(api.build().unwrap()).clock(move || now);
-        running.spawn(service.deliveries().unwrap().run());
+        running.spawn(service.delivery_worker().unwrap().run());
     }
     for call in 0..CALLS {
         let person = json!({"person": {"given_name": "Ada"}, "triggers": {"autoresponse": {"enabled": true}}});
@@ -385,14 +385,14 @@ async fn what_is_triggered_is_sent_by_one_of_them() {
     }
     let mut sent = Vec::new();
     let outgoing = servers[0].api.outbox().unwrap().0;
-    let later = now.plus(Duration::from_secs(60 * 60));
+    let later = now.saturating_add(Duration::from_secs(60 * 60));
     // Until nothing is left: what is claimed is there until it is settled.
     while sent.len() < CALLS
         || outgoing
-            .due(Timestamp::MIN, later, 1)
+            .claim_due(Timestamp::MIN, later, 1)
             .await
             .unwrap()
-            .next
+            .next_due
             .is_some()
     {
         if let Ok(Some(id)) = tokio::time::timeout(Duration::from_millis(50), told.recv()).await {

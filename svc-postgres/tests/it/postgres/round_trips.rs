@@ -164,7 +164,7 @@ fn named() {
 #[test]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 fn unnamed() {
-    check(|options| options.statements(StatementMode::Unnamed));
+    check(|options| options.statement_mode(StatementMode::Unnamed));
 }
 
 /// The settings of a transaction are several messages there, and the worker is asked directly.

@@ -20,7 +20,7 @@ pub(crate) const BASE: &str = "http://localhost/";
 pub(crate) fn options(url: &str) -> PostgresOptions {
     PostgresOptions::new(url)
         .unwrap()
-        .patience(Duration::from_secs(60))
+        .busy_timeout(Duration::from_secs(60))
 }
 
 #[derive(Clone)]

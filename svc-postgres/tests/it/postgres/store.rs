@@ -76,16 +76,16 @@ async fn tables_are_made_once() {
     assert!(matches!(refused, ConnectError::Damaged(1)), "{refused}");
     // Tables that are not known to be ours are not removed, whatever they are called.
     assert!(matches!(
-        PostgresStore::remove(&options).await,
-        Err(ConnectError::NotOurs(_))
+        PostgresStore::drop_tables(&options).await,
+        Err(ConnectError::ForeignSchema(_))
     ));
     database.psql(&format!(
         "UPDATE {schema}.migration SET checksum = rtrim(checksum, 'x')"
     ));
-    PostgresStore::remove(&options).await.unwrap();
+    PostgresStore::drop_tables(&options).await.unwrap();
     assert!(matches!(
-        PostgresStore::remove(&options).await,
-        Err(ConnectError::NotOurs(_))
+        PostgresStore::drop_tables(&options).await,
+        Err(ConnectError::ForeignSchema(_))
     ));
     PostgresStore::connect(options).await.unwrap();
 }
@@ -140,7 +140,7 @@ async fn keys() {
         PostgresStore::connect(options.clone()).await.unwrap(),
         PostgresStore::connect(options.clone()).await.unwrap(),
     );
-    let cached = PostgresStore::connect(options.key_cache(Duration::from_secs(60 * 60)))
+    let cached = PostgresStore::connect(options.key_cache_ttl(Duration::from_secs(60 * 60)))
         .await
         .unwrap();
     let (acme, beta) = (
@@ -178,25 +178,25 @@ async fn keys() {
     );
     let token = "a-token-that-was-chosen-before";
     let given = one
-        .add_key_with_token(&acme, token, KeyOptions::new("given"))
+        .create_key_with_token(&acme, token, KeyOptions::new("given"))
         .await
         .unwrap();
     assert_eq!(
         other
-            .add_key_with_token(&acme, token, KeyOptions::new("again"))
+            .create_key_with_token(&acme, token, KeyOptions::new("again"))
             .await
             .unwrap()
             .id,
         given.id
     );
     let refused = other
-        .add_key_with_token(&beta, token, KeyOptions::new("taken"))
+        .create_key_with_token(&beta, token, KeyOptions::new("taken"))
         .await;
-    assert!(matches!(refused, Err(KeyError::TokenTaken)), "AUT-02");
+    assert!(matches!(refused, Err(KeyError::TokenInUse)), "AUT-02");
     let unknown = one
         .create_key(&Tenant::new("nobody"), KeyOptions::new(""))
         .await;
-    assert!(matches!(unknown, Err(KeyError::TenantUnknown(_))));
+    assert!(matches!(unknown, Err(KeyError::UnknownTenant(_))));
     assert_eq!(one.list_keys(Some(&acme)).await.unwrap().len(), 2);
     assert_eq!(one.list_keys(None).await.unwrap().len(), 2);
     assert!(
@@ -221,13 +221,13 @@ async fn keys() {
         Some(acme),
         "what `key_cache` says"
     );
-    one.mark("how far", "half").await.unwrap();
+    one.set_metadata("how far", "half").await.unwrap();
     assert_eq!(
-        other.read_mark("how far").await.unwrap().as_deref(),
+        other.metadata("how far").await.unwrap().as_deref(),
         Some("half")
     );
     assert_eq!(
-        other.read_mark("secret").await.unwrap(),
+        other.metadata("secret").await.unwrap(),
         None,
         "the store's own are not a program's"
     );
@@ -243,7 +243,7 @@ async fn reads_go_to_a_replica() {
     PostgresStore::connect(options.clone()).await.unwrap();
     let standby = primary.standby("reads");
     let way = Proxy::start(standby.port());
-    let server = Server::open(options.read_from(&way.url()).unwrap()).await;
+    let server = Server::open(options.replica(&way.url()).unwrap()).await;
     let mut seen = 0;
     for number in 0..40 {
         // The replica stands still now and then.
@@ -337,7 +337,7 @@ async fn idm_06_old_responses_go_with_requests_of_any_tenant() {
         let clock = Arc::new(AtomicI64::new(1_800_000_000_000_000));
         let of_store = Arc::clone(&clock);
         let options = options(&database.url().replace("svc@", &format!("{role}@"))).schema(&schema);
-        let options = options.now(move || Timestamp::from_micros(of_store.load(Ordering::Relaxed)));
+        let options = options.clock(move || Timestamp::from_micros(of_store.load(Ordering::Relaxed)));
         let options = if is_fenced {
             options.row_level_security()
         } else {
@@ -536,17 +536,17 @@ async fn the_revision_of_a_tenant() {
     // A turn gives its connection back after its caller has the answer.
     until("the connections are idle", async || {
         let stats = one.store.stats();
-        stats.connections_idle >= 1 && stats.connections_busy == 0 && stats.connections_wanted == 0
+        stats.idle_connections >= 1 && stats.busy_connections == 0 && stats.waiting_for_connection == 0
     })
     .await;
     let stats = one.store.stats();
     assert_eq!(
         (
-            stats.commits.batches,
+            stats.commits.transactions,
             stats.commits.writes,
-            stats.commits.largest_batch
+            stats.commits.largest_transaction
         ),
         (1, 1, 1)
     );
-    assert_eq!(stats.writes_waiting, 0);
+    assert_eq!(stats.queued_writes, 0);
 }

@@ -49,7 +49,7 @@ async fn the_way_is_encrypted() {
     let named = database.url().replace("127.0.0.1", "localhost");
 
     for url in [format!("{named}?sslmode=require"), named.clone()] {
-        let server = Server::open(options(&url).trusting(authority.as_bytes()).unwrap()).await;
+        let server = Server::open(options(&url).root_certificates(authority.as_bytes()).unwrap()).await;
         let tag = server.make("tags", json!({"name": url})).await;
         assert_eq!(server.get(&tag).await.status, 200);
         let ways = "SELECT string_agg(DISTINCT s.ssl || ' ' || s.version, ',') FROM pg_stat_ssl s JOIN pg_stat_activity a \
@@ -60,10 +60,10 @@ async fn the_way_is_encrypted() {
     // The certificate is of another name, or of an authority that is not trusted: nothing is said
     // to that server.
     let elsewhere = options(&database.url())
-        .trusting(authority.as_bytes())
+        .root_certificates(authority.as_bytes())
         .unwrap();
     let (other, ..) = certificates("localhost");
-    let forged = options(&named).trusting(other.as_bytes()).unwrap();
+    let forged = options(&named).root_certificates(other.as_bytes()).unwrap();
     for options in [elsewhere, forged, options(&named)] {
         let refused = PostgresStore::connect(options).await.unwrap_err();
         assert!(matches!(refused, ConnectError::Postgres(_)), "{refused}");
@@ -74,7 +74,7 @@ async fn the_way_is_encrypted() {
     // as it is.
     database.psql("ALTER SYSTEM SET ssl = off");
     database.restart();
-    let trusting = |url: &str| options(url).trusting(authority.as_bytes()).unwrap();
+    let trusting = |url: &str| options(url).root_certificates(authority.as_bytes()).unwrap();
     let refused = PostgresStore::connect(trusting(&format!("{named}?sslmode=require")))
         .await
         .unwrap_err();

@@ -33,7 +33,7 @@ async fn sign_up(server: &Server, name: &str) -> Answer {
 async fn impatient(server: &Server, options: PostgresOptions) -> Server {
     let mut store = None;
     until("the store is open", async || {
-        store = PostgresStore::connect(options.clone().patience(SHORT))
+        store = PostgresStore::connect(options.clone().busy_timeout(SHORT))
             .await
             .ok();
         store.is_some()
@@ -249,17 +249,17 @@ async fn a_reader_who_goes_away() {
     for _ in 0..5 {
         way.hold_answers(true);
         way.reset();
-        let there = server.store.stats().connections_idle;
+        let there = server.store.stats().idle_connections;
         tokio::select! {
             _ = server.get("people") => panic!("its answer is held"),
             () = until("it has asked", async || way.round_trips() > 0) => {}
         }
-        assert_eq!(server.store.stats().connections_idle, there - 1);
-        assert_eq!(server.store.stats().connections_busy, 0);
+        assert_eq!(server.store.stats().idle_connections, there - 1);
+        assert_eq!(server.store.stats().busy_connections, 0);
         way.hold_answers(false);
         assert_eq!(people(&server).await, 1);
     }
-    assert_eq!(server.store.stats().connections_wanted, 0);
+    assert_eq!(server.store.stats().waiting_for_connection, 0);
 }
 
 /// A pooler that is restarted under load.
@@ -270,7 +270,7 @@ async fn a_pooler_that_is_restarted() {
     let pooler = Arc::new(Bouncer::start(database, 3));
     let options = options(&pooler.url())
         .schema(&database.schema())
-        .statements(StatementMode::Unnamed);
+        .statement_mode(StatementMode::Unnamed);
     let mut server = Server::open(options).await;
     server.deadline = Some(DEADLINE);
     let mut taken = 0;
@@ -306,7 +306,7 @@ async fn a_pooler_that_is_restarted() {
 async fn a_pool_that_is_used_up() {
     let database = support::server();
     let schema = database.schema();
-    let options = options(&database.url()).schema(&schema).connections(2);
+    let options = options(&database.url()).schema(&schema).max_connections(2);
     let patient = Server::open(options.clone()).await;
     let server = impatient(&patient, options).await;
     is_back(&server, "before").await;
@@ -353,7 +353,7 @@ async fn a_matching_method_that_panics() {
     let server = Server::open(
         options(&database.url())
             .schema(&database.schema())
-            .matching(Panics),
+            .person_matching(Panics),
     )
     .await;
     for round in 0..3 {
@@ -420,7 +420,7 @@ async fn errors_of_each_class() {
             Timestamp::now(),
             RawDraft::empty(Kind::Person),
         );
-        let loaded = server.store.seed(&server.tenant, vec![person]).await;
+        let loaded = server.store.import_records(&server.tenant, vec![person]).await;
         let drawn = database.psql(&format!("SELECT last_value FROM {schema}.attempts"));
         assert_eq!(
             drawn,

@@ -246,7 +246,7 @@ fn settings_of_the_writer() {
     };
     assert_eq!(read(|options| options), ("wal".to_owned(), 2, 1, 1));
     assert_eq!(
-        read(SqliteOptions::synchronous_normal),
+        read(SqliteOptions::relaxed_durability),
         ("wal".to_owned(), 1, 1, 1)
     );
 }
@@ -277,7 +277,7 @@ fn kinds<T>(answers: &[Answer<T>]) -> Vec<Result<&T, &ErrorKind>> {
 
 #[test]
 fn a_failing_job_is_undone_alone() {
-    let in_use = Problem::general(ErrorCode::NameInUse, "in use");
+    let in_use = Problem::for_request(ErrorCode::NameInUse, "in use");
     let refused = in_use.clone();
     let (bench, answers) = together(
         |options| options,
@@ -330,11 +330,11 @@ fn a_transaction_has_as_many_writes_as_allowed() {
             Box::new(note("c")),
             Box::new(note("d")),
         ];
-        let (bench, answers) = together(|options| options.batch(batch), notes);
+        let (bench, answers) = together(|options| options.max_batch_size(batch), notes);
         assert!(answers.iter().all(Result::is_ok), "{answers:?}");
         let commits = bench.store.stats().commits;
         // The table and the first note have a transaction of their own.
-        (commits.batches - 2, commits.largest_batch)
+        (commits.transactions - 2, commits.largest_transaction)
     };
     assert_eq!(
         (commits(256), commits(3), commits(1), commits(0)),
@@ -371,7 +371,7 @@ fn tenants_are_served_in_turn() {
         block_on(answer).unwrap();
     }
     assert!(
-        bench.store.stats().commits.largest_batch <= 16,
+        bench.store.stats().commits.largest_transaction <= 16,
         "{:?}",
         bench.store.stats()
     );
@@ -430,7 +430,7 @@ fn small_transactions_are_for_tenants_with_many_writes() {
             block_on(answer).unwrap();
         }
         assert_eq!(
-            bench.store.stats().commits.largest_batch,
+            bench.store.stats().commits.largest_transaction,
             tenants.len() as u64,
             "{tenants:?}"
         );
@@ -599,7 +599,7 @@ fn the_last_attempt_is_the_one_that_counts() {
 #[test]
 fn what_cannot_be_done_in_time_is_not_begun() {
     let (gate, hold) = gate();
-    let bench = bench(|options| options.inline_commit(false).queue(4).before_commit(hold));
+    let bench = bench(|options| options.inline_commit(false).max_queued_writes(4).before_commit(hold));
     let gate = gate.close();
     let run = |deadline, text| Box::pin(run(&bench.store, deadline, note(text)));
     let mut first = run(None, "first");

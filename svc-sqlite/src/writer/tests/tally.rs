@@ -3,7 +3,7 @@
 use svc_core::model::Kind;
 
 use super::*;
-use crate::tally::last_turn;
+use crate::tally::last_write_timestamp;
 
 /// TYP-16: turns of one transaction follow each other, tenant by tenant, and the last of each is
 /// what the file keeps; a turn that failed, and one of a transaction that was done again, gives
@@ -12,14 +12,14 @@ use crate::tally::last_turn;
 fn turns_of_a_transaction_follow_each_other() {
     fn turn(tenant: i64, text: &'static str, fails: bool) -> Boxed<Timestamp> {
         Box::new(move |job| {
-            let time = Timestamp::from_micros(1_000).after(last_turn(job.file, job.tally, tenant)?);
+            let time = Timestamp::from_micros(1_000).at_least_after(last_write_timestamp(job.file, job.tally, tenant)?);
             note(text)(job)?;
             if fails {
                 return Err(StoreError::unexpected(
                     "a turn that fails after it has written",
                 ));
             }
-            job.tally.set_last(tenant, time);
+            job.tally.set_last_timestamp(tenant, time);
             Ok(time)
         })
     }
@@ -38,7 +38,7 @@ fn turns_of_a_transaction_follow_each_other() {
             turn(1, "d", false),
         ];
         let told = bench.together(&gate, works);
-        let micros = |told: &Answer<Timestamp>| told.as_ref().ok().map(|time| time.micros());
+        let micros = |told: &Answer<Timestamp>| told.as_ref().ok().map(|time| time.as_micros());
         let told: Vec<Option<i64>> = told.iter().map(micros).collect();
         let clock =
             |tenant: i64| bench.number(&format!("SELECT clock FROM tenant WHERE id = {tenant}"));
@@ -64,7 +64,7 @@ fn jobs_that_are_undone_count_for_nothing() {
         Box::new(move |job| {
             if writes {
                 note(text)(job)?;
-                job.tally.count(1, Kind::Tag, None, 1);
+                job.tally.add_count(1, Kind::Tag, None, 1);
             }
             if fails {
                 Err(StoreError::unexpected("a job that fails"))

@@ -69,7 +69,7 @@ impl Fixture {
         let api = api(&store, set_up).base_url(&base).build().expect("an API");
         let mut service = SvcService::new(api)
             .with_docs(svc_docs::Docs::new())
-            .under(&format!("/{path}"));
+            .mounted_at(&format!("/{path}"));
         if set_up.contains(&"cors") {
             service = service.cors(Cors::any());
         }
@@ -99,11 +99,11 @@ impl Fixture {
             ("api", "one", KeyOptions::new("api")),
             ("bound", "one", KeyOptions::new("bound").person(holder)),
             ("reader", "one", KeyOptions::new("reader").read_only()),
-            ("narrow", "one", KeyOptions::new("narrow").only(narrow)),
+            ("narrow", "one", KeyOptions::new("narrow").rights(narrow)),
             (
                 "expired",
                 "one",
-                KeyOptions::new("expired").expires(Timestamp::from_micros(0)),
+                KeyOptions::new("expired").expires_at(Timestamp::from_micros(0)),
             ),
             ("other", "two", KeyOptions::new("other")),
         ] {
@@ -131,7 +131,7 @@ impl Fixture {
     pub(crate) fn suite(&self) -> Suite {
         let keys = Keys::primary(&self.keys["bound"]).other_tenant(&self.keys["other"]);
         let keys = keys.restricted(&self.keys["reader"], "people.create");
-        Suite::new(InProcess::new(self.service.clone()).base(&self.base)).keys(keys)
+        Suite::new(InProcess::new(self.service.clone()).base_url(&self.base)).keys(keys)
     }
 
     /// Waits for what the store or the suite does.
@@ -147,7 +147,7 @@ impl Fixture {
         self.wait(async {
             let tenant = self.store.ensure_tenant("one").await.expect("a tenant");
             self.store
-                .seed(
+                .import_records(
                     &tenant,
                     vec![ImportedRecord::new(id, Timestamp::now(), draft)],
                 )

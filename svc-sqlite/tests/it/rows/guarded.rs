@@ -141,7 +141,7 @@ fn every_right_is_one() {
     for attempt in &all {
         let right: Right = attempt.0.parse().expect("a right");
         let others =
-            KeyOptions::new("others").only(rights.iter().copied().filter(|other| *other != right));
+            KeyOptions::new("others").rights(rights.iter().copied().filter(|other| *other != right));
         let refused = send(&f.issue("one", others).token, attempt);
         assert!(
             refused.status == 403 && refused.body.is_empty(),
@@ -160,7 +160,7 @@ fn every_right_is_one() {
     for attempt in &all {
         let right: Right = attempt.0.parse().expect("a right");
         let done = send(
-            &f.issue("one", KeyOptions::new("one").only([right])).token,
+            &f.issue("one", KeyOptions::new("one").rights([right])).token,
             attempt,
         );
         assert!(

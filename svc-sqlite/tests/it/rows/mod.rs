@@ -77,7 +77,7 @@ fn texts_for_clients_are_theirs() {
                 inside.iter().all(|word| !line.contains(word)),
                 "{name}: {line}"
             );
-            let rows = Catalogue::built_in().expect("a catalogue").rows();
+            let rows = Catalogue::built_in().expect("a catalogue").requirements();
             assert!(
                 !line.contains("  !")
                     || rows

@@ -13,12 +13,12 @@ fn conforms(set_up: &str, known: &[&str], rows: &[&str]) {
         .wait(fixture.suite().intensity(Intensity::Quick).run())
         .expect("a run");
     let broken = report
-        .with(RequirementOutcome::Fail)
-        .chain(report.with(RequirementOutcome::Error));
+        .with_outcome(RequirementOutcome::Fail)
+        .chain(report.with_outcome(RequirementOutcome::Error));
     let broken: Vec<&str> = broken.map(|row| row.id.as_str()).collect();
     assert_eq!(broken, known, "set up as {set_up:?}: {report}");
     for id in rows {
-        let row = report.row(id).unwrap_or_else(|| panic!("no row {id}"));
+        let row = report.requirement(id).unwrap_or_else(|| panic!("no row {id}"));
         assert_eq!(
             row.outcome,
             RequirementOutcome::Pass,

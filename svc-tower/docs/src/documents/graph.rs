@@ -73,7 +73,7 @@ impl Graph {
         for &kind in Kind::ALL {
             let sent = api.record_links(kind);
             for link in kind.schema().links {
-                let Some((other, lists)) = leads_to(link) else {
+                let Some((other, lists)) = target_kind(link) else {
                     continue;
                 };
                 let declared = api.shows_kind(kind) && sent.contains(&link.name);
@@ -108,7 +108,7 @@ impl Graph {
     }
 
     /// Whether this server declares all that there is.
-    pub(crate) fn is_whole(&self) -> bool {
+    pub(crate) fn is_complete(&self) -> bool {
         self.kinds.iter().all(|node| node.declared)
             && self.helpers.iter().all(|node| node.declared)
             && self.lines.iter().all(GraphEdge::is_declared)
@@ -117,7 +117,7 @@ impl Graph {
 
 /// The kind that a link leads to, and whether to a collection; `None` for a helper, which is no
 /// record.
-fn leads_to(link: &LinkSpec) -> Option<(Kind, bool)> {
+fn target_kind(link: &LinkSpec) -> Option<(Kind, bool)> {
     match link.target {
         LinkTarget::Many { kind, .. } => Some((kind, true)),
         LinkTarget::One { kind, .. } => Some((kind, false)),
@@ -128,7 +128,7 @@ fn leads_to(link: &LinkSpec) -> Option<(Kind, bool)> {
 /// The kinds that a helper writes by itself: what it records, and the person who does it.
 fn writes(helper: HelperName) -> Vec<Kind> {
     let person =
-        (helper.takes_person() && helper.records() != Kind::Person).then_some(Kind::Person);
+        (helper.accepts_person() && helper.records() != Kind::Person).then_some(Kind::Person);
     std::iter::once(helper.records()).chain(person).collect()
 }
 

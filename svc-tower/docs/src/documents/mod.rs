@@ -15,7 +15,7 @@ mod parameters;
 mod refusals;
 pub(crate) mod search;
 
-pub use example::{ExampleRequest, SnippetLanguage, indented};
+pub use example::{ExampleRequest, SnippetLanguage, to_pretty_json};
 pub use json_schema::json_schema;
 pub use openapi::openapi;
 pub use page::{

@@ -25,14 +25,14 @@ impl From<&'static FieldSpec> for EffectiveField<'_> {
 
 impl<'a> EffectiveField<'a> {
     /// The fields of a kind that leave this server.
-    pub(super) fn sent(api: &'a Api, kind: Kind) -> impl Iterator<Item = Self> {
+    pub(super) fn readable_fields(api: &'a Api, kind: Kind) -> impl Iterator<Item = Self> {
         Self::of(api, kind)
             .filter(move |(place, _)| api.is_field_readable(kind, *place))
             .map(|(_, own)| own)
     }
 
     /// The fields of a kind that clients may send.
-    pub(super) fn taken(api: &'a Api, kind: Kind) -> impl Iterator<Item = Self> {
+    pub(super) fn writable_fields(api: &'a Api, kind: Kind) -> impl Iterator<Item = Self> {
         let taken = move |(place, own): &(usize, Self)| {
             !own.field.is_computed() && api.is_field_writable(kind, *place)
         };
@@ -68,11 +68,11 @@ impl<'a> EffectiveField<'a> {
     }
 
     pub(super) fn is_readable(self) -> bool {
-        !self.narrow.is_some_and(|narrow| narrow.unreadable)
+        !self.narrow.is_some_and(|narrow| narrow.hidden)
     }
 
     pub(super) fn is_writable(self) -> bool {
-        !self.field.is_computed() && !self.narrow.is_some_and(|narrow| narrow.unwritable)
+        !self.field.is_computed() && !self.narrow.is_some_and(|narrow| narrow.read_only)
     }
 
     /// The listed values of an enum; of a flexible one, too, where this server takes no others.
@@ -97,7 +97,7 @@ impl<'a> EffectiveField<'a> {
             return Vec::new();
         };
         let mut words = Vec::new();
-        match (narrow.least, narrow.most) {
+        match (narrow.min, narrow.max) {
             (Some(least), Some(most)) => words.push(format!("from {least} to {most}")),
             (Some(least), None) => words.push(format!("at least {least}")),
             (None, Some(most)) => words.push(format!("at most {most}")),
@@ -105,7 +105,7 @@ impl<'a> EffectiveField<'a> {
         }
         words.extend(
             narrow
-                .longest
+                .max_length
                 .map(|longest| format!("at most {longest} characters")),
         );
         if let (Some(object), Some(members)) = (self.field.ty.object(), self.members()) {

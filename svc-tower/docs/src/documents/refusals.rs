@@ -18,13 +18,13 @@ use super::own::EffectiveField;
 pub(super) fn of(api: &Api, offered: &OfferedOperation, target: &Target) -> Vec<ErrorCode> {
     let mut codes = Vec::new();
     let spec = offered.spec();
-    if offered.key_requirement() != KeyRequirement::NotNeeded {
+    if offered.key_requirement() != KeyRequirement::None {
         codes.extend([ErrorCode::KeyInvalid, ErrorCode::KeyNotAllowed]);
     }
     if has_id(target) {
         codes.push(ErrorCode::ResourceNotFound);
     }
-    match spec.success(api.response_style()).output {
+    match spec.default_success(api.response_style()).body {
         ResponseBodyKind::Collection => {
             codes.push(ErrorCode::PageInvalid);
             if let Target::Collection {
@@ -46,7 +46,7 @@ pub(super) fn of(api: &Api, offered: &OfferedOperation, target: &Target) -> Vec<
         }
         _ => {}
     }
-    if spec.takes_body() {
+    if spec.accepts_body() {
         codes.extend([
             ErrorCode::JsonInvalid,
             ErrorCode::BodyTooLarge,
@@ -104,7 +104,7 @@ pub(super) fn of(api: &Api, offered: &OfferedOperation, target: &Target) -> Vec<
     }
     if spec.method == Method::DELETE {
         match target {
-            Target::Record(at) if is_held(at.kind) => codes.push(ErrorCode::HasDependents),
+            Target::Record(at) if can_have_dependents(at.kind) => codes.push(ErrorCode::HasDependents),
             Target::Helper {
                 helper: HelperName::Schedule,
                 ..
@@ -153,7 +153,7 @@ fn has_id(target: &Target) -> bool {
 }
 
 /// Whether records of another kind keep one of this kind from being deleted.
-fn is_held(kind: Kind) -> bool {
+fn can_have_dependents(kind: Kind) -> bool {
     let mut references = Kind::ALL
         .iter()
         .flat_map(|member| member.schema().references());
@@ -162,7 +162,7 @@ fn is_held(kind: Kind) -> bool {
 
 /// What the fields of a record can be refused with.
 fn of_fields(api: &Api, kind: Kind, is_new: bool, codes: &mut Vec<ErrorCode>) {
-    let taken: Vec<EffectiveField<'_>> = EffectiveField::taken(api, kind).collect();
+    let taken: Vec<EffectiveField<'_>> = EffectiveField::writable_fields(api, kind).collect();
     if is_new && taken.iter().any(|own| own.is_required()) {
         codes.push(ErrorCode::FieldRequired);
     }
@@ -236,7 +236,7 @@ fn of_rules(rules: &[FieldRule], codes: &mut Vec<ErrorCode>) {
 fn of_helper(api: &Api, helper: HelperName, codes: &mut Vec<ErrorCode>) {
     codes.push(ErrorCode::FieldInvalid);
     of_fields(api, helper.records(), true, codes);
-    if helper.takes_person() && helper.records() != Kind::Person {
+    if helper.accepts_person() && helper.records() != Kind::Person {
         // The person is sent inline, what it is done to stands in the address.
         of_links(
             api,
@@ -246,7 +246,7 @@ fn of_helper(api: &Api, helper: HelperName, codes: &mut Vec<ErrorCode>) {
         );
         of_fields(api, Kind::Person, true, codes);
     }
-    if helper.takes_functions() {
+    if helper.accepts_action_functions() {
         codes.push(ErrorCode::PersonRequired);
         codes.extend(
             api.action_functions()

@@ -26,7 +26,7 @@ fn entry(page: &DocPage) -> Value {
         .fields
         .iter()
         .flat_map(|field| field.values.iter().map(String::as_str));
-    let facts = page.facts.iter().flat_map(|facts| {
+    let facts = page.tables.iter().flat_map(|facts| {
         facts
             .rows
             .iter()

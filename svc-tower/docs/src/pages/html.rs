@@ -10,7 +10,7 @@ use super::{
 };
 use crate::documents::{
     DocField, DocLink, DocLinkGroup, DocOperation, DocPage, DocRequirement, DocSubject, DocTable,
-    ExampleRequest, indented,
+    ExampleRequest, to_pretty_json,
 };
 
 /// The contents of a page, without its frame.
@@ -62,10 +62,10 @@ impl HtmlRenderer<'_> {
     /// The parts of a page, in their order: some pages lead on before they show anything.
     fn sections(self, page: &DocPage) -> Vec<Section> {
         let facts = page
-            .facts
+            .tables
             .iter()
             .map(|facts| Section::new(facts.title, self.facts(facts)));
-        let lists = page.lists.iter().filter(|list| !list.entries.is_empty());
+        let lists = page.link_groups.iter().filter(|list| !list.entries.is_empty());
         let lists = lists.map(|list| Section::new(list.title, self.list(list)));
         let mut own = Vec::new();
         if !page.operations.is_empty() {
@@ -86,7 +86,7 @@ impl HtmlRenderer<'_> {
         if let Some(example) = &page.example {
             own.push(Section::new(
                 "Example",
-                code_block("An example", "json", &indented(example)),
+                code_block("An example", "json", &to_pretty_json(example)),
             ));
         }
         match page.subject {

@@ -43,7 +43,7 @@ impl HtmlRenderer<'_> {
                     (code_block(language.as_str(), &language.as_str().to_ascii_lowercase(), &request.snippet(language)))
                 }
             }
-            @if let Some(answer) = request.answer_text() {
+            @if let Some(answer) = request.response_text() {
                 details open { summary { "Answer" } (code_block("Answer", "json", &answer)) }
             }
             @if !request.parameters.is_empty() {

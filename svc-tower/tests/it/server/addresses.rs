@@ -78,7 +78,7 @@ async fn und_44_the_longest_idle_connection_of_an_address_makes_room() -> TestRe
 
 #[tokio::test]
 async fn und_44_the_longest_idle_connection_of_all_makes_room() -> TestResult {
-    let server = Running::start(ServerLimits::default().connections(2)).await?;
+    let server = Running::start(ServerLimits::default().max_connections(2)).await?;
     let mut first = idle(ONE, server.address).await?;
     let mut second = idle(ONE, server.address).await?;
     let mut third = idle(OTHER, server.address).await?;

@@ -80,7 +80,7 @@ impl Running {
         let stopped = async {
             let _ = stopped.await;
         };
-        let task = tokio::spawn(server.run_until(listener, stopped));
+        let task = tokio::spawn(server.serve_until(listener, stopped));
         Ok(Self {
             address,
             stop,

@@ -91,7 +91,7 @@ async fn und_42_an_answer_may_pause_for_longer_than_a_connection_may_lie_idle() 
         let coming = taken.lock().unwrap().take().unwrap();
         async { Ok::<_, Infallible>(Response::new(Coming(coming))) }
     });
-    let server = Running::start_service(ServerLimits::default().idle(SHORT), service).await?;
+    let server = Running::start_service(ServerLimits::default().idle_timeout(SHORT), service).await?;
     let mut stream = TcpStream::connect(server.address).await?;
     stream
         .write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -136,9 +136,9 @@ async fn upgrade(mut request: Request<RequestBody>) -> Result<Response<Empty<Byt
 #[tokio::test]
 async fn und_42_an_upgraded_connection_keeps_its_slot_and_nothing_else() -> TestResult {
     let limits = ServerLimits::default()
-        .head(SHORT)
-        .idle(SHORT)
-        .connections(1);
+        .header_timeout(SHORT)
+        .idle_timeout(SHORT)
+        .max_connections(1);
     let server = Running::start_service(limits, tower::service_fn(upgrade)).await?;
     let mut raw = Raw::connect(server.address).await?;
     raw.send("GET / HTTP/1.1\r\nHost: x\r\nConnection: upgrade\r\nUpgrade: echo\r\n\r\n")

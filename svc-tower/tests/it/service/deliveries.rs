@@ -48,10 +48,10 @@ fn served() -> (
         .build()
         .unwrap();
     let began = Instant::now();
-    let now = move || Timestamp::from_micros(1_800_000_000_000_000).plus(began.elapsed());
+    let now = move || Timestamp::from_micros(1_800_000_000_000_000).saturating_add(began.elapsed());
     let deliveries = SvcService::new(api.clone())
         .clock(now)
-        .deliveries()
+        .delivery_worker()
         .unwrap();
     (api, deliveries, told)
 }
@@ -79,8 +79,8 @@ async fn haf_11_what_hangs_holds_up_nobody() {
     let counts = deliveries.clone();
     let running = tokio::spawn(
         deliveries
-            .at_once(2)
-            .patience(Duration::from_secs(30))
+            .max_concurrent(2)
+            .attempt_timeout(Duration::from_secs(30))
             .run(),
     );
     sign_up(&api, "stuck").await;
@@ -103,8 +103,8 @@ async fn haf_11_what_hangs_holds_up_nobody() {
         "its time, and the first pause: {:?}",
         began.elapsed()
     );
-    let counts = counts.counts();
-    assert_eq!((counts.done, counts.again, counts.given_up), (20, 1, 0));
+    let counts = counts.stats();
+    assert_eq!((counts.sent, counts.retried, counts.abandoned), (20, 1, 0));
     running.abort();
 }
 
@@ -140,7 +140,7 @@ async fn haf_11_no_more_is_under_way_than_may_be() {
         sign_up(&api, "demo").await;
     }
     let service = SvcService::new(api).clock(|| Timestamp::from_micros(1_800_000_000_000_000));
-    let deliveries = service.deliveries().unwrap().at_once(4);
+    let deliveries = service.delivery_worker().unwrap().max_concurrent(4);
     deliveries.run_due().await.unwrap();
     assert_eq!(*seen.lock().unwrap(), (0, 4, 25));
 }

@@ -97,7 +97,7 @@ proptest! {
         }
         request.extensions_mut().insert(PeerAddr([10, 0, 0, 9].into()));
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        let service = service().cors(Cors::any()).require_host(true).trusted_proxies([[10, 0, 0, 1].into()]);
+        let service = service().cors(Cors::any()).require_host_header(true).trusted_proxies([[10, 0, 0, 1].into()]);
         let answer = runtime.block_on(send(&service, request));
         prop_assert_ne!(answer.status, StatusCode::SERVICE_UNAVAILABLE);
         prop_assert!(!answer.text().contains("evil.example"));

@@ -235,7 +235,7 @@ async fn und_34_ambiguous_requests_are_refused_and_not_reflected() {
 
 #[tokio::test]
 async fn und_34_http_1_1_without_host_is_refused_where_asked_for() {
-    let strict = service().require_host(true);
+    let strict = service().require_host_header(true);
     let refused = exchange(&strict, with_key("GET", "/tags"), "").await;
     assert_eq!(
         (refused.status, refused.code().as_str()),
@@ -292,7 +292,7 @@ async fn hal_01_a_mount_is_stripped_and_nothing_lies_outside() {
         .base_url("https://crm.example/api/v1")
         .build()
         .unwrap();
-    let service = SvcService::new(api).under("/api/v1/");
+    let service = SvcService::new(api).mounted_at("/api/v1/");
     for path in ["/api/v1", "/api/v1/", "https://crm.example/api/v1/tags/"] {
         let answer = exchange(&service, with_key("GET", path), "").await;
         assert_eq!(answer.status, StatusCode::OK, "{path}");

@@ -288,7 +288,7 @@ async fn hlp_07_answers_without_a_key_come_at_even_times() {
     const EVERY: Duration = Duration::from_secs(60 * 60);
     let waited: Arc<Mutex<Vec<Duration>>> = Arc::default();
     let waits = Arc::clone(&waited);
-    let service = service().even_times(EVERY, move |time| {
+    let service = service().response_time_quantum(EVERY, move |time| {
         waits.lock().unwrap().push(time);
         std::future::ready(())
     });

@@ -14,7 +14,7 @@ use crate::service::{
 async fn und_42_an_observer_is_told_templates_and_statuses() {
     let told = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&told);
-    let service = SvcService::new(api(&Memory::new()).build().unwrap()).observe(move |answered| {
+    let service = SvcService::new(api(&Memory::new()).build().unwrap()).on_response(move |answered| {
         let line = format!(
             "{} {} {}",
             answered.method(),
@@ -22,7 +22,7 @@ async fn und_42_an_observer_is_told_templates_and_statuses() {
             answered.status().as_u16()
         );
         seen.lock().unwrap().push(line);
-        assert!(answered.time() > std::time::Duration::ZERO);
+        assert!(answered.duration() > std::time::Duration::ZERO);
     });
     exchange(&service, with_key("GET", "/tags/t1"), "").await;
     exchange(&service, with_key("GET", "/tags/panics"), "").await;
@@ -41,8 +41,8 @@ async fn und_42_an_observer_is_told_templates_and_statuses() {
 async fn err_07_what_is_not_supported_is_told_apart_from_what_went_wrong() {
     let told = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&told);
-    let service = SvcService::new(api(&Memory::new()).build().unwrap()).observe(move |answered| {
-        let code = answered.code().map(ErrorCode::as_str);
+    let service = SvcService::new(api(&Memory::new()).build().unwrap()).on_response(move |answered| {
+        let code = answered.error_code().map(ErrorCode::as_str);
         seen.lock()
             .unwrap()
             .push((answered.status().as_u16(), code, answered.is_unsupported()));

@@ -210,13 +210,13 @@ async fn und_36_errors_are_what_the_vendor_says() {
 
 #[tokio::test]
 async fn und_36_what_is_not_let_through_is_answered_as_the_interface_does() {
-    let service = service().under("/api");
+    let service = service().mounted_at("/api");
     for (method, path, resource) in [
         ("GET", "/api/tags/t1", "svc:tag"),
         ("POST", "/api/nothing", "svc:error"),
     ] {
         let request = without_key(method, path).body(()).unwrap();
-        let answer = read(service.unavailable(&request, Duration::from_secs(10))).await;
+        let answer = read(service.unavailable_response(&request, Duration::from_secs(10))).await;
         assert_eq!(
             (answer.status, answer.header("retry-after")),
             (StatusCode::SERVICE_UNAVAILABLE, Some("10"))
@@ -230,7 +230,7 @@ async fn und_36_what_is_not_let_through_is_answered_as_the_interface_does() {
             .header("content-length", "2")
             .body(())
             .unwrap();
-        let answer_to_body = read(service.unavailable(&announced, Duration::from_secs(10))).await;
+        let answer_to_body = read(service.unavailable_response(&announced, Duration::from_secs(10))).await;
         assert_eq!(
             answer_to_body.header("connection"),
             Some("close"),
@@ -242,7 +242,7 @@ async fn und_36_what_is_not_let_through_is_answered_as_the_interface_does() {
             answer.text()
         );
     }
-    let head = read(service.unavailable(
+    let head = read(service.unavailable_response(
         &without_key("HEAD", "/api/tags").body(()).unwrap(),
         Duration::from_secs(10),
     ))

@@ -22,7 +22,7 @@ use svc_core::{
     link::Target,
     ops::WebhookStore,
     value::{Id, Timestamp},
-    webhook::{ATTEMPTS, ReceiverPolicy, Webhook, WebhookStatus},
+    webhook::{MAX_ATTEMPTS, ReceiverPolicy, Webhook, WebhookStatus},
 };
 use svc_store::memory::MemoryStore;
 use svc_tower::webhooks::WebhookSender;
@@ -57,7 +57,7 @@ impl House {
             .webhooks(&store)
             .webhook_receiver_policy(reach)
             .authenticator(FixedKeys::new());
-        let clock = Arc::new(AtomicI64::new(Timestamp::now().micros()));
+        let clock = Arc::new(AtomicI64::new(Timestamp::now().as_micros()));
         Self {
             tenant: Tenant::new("acme"),
             api: api.build().unwrap(),
@@ -82,7 +82,7 @@ impl House {
     }
 
     fn open() -> Self {
-        Self::new(ReceiverPolicy::PUBLIC.plain(true).private(true))
+        Self::new(ReceiverPolicy::PUBLIC.allow_http(true).allow_private_networks(true))
     }
 
     fn now(&self) -> Timestamp {
@@ -152,7 +152,7 @@ impl House {
     }
 
     async fn state(&self, id: &Id) -> Webhook {
-        Webhook::read(
+        Webhook::from_stored(
             &self
                 .store
                 .get_webhook(&self.tenant, id)
@@ -243,7 +243,7 @@ async fn a_message_is_tried_ten_times() {
     let id = house.hook(&receiver.url()).await;
     let running = House::run(house.sender());
     house.tags(1).await;
-    for attempt in 1..=ATTEMPTS {
+    for attempt in 1..=MAX_ATTEMPTS {
         receiver.messages(1).await;
         let is_noted = |state: &Webhook| match state.waiting.as_slice() {
             [waiting] => waiting.attempts as usize == attempt,
@@ -252,19 +252,19 @@ async fn a_message_is_tried_ten_times() {
         let state = house.until(&id, is_noted).await;
         assert_eq!(
             state.waiting.len(),
-            usize::from(attempt < ATTEMPTS),
+            usize::from(attempt < MAX_ATTEMPTS),
             "{attempt}"
         );
         if let [waiting] = state.waiting.as_slice() {
             house.pass(Duration::from_micros(
-                u64::try_from(waiting.next - house.now().micros()).unwrap(),
+                u64::try_from(waiting.next - house.now().as_micros()).unwrap(),
             ));
         }
     }
     let state = house.until(&id, |state| state.given_up == 1).await;
     assert!(state.failing_since.is_some() && state.delivered == 0);
     let messages = receiver.messages(0).await;
-    assert_eq!(messages.len(), ATTEMPTS);
+    assert_eq!(messages.len(), MAX_ATTEMPTS);
     assert!(
         messages
             .iter()
@@ -289,7 +289,7 @@ async fn answers_are_respected() {
     for receiver in [&redirects, &ends, &busy] {
         ids.push(house.hook(&receiver.url()).await);
     }
-    let running = House::run(house.sender().at_once(1));
+    let running = House::run(house.sender().max_messages_per_receiver(1));
     house.tags(2).await;
     house.until(&ids[0], |state| state.waiting.len() == 2).await;
     assert_eq!(elsewhere.count(), 0);
@@ -315,7 +315,7 @@ async fn answers_are_respected() {
 /// several addresses.
 #[tokio::test]
 async fn a_name_that_turns_inward_is_not_called() {
-    let house = House::new(ReceiverPolicy::PUBLIC.plain(true));
+    let house = House::new(ReceiverPolicy::PUBLIC.allow_http(true));
     let receiver = Receiver::start(|_| status(200, "")).await;
     let port = receiver.address.port();
     let asked = Arc::new(AtomicUsize::new(0));
@@ -336,7 +336,7 @@ async fn a_name_that_turns_inward_is_not_called() {
     let id = house
         .hook(&format!("http://hooks.example.org:{port}/"))
         .await;
-    let running = House::run(house.sender().resolver(resolve).at_once(1));
+    let running = House::run(house.sender().resolver(resolve).max_messages_per_receiver(1));
     house.tags(4).await;
     let state = house.until(&id, |state| state.waiting.len() == 4).await;
     let why = state.last.unwrap().error.unwrap();
@@ -387,13 +387,13 @@ async fn what_a_sender_leaves_the_next_one_sends() {
         Receiver::start(|number| status(200, "").filter(|_| number > 0)).await,
     );
     let id = house.hook(&receiver.url()).await;
-    let first = House::run(house.sender().at_once(1).timeout(Duration::from_secs(15)));
+    let first = House::run(house.sender().max_messages_per_receiver(1).timeout(Duration::from_secs(15)));
     house.tags(3).await;
     receiver.messages(1).await;
     // It has the first message on its way, which is never answered.
     first.1.abort();
     let (one, other) = (
-        House::run(house.sender().alone(true)),
+        House::run(house.sender().exclusive(true)),
         House::run(house.sender()),
     );
     let messages = receiver.messages(3).await;
@@ -454,8 +454,8 @@ async fn receivers_of_one_tenant_that_hang_do_not_delay_another_tenant() {
     let quiet = busy.of_tenant("quiet");
     let running = House::run(
         busy.sender()
-            .receivers_at_once(4)
-            .at_once(1)
+            .max_receivers(4)
+            .max_messages_per_receiver(1)
             .slow_after(Duration::from_millis(200)),
     );
     busy.tags(1).await;

@@ -52,14 +52,14 @@ async fn pictures_of_the_readme() -> TestResult {
     session.browser.run("scrollTo(0, 0);").await?;
     taken(&mut session, "explorer").await?;
 
-    let suite = Suite::over(Arc::new(Remote::new(&session.demo.base_url)?))
+    let suite = Suite::from_shared(Arc::new(Remote::new(&session.demo.base_url)?))
         .keys(Keys::primary(KEY).other_tenant("a-key-of-another-tenant"))
         .intensity(Intensity::Quick)
         .allow_side_effects(true);
     let report = suite.run().await?;
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("report.html");
-    fs::write(&file, report.written(Format::Html))?;
+    fs::write(&file, report.to_format(Format::Html))?;
     session
         .browser
         .open(&format!("file://{}", file.display()))

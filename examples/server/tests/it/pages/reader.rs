@@ -159,7 +159,7 @@ impl<'a> Reader<'a> {
             .iter()
             .find(|kind| address.ends_with(&format!("/{}", kind.plural())));
         let word = match kind {
-            Some(kind) => ExampleRequest::id_of(*kind),
+            Some(kind) => ExampleRequest::placeholder_id(*kind),
             None if address.ends_with("/webhooks") => ExampleRequest::WEBHOOK_ID.to_owned(),
             None => return Ok(()),
         };
@@ -195,16 +195,16 @@ impl<'a> Reader<'a> {
 
     /// The address of a record of a kind, made as the pages say.
     pub(crate) async fn address_of(&mut self, kind: Kind) -> TestResult<String> {
-        let path = match kind.schema().home {
+        let path = match kind.schema().path_parent {
             Some(home) => format!(
                 "{}/{}/{}",
                 home.plural(),
-                ExampleRequest::id_of(home),
+                ExampleRequest::placeholder_id(home),
                 kind.plural()
             ),
             None => kind.plural().to_owned(),
         };
-        self.settled(&format!("{BASE}{path}/{}", ExampleRequest::id_of(kind)))
+        self.settled(&format!("{BASE}{path}/{}", ExampleRequest::placeholder_id(kind)))
             .await
     }
 
@@ -213,7 +213,7 @@ impl<'a> Reader<'a> {
     async fn settled(&mut self, text: &str) -> TestResult<String> {
         let mut text = text.to_owned();
         for kind in Kind::ALL {
-            let word = ExampleRequest::id_of(*kind);
+            let word = ExampleRequest::placeholder_id(*kind);
             // `TAG_ID` is no part of another word.
             let stands = |text: &str| {
                 text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_')

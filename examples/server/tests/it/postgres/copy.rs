@@ -18,7 +18,7 @@ use svc_core::{Context, Tenant};
 use svc_postgres::{KeyOptions, KeyWebhooks, PostgresOptions, PostgresStore};
 use svc_server::demo::cli::DatabaseUrl;
 use svc_server::demo::{SchemaLocation, StartupError, State, copy};
-use svc_store::compare::compare;
+use svc_store::compare::compare_stores;
 use svc_store::laws::StoreTests;
 
 use super::support::{self, ClosedPort, until};
@@ -37,7 +37,7 @@ fn seeded(path: &Path, people: u32) -> TestResult {
 }
 
 fn open(path: &Path) -> svc_sqlite::SqliteStore {
-    svc_sqlite::SqliteStore::open(svc_sqlite::SqliteOptions::new(path).beside_a_server())
+    svc_sqlite::SqliteStore::open(svc_sqlite::SqliteOptions::new(path).shared())
         .expect("the file")
 }
 
@@ -52,7 +52,7 @@ fn place(url: &str, schema: &str) -> Result<SchemaLocation, StartupError> {
 
 /// The options of a store there whose calls wait as long as a busy machine needs.
 fn options(place: &SchemaLocation) -> PostgresOptions {
-    place.options().patience(Duration::from_secs(60))
+    place.options().busy_timeout(Duration::from_secs(60))
 }
 
 /// The command, into a schema.
@@ -119,7 +119,7 @@ async fn same(
     copy: &PostgresStore,
     tenant: &Tenant,
 ) -> TestResult<String> {
-    match compare(file, copy, tenant, |_| {}).await? {
+    match compare_stores(file, copy, tenant, |_| {}).await? {
         Ok(compared) => Ok(compared.digest),
         Err(difference) => Err(format!("{}: {difference}", tenant.as_str()).into()),
     }
@@ -289,8 +289,8 @@ async fn a_file_moves_whole_and_stops_and_goes_on_as_often_as_it_likes() -> Test
         assert_eq!(format!("{here:?}"), format!("{there:?}"));
     }
     assert_eq!(target.list_keys(None).await?, file.list_keys(None)?);
-    for (name, value) in file.marks()? {
-        assert_eq!(target.read_mark(&name).await?, Some(value));
+    for (name, value) in file.metadata_entries()? {
+        assert_eq!(target.metadata(&name).await?, Some(value));
     }
 
     // A second copy changes nothing, and compares again.

@@ -506,7 +506,7 @@ async fn the_demo_conforms_on_a_database() -> TestResult {
             "--key",
             &keys,
         ])?;
-        let report = Suite::over(Arc::new(Remote::new(&demo.base_url)?))
+        let report = Suite::from_shared(Arc::new(Remote::new(&demo.base_url)?))
             .keys(Keys::primary(KEY).other_tenant(other))
             .intensity(Intensity::Quick)
             .timeout(Duration::from_secs(60))

@@ -70,9 +70,9 @@ async fn recorded_check_by_itself() -> TestResult {
     let report = Suite::new(target)
         .keys(keys)
         .timeout(PATIENT)
-        .own(recorded_check::RECORDED_WALK)
+        .run_custom(recorded_check::RECORDED_WALK)
         .await?;
-    report.assert_held();
+    report.assert_complete();
     Ok(())
 }
 
@@ -82,19 +82,19 @@ async fn a_check_of_ones_own_says_which_step_was_answered_otherwise() -> TestRes
     use svc_conformance::own::{Check, CheckContext, CheckStop};
 
     async fn look(cx: &CheckContext) -> Result<(), CheckStop> {
-        let entry = cx.step(0, "GET", cx.base()).expect(200, &[]).await?;
-        let people = entry.at(&["_links", "svc:people", "href"])?;
-        cx.step(1, "GET", &people)
+        let entry = cx.request(0, "GET", cx.base()).send_expecting(200, &[]).await?;
+        let people = entry.url_at(&["_links", "svc:people", "href"])?;
+        cx.request(1, "GET", &people)
             .without_key()
-            .expect(401, &[])
+            .send_expecting(401, &[])
             .await?;
-        cx.step(2, "POST", &people)
+        cx.request(2, "POST", &people)
             .body("{\"given_name\": \"Ida\"}")
-            .expect(201, &[])
+            .send_expecting(201, &[])
             .await?;
-        cx.step(3, "POST", &people)
+        cx.request(3, "POST", &people)
             .body("{\"given_name\": 4}")
-            .expect(400, &["NO_SUCH_CODE"])
+            .send_expecting(400, &["NO_SUCH_CODE"])
             .await?;
         Ok(())
     }
@@ -103,7 +103,7 @@ async fn a_check_of_ones_own_says_which_step_was_answered_otherwise() -> TestRes
         .keys(Keys::primary(KEY))
         .timeout(PATIENT);
     let report = suite
-        .own(Check::own("own/otherwise", |cx| Box::pin(look(cx))))
+        .run_custom(Check::custom("own/otherwise", |cx| Box::pin(look(cx))))
         .await?;
     let end = &report.checks[0].end;
     assert!(
@@ -111,7 +111,7 @@ async fn a_check_of_ones_own_says_which_step_was_answered_otherwise() -> TestRes
         "{end}"
     );
     assert_eq!((report.clean_up.created, report.clean_up.removed), (1, 1));
-    let failed = std::panic::catch_unwind(|| report.assert_held());
+    let failed = std::panic::catch_unwind(|| report.assert_complete());
     assert!(failed.is_err());
     Ok(())
 }

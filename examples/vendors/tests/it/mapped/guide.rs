@@ -25,7 +25,7 @@ pub(crate) fn mapping() -> Mapping {
         .field("name", "title");
     let taggings = TableMapping::new(Kind::Tagging, "member_labels")
         .id("svc_id")
-        .dates("since", "since")
+        .date_columns("since", "since")
         .link("tag", "label_id")
         .link("person", "member_id");
     let events = TableMapping::new(Kind::Event, "meetings")
@@ -38,15 +38,15 @@ pub(crate) fn mapping() -> Mapping {
         .id("svc_id")
         .link("event", "meeting_id")
         .link("person", "member_id")
-        .values("status", "reply", [("accepted", "yes"), ("declined", "no")]);
-    let mapping = Mapping::new(TenantMapping::numbered("organisations"));
+        .field_with_values("status", "reply", [("accepted", "yes"), ("declined", "no")]);
+    let mapping = Mapping::new(TenantMapping::by_number("organisations"));
     [people, tags, taggings, events, attendances]
         .into_iter()
         .fold(mapping, Mapping::table)
 }
 
 pub(crate) async fn interface(database: Arc<dyn Database>) -> svc_core::Result<SvcService> {
-    MappedStore::create_own_tables(&database).await?;
+    MappedStore::create_library_tables(&database).await?;
     let store = MappedStore::connect(mapping(), database).await?;
     let keys = FixedKeys::new()
         .with_key("a long random text", Tenant::from(1), Rights::all())
@@ -61,7 +61,7 @@ pub(crate) async fn interface(database: Arc<dyn Database>) -> svc_core::Result<S
 pub(crate) async fn check(service: SvcService) -> svc_core::Result<Report> {
     let keys = Keys::primary("a long random text").other_tenant("another long random text");
     Ok(
-        Suite::new(InProcess::new(service).base("http://localhost/"))
+        Suite::new(InProcess::new(service).base_url("http://localhost/"))
             .keys(keys)
             .intensity(Intensity::Quick)
             .run()

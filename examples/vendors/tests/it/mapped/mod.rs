@@ -49,7 +49,7 @@ impl Place {
     }
 
     pub(crate) async fn service(&self) -> TestResult<SvcService> {
-        MappedStore::create_own_tables(&self.database).await?;
+        MappedStore::create_library_tables(&self.database).await?;
         Ok(interface(Arc::clone(&self.database), BASE).await?)
     }
 
@@ -63,7 +63,7 @@ impl Place {
             Ok("default") => Intensity::Default,
             _ => Intensity::Quick,
         };
-        let suite = Suite::new(InProcess::new(self.service().await?).base(BASE)).keys(keys);
+        let suite = Suite::new(InProcess::new(self.service().await?).base_url(BASE)).keys(keys);
         let report = suite.intensity(intensity).seed(42).run().await?;
         println!("{report}");
         assert_eq!(report.exit_code(), 0, "{report}");
@@ -101,7 +101,7 @@ impl Place {
     /// gone.
     pub(crate) async fn sends_what_is_triggered(&self) -> TestResult {
         let service = self.service().await?;
-        let deliveries = service.deliveries().ok_or("nobody delivers")?;
+        let deliveries = service.delivery_worker().ok_or("nobody delivers")?;
         let body = |name: &str| {
             let person = json!({"email_addresses": [{"address": format!("{name}@example.org")}]});
             json!({"person": person, "triggers": {"autoresponse": {"enabled": true}}})
@@ -128,7 +128,7 @@ impl Place {
         assert_eq!(status, StatusCode::NO_CONTENT);
         assert_eq!(deliveries.run_due().await?, None);
         assert_eq!(
-            (deliveries.counts().done, deliveries.counts().given_up),
+            (deliveries.stats().sent, deliveries.stats().abandoned),
             (1, 0)
         );
         Ok(())
@@ -259,11 +259,11 @@ impl Database for Meanwhile {
 
 #[async_trait]
 impl Transaction for Writes {
-    async fn run(
+    async fn execute(
         &mut self,
         statements: Vec<Statement>,
     ) -> Result<Vec<Vec<TextRow>>, DatabaseError> {
-        self.transaction.run(statements).await
+        self.transaction.execute(statements).await
     }
 
     async fn commit(
@@ -273,14 +273,14 @@ impl Transaction for Writes {
         // `create_own_tables` commits nothing behind its first statements.
         if !statements.is_empty() {
             self.transaction
-                .run(vec![Statement::new(self.adds, Vec::new())])
+                .execute(vec![Statement::new(self.adds, Vec::new())])
                 .await?;
         }
         self.transaction.commit(statements).await
     }
 
-    async fn roll_back(self: Box<Self>) {
-        self.transaction.roll_back().await;
+    async fn rollback(self: Box<Self>) {
+        self.transaction.rollback().await;
     }
 }
 

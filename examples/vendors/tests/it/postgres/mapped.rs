@@ -32,7 +32,7 @@ fn schema(server: &Server) -> String {
 
 fn place(url: &str, schema: &str) -> TestResult<Place> {
     let url = format!("{url}?options=-csearch_path%3D{schema}");
-    let options = PostgresOptions::new(&url)?.patience(Duration::from_secs(60));
+    let options = PostgresOptions::new(&url)?.busy_timeout(Duration::from_secs(60));
     Ok(Place::new(Arc::new(PostgresDatabase::new(&options))))
 }
 

@@ -47,7 +47,7 @@ fn database() -> Server {
 }
 
 fn service_at(url: &str, connections: usize) -> Tried<SvcService> {
-    Ok(interface(&Arc::new(Crm::at(url, connections)?), BASE)?.under("/api/v1"))
+    Ok(interface(&Arc::new(Crm::at(url, connections)?), BASE)?.mounted_at("/api/v1"))
 }
 
 /// The answer to a request with the key `all`: a body is posted.
@@ -83,7 +83,7 @@ async fn the_suite_finds_that_it_conforms() -> Tried<()> {
     let keys = Keys::primary("all")
         .other_tenant("other")
         .restricted("few", "people.create");
-    let suite = Suite::new(InProcess::new(service_at(&database.url(), 8)?).base(BASE))
+    let suite = Suite::new(InProcess::new(service_at(&database.url(), 8)?).base_url(BASE))
         .keys(keys)
         .profile(Profile::Actions);
     let report = suite.intensity(Intensity::Quick).seed(42).run().await?;

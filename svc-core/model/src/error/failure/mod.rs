@@ -27,7 +27,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 ///
 /// fn seats(stored: &str) -> Result<u32> {
 ///     match stored.parse()? {
-///         0 => Err(Error::invalid(Problem::general(ErrorCode::CapacityExceeded, "The event is full."))),
+///         0 => Err(Error::invalid(Problem::for_request(ErrorCode::CapacityExceeded, "The event is full."))),
 ///         seats => Ok(seats),
 ///     }
 /// }
@@ -91,12 +91,12 @@ impl Error {
     /// The request has this problem: 400 (ERR-12).
     #[must_use]
     pub fn invalid(problem: Problem) -> Self {
-        Self::refused(vec![problem])
+        Self::invalid_all(vec![problem])
     }
 
     /// The request has these problems: 400 with all of them (ERR-14).
     #[must_use]
-    pub fn refused(problems: Vec<Problem>) -> Self {
+    pub fn invalid_all(problems: Vec<Problem>) -> Self {
         Self::new(ErrorKind::Invalid(problems))
     }
 
@@ -139,12 +139,12 @@ impl Error {
     /// Anything else, from an error or from a sentence for the log: 500 with a `reference_code`
     /// (ERR-05, ERR-06).
     pub fn unexpected(source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
-        Self::new(ErrorKind::Unexpected).caused_by(source)
+        Self::new(ErrorKind::Unexpected).with_source(source)
     }
 
     /// The same error with its cause, for the log.
     #[must_use]
-    pub fn caused_by(mut self, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+    pub fn with_source(mut self, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         self.0.source = Some(source.into());
         self
     }
@@ -152,7 +152,7 @@ impl Error {
     /// This error in place of another one: with its cause, its operation and its address, where
     /// this one has none.
     #[must_use]
-    pub fn in_place_of(mut self, other: Self) -> Self {
+    pub fn with_context_of(mut self, other: Self) -> Self {
         let (mine, theirs) = (&mut *self.0, *other.0);
         mine.source = mine.source.take().or(theirs.source);
         mine.operation = mine.operation.take().or(theirs.operation);
@@ -162,14 +162,14 @@ impl Error {
 
     /// The same error with the operation that failed, such as `people.create`, for the log.
     #[must_use]
-    pub fn during(mut self, operation: impl Into<Cow<'static, str>>) -> Self {
+    pub fn with_operation(mut self, operation: impl Into<Cow<'static, str>>) -> Self {
         self.0.operation = Some(operation.into());
         self
     }
 
     /// The same error with the address of the record at fault, for the log.
     #[must_use]
-    pub fn at(mut self, address: impl Into<Cow<'static, str>>) -> Self {
+    pub fn with_address(mut self, address: impl Into<Cow<'static, str>>) -> Self {
         self.0.address = Some(address.into());
         self
     }
@@ -177,7 +177,7 @@ impl Error {
     /// The same error about a part of a body: a problem with a helper's person is named
     /// `person.<property>` (ERR-26).
     #[must_use]
-    pub fn within(self, part: impl Into<PropertyPath>) -> Self {
+    pub fn with_path_prefix(self, part: impl Into<PropertyPath>) -> Self {
         let part = part.into();
         self.map_problems(|problems| {
             problems

@@ -19,41 +19,41 @@ fn display_is_plain_english_without_values() {
         "tickets[0].title",
         "`Ada's secret` is no title.",
     )
-    .hint("secret");
-    let dates = Problem::between(
+    .with_hint("secret");
+    let dates = Problem::for_properties(
         ErrorCode::StartDateAfterEndDate,
         &["start_date", "end_date"],
         "secret",
     );
-    let full = Problem::general(ErrorCode::CapacityExceeded, "secret");
+    let full = Problem::for_request(ErrorCode::CapacityExceeded, "secret");
     for (error, text) in [
         (
             Error::invalid(title.clone()),
             "the request is invalid: FIELD_INVALID (`tickets[0].title`)",
         ),
         (
-            Error::refused(vec![dates, full]),
+            Error::invalid_all(vec![dates, full]),
             "the request is invalid: START_DATE_AFTER_END_DATE (`start_date`, `end_date`), CAPACITY_EXCEEDED",
         ),
-        (Error::refused(Vec::new()), "the request is invalid"),
+        (Error::invalid_all(Vec::new()), "the request is invalid"),
         (
-            Error::invalid(title).within("canvass"),
+            Error::invalid(title).with_path_prefix("canvass"),
             "the request is invalid: FIELD_INVALID (`canvass.tickets[0].title`)",
         ),
         (Error::not_found(), "not found"),
-        (Error::not_found().at("people/7"), "people/7: not found"),
+        (Error::not_found().with_address("people/7"), "people/7: not found"),
         (
             Error::unavailable(Duration::from_secs(7)),
             "unavailable, try again in 7s",
         ),
         (
-            Error::not_implemented().during("people.create"),
+            Error::not_implemented().with_operation("people.create"),
             "people.create: not supported",
         ),
         (Error::unexpected("a bug"), "a bug"),
         (ledger().into(), "the ledger cannot be read"),
         (
-            Error::from(ledger()).during("people.update").at("people/7"),
+            Error::from(ledger()).with_operation("people.update").with_address("people/7"),
             "people.update at people/7: the ledger cannot be read",
         ),
     ] {
@@ -74,17 +74,17 @@ fn debug_is_what_main_shows() {
         "no cause is told twice"
     );
     assert_eq!(
-        format!("{:?}", Error::from(ledger()).during("people.list")),
+        format!("{:?}", Error::from(ledger()).with_operation("people.list")),
         "people.list: the ledger cannot be read\n\nCaused by:\n    the disk is gone"
     );
     assert_eq!(
         format!(
             "{:?}",
-            Error::unavailable(Duration::from_millis(1500)).caused_by(ledger())
+            Error::unavailable(Duration::from_millis(1500)).with_source(ledger())
         ),
         "unavailable, try again in 1.5s\n\nCaused by:\n    the ledger cannot be read\n    the disk is gone"
     );
-    let nested = Error::unexpected(Error::from(ledger()).during("people.find"));
+    let nested = Error::unexpected(Error::from(ledger()).with_operation("people.find"));
     assert_eq!(
         format!("{nested:?}"),
         "people.find: the ledger cannot be read\n\nCaused by:\n    the disk is gone",
@@ -102,7 +102,7 @@ fn the_question_mark_works_both_ways() {
         Ok(in_backend()?)
     }
     fn in_thread() -> Result<u32, Box<dyn StdError + Send + Sync>> {
-        Ok(in_backend().map_err(|error| error.during("people.list"))?)
+        Ok(in_backend().map_err(|error| error.with_operation("people.list"))?)
     }
     assert!(in_backend().unwrap_err().is_unexpected());
     let bare = in_main().unwrap_err();
@@ -136,7 +136,7 @@ fn the_chain_of_causes_is_reachable() {
         .and_then(StdError::source)
         .and_then(|cause| cause.downcast_ref::<io::Error>());
     assert_eq!(cause.unwrap().kind(), io::ErrorKind::Other);
-    let outer = Error::unexpected(error.at("people/7"));
+    let outer = Error::unexpected(error.with_address("people/7"));
     let ledger = std::iter::successors(outer.source(), |&cause| cause.source())
         .find_map(|it| it.downcast_ref::<Ledger>());
     assert!(ledger.is_some());
@@ -145,10 +145,10 @@ fn the_chain_of_causes_is_reachable() {
 
 #[test]
 fn the_kind_the_problems_and_the_context_are_told() {
-    let problem = Problem::general(ErrorCode::CapacityExceeded, "The event is full.");
+    let problem = Problem::for_request(ErrorCode::CapacityExceeded, "The event is full.");
     let error = Error::invalid(problem.clone())
-        .during("attendances.create")
-        .at("events/7");
+        .with_operation("attendances.create")
+        .with_address("events/7");
     assert_eq!(
         (error.operation(), error.address()),
         (Some("attendances.create"), Some("events/7"))
@@ -163,7 +163,7 @@ fn the_kind_the_problems_and_the_context_are_told() {
     );
     assert_eq!(error.into_problems().unwrap(), [problem]);
     let error = Error::not_found()
-        .at("people/7")
+        .with_address("people/7")
         .into_problems()
         .unwrap_err();
     assert!(error.is_not_found() && error.problems().is_empty() && error.operation().is_none());

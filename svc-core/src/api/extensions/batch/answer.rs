@@ -70,7 +70,7 @@ pub struct BatchRun {
 impl Api {
     /// Whether turns of a helper may be asked for together, and are had in the order in which they
     /// were asked for: only those of a store are.
-    fn has_turns_together(&self, helper: HelperName) -> bool {
+    fn can_group_entries(&self, helper: HelperName) -> bool {
         let settings = &self.inner.settings;
         let is_native = matches!(
             self.inner.helpers.get(&helper),
@@ -135,7 +135,7 @@ impl AuthorizedParts<'_> {
             key,
             shows_records: ReturnPreference::of(headers).unwrap_or(unsaid)
                 == ReturnPreference::Representation,
-            together: api.has_turns_together(*helper),
+            together: api.can_group_entries(*helper),
             succeeded: 0,
             failed: 0,
         })
@@ -191,7 +191,7 @@ impl BatchRun {
     /// The preferences that count, for the header `Preference-Applied`.
     #[must_use]
     pub fn preference_applied(&self) -> Option<HeaderValue> {
-        let handling = HandlingPreference::of(&self.headers).applied();
+        let handling = HandlingPreference::of(&self.headers).as_applied();
         let returned = ReturnPreference::of(&self.headers).map(ReturnPreference::applied);
         let applied: Vec<&str> = handling.into_iter().chain(returned).collect();
         (!applied.is_empty())
@@ -230,7 +230,7 @@ impl BatchRun {
         let mut out = Vec::new();
         let mut room = usize::MAX;
         let result = self.result(reply, &mut room);
-        self.tell(&result, &mut out);
+        self.write_result(&result, &mut out);
         out.push(b'\n');
         out
     }
@@ -251,7 +251,7 @@ impl BatchRun {
         // For its mistakes only: an empty body, or a text that is no JSON.
         let wrong = |code, text: &str| {
             self.api
-                .invalid(Some(kind), &[Problem::general(code, text.to_owned())])
+                .invalid(Some(kind), &[Problem::for_request(code, text.to_owned())])
         };
         if body.iter().all(u8::is_ascii_whitespace) {
             return Err(wrong(
@@ -303,7 +303,7 @@ impl BatchRun {
             .collect::<Vec<_>>();
         for entries in [first, entries.collect()] {
             for result in self.results(entries, received, timer, room).await {
-                self.tell(&result, out);
+                self.write_result(&result, out);
                 out.push(behind);
             }
         }
@@ -346,7 +346,7 @@ impl BatchRun {
     }
 
     /// Writes what became of an entry, and counts it.
-    fn tell(&mut self, result: &EntryResult, out: &mut Vec<u8>) {
+    fn write_result(&mut self, result: &EntryResult, out: &mut Vec<u8>) {
         let index = self.done();
         let count = if result.status.is_success() {
             &mut self.succeeded
@@ -472,8 +472,8 @@ impl BatchRun {
             .await
     }
 
-    fn late(&self) -> Response {
-        let late = Error::unavailable(SOON).caused_by("the backend took longer than a request may");
+    fn deadline_response(&self) -> Response {
+        let late = Error::unavailable(SOON).with_source("the backend took longer than a request may");
         self.api.backend_error_response(Some(&self.call), late)
     }
 
@@ -507,7 +507,7 @@ impl EntryState<'_> {
     fn reply(self, batch: &BatchRun) -> Response {
         match self {
             Self::Done(reply) => reply,
-            Self::Asked(_) => batch.late(),
+            Self::Asked(_) => batch.deadline_response(),
         }
     }
 }

@@ -27,7 +27,7 @@ pub(super) static OPERATIONS: &[OperationSpec] = &[OperationSpec {
     name: "batch",
     method: Method::POST,
     shape: TargetShape::Batch,
-    need: RequiredRight::Call,
+    need: RequiredRight::Helper,
     input: RequestBodyKind::Batch,
     answers: always(
         StatusCode::OK,

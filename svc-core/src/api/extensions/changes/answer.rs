@@ -58,7 +58,7 @@ async fn read_later(
         }
         wanted.after = Some(page.next_cursor.clone());
         match listening
-            .again()
+            .poll_interval()
             .and_then(|again| waiting.timer.sleep(again))
         {
             Some(mut again) => _ = before(&mut again, &mut listening).await,
@@ -141,7 +141,7 @@ impl Api {
             timeout: request.timeout,
         });
         let page = match self
-            .told(&**changes, cx, wanted.clone(), waiting.as_ref())
+            .read_feed(&**changes, cx, wanted.clone(), waiting.as_ref())
             .await?
         {
             FeedResponse::Page(page) => page,
@@ -214,7 +214,7 @@ impl Api {
     }
 
     /// Reads the feed, and waits for entries as long as the request does.
-    async fn told(
+    async fn read_feed(
         &self,
         changes: &dyn ChangeFeed,
         cx: &Context,
@@ -289,7 +289,7 @@ impl Api {
         let text = "What follows this cursor is not kept any more. Begin anew at the `first` or `start` link.";
         let mut reply = self.error_response(Some(&Target::Changes), ErrorCode::CursorExpired, text);
         let mut body = reply.body.to_vec();
-        hal::begin_anew(&self.hal(&cx.base), &mut body);
+        hal::write_restart_links(&self.hal(&cx.base), &mut body);
         reply.body = body.into();
         reply
     }

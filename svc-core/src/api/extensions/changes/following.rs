@@ -106,7 +106,7 @@ impl fmt::Debug for EventStream {
 impl EventStream {
     /// How long a stream is silent at most, so that whoever sits between client and server does not
     /// take it for dead.
-    pub const SILENCE: Duration = Duration::from_secs(10);
+    pub const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(10);
 
     /// The next part of the stream: an event, or a sign that the server is there. `None` at the
     /// end, when the key of the request was revoked or has other rights (where
@@ -117,7 +117,7 @@ impl EventStream {
     /// Poll the future whenever it is woken, or drop it: other requests may wait for its read of
     /// the feed.
     pub async fn next(&mut self, timer: &dyn Timer) -> Option<Bytes> {
-        self.told(timer).await.unwrap_or_else(|error| {
+        self.next_events(timer).await.unwrap_or_else(|error| {
             // Nobody is answered: it is logged there.
             let _ = self
                 .api
@@ -126,14 +126,14 @@ impl EventStream {
         })
     }
 
-    async fn told(&mut self, timer: &dyn Timer) -> Result<Option<Bytes>> {
+    async fn next_events(&mut self, timer: &dyn Timer) -> Result<Option<Bytes>> {
         let left = self.until.saturating_duration_since(Instant::now());
         if left.is_zero() && !self.has_more {
             return Ok(None);
         }
         let waiting = WaitOptions {
             timer,
-            time: left.min(Self::SILENCE),
+            time: left.min(Self::KEEP_ALIVE_INTERVAL),
             timeout: self.timeout,
         };
         let Some(changes) = &self.api.extensions().changes.backend else {

@@ -68,7 +68,7 @@ pub(super) fn changes(hal: &Hal<'_>, view: &ChangesView<'_>, out: &mut Vec<u8>) 
     write_string(&hal.relations.dialect.relation(NAME.relation()), out);
     out.extend_from_slice(b":[");
     for entry in &view.page.entries {
-        told(hal, &here, entry, out);
+        write_entry(hal, &here, entry, out);
         out.push(b',');
     }
     close(out, b']');
@@ -81,7 +81,7 @@ fn own_page(feed: &str, entry: &FeedEntry) -> String {
 }
 
 /// One entry: of the record no more than its address.
-fn told(hal: &Hal<'_>, feed: &str, entry: &FeedEntry, out: &mut Vec<u8>) {
+fn write_entry(hal: &Hal<'_>, feed: &str, entry: &FeedEntry, out: &mut Vec<u8>) {
     let change = &entry.change;
     let kind = change.record.kind.singular();
     out.extend_from_slice(
@@ -98,7 +98,7 @@ fn told(hal: &Hal<'_>, feed: &str, entry: &FeedEntry, out: &mut Vec<u8>) {
 }
 
 /// Adds to a written error object where to begin anew (SYN-08).
-pub(super) fn begin_anew(hal: &Hal<'_>, out: &mut Vec<u8>) {
+pub(super) fn write_restart_links(hal: &Hal<'_>, out: &mut Vec<u8>) {
     if out.pop() == Some(b'}') {
         out.extend_from_slice(b",\"_links\":{");
         link("first", &hal.href(&Target::Changes), out);

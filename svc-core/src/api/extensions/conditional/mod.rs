@@ -104,11 +104,11 @@ pub(in crate::api) struct RequestConditions {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::api) enum ConditionOutcome {
     /// It is done.
-    Done,
+    Proceed,
     /// Its client has the answer already: 304 to a read.
-    Known,
+    NotModified,
     /// What is there is not what it is for: 412.
-    Failed,
+    PreconditionFailed,
 }
 
 impl RequestConditions {
@@ -130,10 +130,10 @@ impl RequestConditions {
 
     /// Judges them in the order of RFC 9110, section 13.2.2, for a representation with this tag.
     /// `is_unmodified` is asked whether it is unmodified since the date of the request.
-    fn judge(&self, tag: &[u8], is_unmodified: impl FnOnce(i64) -> bool) -> ConditionOutcome {
+    fn evaluate(&self, tag: &[u8], is_unmodified: impl FnOnce(i64) -> bool) -> ConditionOutcome {
         match (&self.if_match, self.if_unmodified_since) {
-            (Some(named), _) if !named.matches_strong(tag) => return ConditionOutcome::Failed,
-            (None, Some(date)) if !is_unmodified(date) => return ConditionOutcome::Failed,
+            (Some(named), _) if !named.matches_strong(tag) => return ConditionOutcome::PreconditionFailed,
+            (None, Some(date)) if !is_unmodified(date) => return ConditionOutcome::PreconditionFailed,
             _ => {}
         }
         let is_known = self
@@ -141,20 +141,20 @@ impl RequestConditions {
             .as_ref()
             .is_some_and(|named| named.matches_weak(tag));
         if is_known {
-            ConditionOutcome::Known
+            ConditionOutcome::NotModified
         } else {
-            ConditionOutcome::Done
+            ConditionOutcome::Proceed
         }
     }
 
     /// Judges them for a read that is answered with these validators.
-    pub(in crate::api) fn of_read(&self, validators: &Validators) -> ConditionOutcome {
+    pub(in crate::api) fn for_read(&self, validators: &Validators) -> ConditionOutcome {
         let modified = || {
             let headers =
                 HeaderMap::from_iter([(LAST_MODIFIED, validators.last_modified.clone()?)]);
             seconds(&headers, &LAST_MODIFIED)
         };
-        self.judge(validators.tag.as_bytes(), |date| {
+        self.evaluate(validators.tag.as_bytes(), |date| {
             modified().is_none_or(|modified| modified <= date)
         })
     }
@@ -236,12 +236,12 @@ impl Api {
             hal::record(&api.hal(&cx.base), &shown(&cx, record), true, &mut body);
             let tag = EntityTag::of_record(&body, record).to_string();
             let is_unmodified = |date| is_unmodified(record.meta().modified, date, cx.received_at);
-            conditions.judge(tag.as_bytes(), is_unmodified) == ConditionOutcome::Done
+            conditions.evaluate(tag.as_bytes(), is_unmodified) == ConditionOutcome::Proceed
         }))
     }
 
     /// 428 to a change without the `If-Match` that it needs (ETG-09).
-    pub(in crate::api) fn unconditional(
+    pub(in crate::api) fn require_if_match(
         &self,
         target: &Target,
         headers: &HeaderMap,
@@ -253,7 +253,7 @@ impl Api {
     }
 
     /// The answer to a read, by the conditions of its request (ETG-05, ETG-06).
-    pub(in crate::api) fn by_conditions(
+    pub(in crate::api) fn condition_response(
         &self,
         target: &Target,
         conditions: &RequestConditions,
@@ -274,12 +274,12 @@ impl Api {
         conditions: &RequestConditions,
         validators: &Validators,
     ) -> Option<Response> {
-        match conditions.of_read(validators) {
-            ConditionOutcome::Done => None,
-            ConditionOutcome::Known => {
+        match conditions.for_read(validators) {
+            ConditionOutcome::Proceed => None,
+            ConditionOutcome::NotModified => {
                 Some(validators.on(Response::empty(StatusCode::NOT_MODIFIED)))
             }
-            ConditionOutcome::Failed => Some(self.error_response(
+            ConditionOutcome::PreconditionFailed => Some(self.error_response(
                 Some(target),
                 ErrorCode::PreconditionFailed,
                 ErrorCode::PreconditionFailed.meaning(),
@@ -294,7 +294,7 @@ impl Api {
 ///
 /// Requirement: ETG-11.
 fn is_unmodified(modified: Timestamp, date: i64, now: Timestamp) -> bool {
-    let (modified, now) = (modified.micros(), now.micros());
+    let (modified, now) = (modified.as_micros(), now.as_micros());
     match modified.div_euclid(SECOND).cmp(&date) {
         Ordering::Less => true,
         Ordering::Equal => now.saturating_sub(modified) >= SECOND,

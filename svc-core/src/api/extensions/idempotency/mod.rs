@@ -89,7 +89,7 @@ impl Api {
         let code = ErrorCode::IdempotencyKeyInvalid;
         key_of(headers)
             .map(Some)
-            .ok_or_else(|| self.invalid(Some(kind), &[Problem::general(code, code.meaning())]))
+            .ok_or_else(|| self.invalid(Some(kind), &[Problem::for_request(code, code.meaning())]))
     }
 
     /// What makes a request with this key that creates or calls one that may come again.
@@ -110,7 +110,7 @@ impl Api {
     }
 
     /// How the answer to such a request is kept in its turn.
-    pub(in crate::api) fn keep(
+    pub(in crate::api) fn response_recorder(
         &self,
         cx: &Context,
         asked: &IdempotentRequest,
@@ -121,7 +121,7 @@ impl Api {
             (self.clone(), cx.clone(), answering.clone(), body.clone());
         let fingerprint = asked.fingerprint;
         ResponseRecorder::new(Arc::clone(&asked.key), move |outcome| {
-            Ok(packed(
+            Ok(encode(
                 fingerprint,
                 &api.answer_to(&cx, &answering, &body, outcome.clone())?,
             ))
@@ -137,7 +137,7 @@ impl Api {
         kept: &Bytes,
     ) -> Result<Response> {
         let (fingerprint, mut reply) =
-            unpacked(kept).ok_or_else(|| Error::unexpected("a kept answer is damaged"))?;
+            decode(kept).ok_or_else(|| Error::unexpected("a kept answer is damaged"))?;
         if fingerprint != asked.fingerprint {
             let code = ErrorCode::IdempotencyKeyReused;
             return Ok(self.error_response(Some(target), code, code.meaning()));
@@ -172,7 +172,7 @@ fn key_of(headers: &HeaderMap) -> Option<&str> {
 
 /// An answer as it is kept: whose it is, status and headers line by line, an empty line, and the
 /// body.
-fn packed(fingerprint: u128, reply: &Response) -> Bytes {
+fn encode(fingerprint: u128, reply: &Response) -> Bytes {
     let mut bytes = format!("{fingerprint:032x}\n{}\n", reply.status.as_u16()).into_bytes();
     for (name, value) in &reply.headers {
         bytes.extend_from_slice(name.as_str().as_bytes());
@@ -185,7 +185,7 @@ fn packed(fingerprint: u128, reply: &Response) -> Bytes {
     bytes.into()
 }
 
-fn unpacked(kept: &Bytes) -> Option<(u128, Response)> {
+fn decode(kept: &Bytes) -> Option<(u128, Response)> {
     let mut rest: &[u8] = kept;
     let mut line = || {
         let (line, behind) = rest.split_at_checked(rest.iter().position(|&byte| byte == b'\n')?)?;
@@ -258,15 +258,15 @@ mod tests {
             let status = StatusCode::from_u16(status).unwrap();
             let mut reply = Response::new(status, ContentType::Hal, body.clone());
             reply.insert(LOCATION, Some(HeaderValue::from_static("https://example.org/people/1: 2")));
-            let kept = packed(fingerprint, &reply);
-            let (same, again) = unpacked(&kept).unwrap();
+            let kept = encode(fingerprint, &reply);
+            let (same, again) = decode(&kept).unwrap();
             prop_assert_eq!((same, again.status, &again.headers), (fingerprint, status, &reply.headers));
             prop_assert_eq!(again.body, body);
         }
 
         #[test]
         fn idm_02_what_is_damaged_is_no_answer(kept: Vec<u8>) {
-            let _ = unpacked(&kept.into());
+            let _ = decode(&kept.into());
         }
     }
 }

@@ -20,8 +20,8 @@ impl NextSweep {
     fn take(&self, now: Timestamp) -> bool {
         let next = self.0.load(Ordering::Relaxed);
         // A longer wait than the interval means that the clock was set back.
-        let is_early = (1..=INTERVAL).contains(&next.saturating_sub(now.micros()));
-        let after = now.micros().saturating_add(INTERVAL);
+        let is_early = (1..=INTERVAL).contains(&next.saturating_sub(now.as_micros()));
+        let after = now.as_micros().saturating_add(INTERVAL);
         !is_early
             && self
                 .0

@@ -16,7 +16,7 @@ use crate::{
     model::Kind,
     ops::{FeedPage, FeedRequest, FeedResponse, StoredWebhook, WebhookStore, WebhookWrite},
     value::{Id, Timestamp},
-    webhook::{LEASE, MOST_WEBHOOKS, TRIES, Webhook, WebhookStatus},
+    webhook::{LEASE_DURATION, MAX_WEBHOOKS, TRIES, Webhook, WebhookStatus},
 };
 
 /// What is wrong with a request, or why it could not be answered.
@@ -80,13 +80,13 @@ struct WebhookHandler<'a> {
 }
 
 impl WebhookHandler<'_> {
-    fn kept(&self) -> &dyn WebhookStore {
+    fn store(&self) -> &dyn WebhookStore {
         &*self.parts.webhooks
     }
 
     async fn list(&self) -> Result<Response, WebhookRequestError> {
-        let all = self.kept().list_webhooks(&self.cx.tenant).await?;
-        let mut all = all.iter().map(Webhook::read).collect::<Result<Vec<_>>>()?;
+        let all = self.store().list_webhooks(&self.cx.tenant).await?;
+        let mut all = all.iter().map(Webhook::from_stored).collect::<Result<Vec<_>>>()?;
         all.retain(|webhook| self.may_read(webhook));
         let mut body = Vec::with_capacity(all.len().saturating_mul(1_024).saturating_add(1_024));
         hal::webhooks(&self.api.hal(&self.cx.base), &all, &mut body);
@@ -94,7 +94,7 @@ impl WebhookHandler<'_> {
     }
 
     async fn create(&self, body: &[u8]) -> Result<Response, WebhookRequestError> {
-        let asked = self.asked(body, true)?;
+        let asked = self.parse_body(body, true)?;
         let now = self.cx.received_at;
         let url = asked.url.unwrap_or_default();
         let kinds = asked.kinds.unwrap_or_else(|| self.readable());
@@ -107,21 +107,21 @@ impl WebhookHandler<'_> {
         webhook.status = asked.status.unwrap_or(WebhookStatus::Active);
         webhook.created_by = self.cx.caller.key_name().map(str::to_owned);
         webhook.url_set_by.clone_from(&webhook.created_by);
-        let stored = webhook.stored(1, None, now)?;
-        match self.kept().put_webhook(&self.cx.tenant, &stored).await? {
+        let stored = webhook.to_stored(1, None, now)?;
+        match self.store().put_webhook(&self.cx.tenant, &stored).await? {
             WebhookWrite::Written => {}
             WebhookWrite::Conflict => return Err(Error::conflict().into()),
             WebhookWrite::LimitReached => {
                 let text = format!(
-                    "The limit of {MOST_WEBHOOKS} webhooks is reached. Delete one that is not needed."
+                    "The limit of {MAX_WEBHOOKS} webhooks is reached. Delete one that is not needed."
                 );
-                return Err(WebhookRequestError::Problems(vec![Problem::general(
+                return Err(WebhookRequestError::Problems(vec![Problem::for_request(
                     ErrorCode::FieldInvalid,
                     text,
                 )]));
             }
         }
-        let mut reply = self.shown(StatusCode::CREATED, &webhook, true);
+        let mut reply = self.render(StatusCode::CREATED, &webhook, true);
         let href = self
             .api
             .hal(&self.cx.base)
@@ -131,11 +131,11 @@ impl WebhookHandler<'_> {
     }
 
     async fn read(&self, id: &Id) -> Result<Response, WebhookRequestError> {
-        Ok(self.shown(StatusCode::OK, &self.stored(id).await?.1, false))
+        Ok(self.render(StatusCode::OK, &self.stored(id).await?.1, false))
     }
 
     async fn update(&self, id: &Id, body: &[u8]) -> Result<Response, WebhookRequestError> {
-        let asked = match self.asked(body, false) {
+        let asked = match self.parse_body(body, false) {
             Ok(asked) => asked,
             Err(problems) => {
                 // A record that is not there is told first (UND-39).
@@ -168,12 +168,12 @@ impl WebhookHandler<'_> {
             webhook.status = asked.status.unwrap_or(webhook.status);
             Ok(())
         });
-        Ok(self.shown(StatusCode::OK, &changed.await?, false))
+        Ok(self.render(StatusCode::OK, &changed.await?, false))
     }
 
     async fn delete(&self, id: &Id) -> Result<Response, WebhookRequestError> {
         self.stored(id).await?;
-        if self.kept().delete_webhook(&self.cx.tenant, id).await? {
+        if self.store().delete(&self.cx.tenant, id).await? {
             return Ok(Response::empty(StatusCode::NO_CONTENT));
         }
         Err(Error::not_found().into())
@@ -189,14 +189,14 @@ impl WebhookHandler<'_> {
             webhook.redeliver(after.clone());
             Ok(())
         });
-        Ok(self.shown(StatusCode::OK, &changed.await?, false))
+        Ok(self.render(StatusCode::OK, &changed.await?, false))
     }
 
     async fn rotate(&self, id: &Id) -> Result<Response, WebhookRequestError> {
         let changed = self
             .change(id, |webhook| webhook.rotate_secret(self.cx.received_at))
             .await?;
-        Ok(self.shown(StatusCode::OK, &changed, true))
+        Ok(self.render(StatusCode::OK, &changed, true))
     }
 
     /// Changes a webhook as it is now, whoever else does.
@@ -211,18 +211,18 @@ impl WebhookHandler<'_> {
             webhook.modified = self
                 .cx
                 .received_at
-                .after(Timestamp::from_micros(webhook.modified))
-                .micros();
+                .at_least_after(Timestamp::from_micros(webhook.modified))
+                .as_micros();
             // A sender that has it at this moment keeps it; whoever rests longer looks again.
             let leased = stored
                 .due_at
-                .map(|next| next.min(self.cx.received_at.plus(LEASE)));
-            let next = webhook.stored(
+                .map(|next| next.min(self.cx.received_at.saturating_add(LEASE_DURATION)));
+            let next = webhook.to_stored(
                 stored.version.saturating_add(1),
                 leased,
                 self.cx.received_at,
             )?;
-            if self.kept().put_webhook(&self.cx.tenant, &next).await? == WebhookWrite::Written {
+            if self.store().put_webhook(&self.cx.tenant, &next).await? == WebhookWrite::Written {
                 return Ok(webhook);
             }
         }
@@ -232,11 +232,11 @@ impl WebhookHandler<'_> {
     /// A webhook whose kinds the caller may all read (HOOK-15).
     async fn stored(&self, id: &Id) -> Result<(StoredWebhook, Webhook), WebhookRequestError> {
         let stored = self
-            .kept()
+            .store()
             .get_webhook(&self.cx.tenant, id)
             .await?
             .ok_or_else(Error::not_found)?;
-        let webhook = Webhook::read(&stored)?;
+        let webhook = Webhook::from_stored(&stored)?;
         if self.may_read(&webhook) {
             Ok((stored, webhook))
         } else {
@@ -249,7 +249,7 @@ impl WebhookHandler<'_> {
         webhook.kinds.iter().all(|kind| self.cx.may_read(*kind))
     }
 
-    fn shown(&self, status: StatusCode, webhook: &Webhook, with_secret: bool) -> Response {
+    fn render(&self, status: StatusCode, webhook: &Webhook, with_secret: bool) -> Response {
         let secret = webhook
             .secrets
             .first()
@@ -282,7 +282,7 @@ impl WebhookHandler<'_> {
             }
             let text =
                 "The request has no body. Fields belong into a JSON body, not into the query.";
-            return Err(WebhookRequestError::Problems(vec![Problem::general(
+            return Err(WebhookRequestError::Problems(vec![Problem::for_request(
                 ErrorCode::BodyMissing,
                 text,
             )]));
@@ -293,7 +293,7 @@ impl WebhookHandler<'_> {
             .map_err(WebhookRequestError::Problems)
     }
 
-    fn asked(&self, body: &[u8], is_new: bool) -> Result<WebhookBody, WebhookRequestError> {
+    fn parse_body(&self, body: &[u8], is_new: bool) -> Result<WebhookBody, WebhookRequestError> {
         let object = self.object(body, false)?;
         WebhookBody::read(
             &object,

@@ -56,7 +56,7 @@ impl WebhookBody {
             ));
         }
         match body.get("url") {
-            Some(Json::String(url)) => match Receiver::read(url, reach) {
+            Some(Json::String(url)) => match Receiver::parse(url, reach) {
                 Ok(_) => asked.url = Some(url.clone()),
                 Err(why) => problems.push(wrong("url", format!("{{property}} {why}."))),
             },
@@ -98,7 +98,7 @@ impl WebhookBody {
             let text = "{property} names a kind that this key may not read. Leave it out, or use a key with that right.";
             problems.push(Problem::new(
                 ErrorCode::FieldInvalid,
-                PropertyPath::member("kinds").element(place),
+                PropertyPath::member("kinds").push_index(place),
                 text,
             ));
         }
@@ -210,7 +210,7 @@ impl<T: Copy + PartialEq> NameList<'_, T> {
                 Some(value) if found.contains(&value) => {}
                 Some(value) => found.push(value),
                 None => {
-                    let property = PropertyPath::member(name).element(place);
+                    let property = PropertyPath::member(name).push_index(place);
                     let text = format!("{{property}} is not known. Send a word, {one}.");
                     problems.push(Problem::new(ErrorCode::FieldInvalid, property, text));
                 }

@@ -34,7 +34,7 @@ pub(crate) struct WebhookSettings {
 #[async_trait]
 impl Extension for WebhookSettings {
     fn behaviours(&self) -> Vec<&'static str> {
-        let private = self.reach.private.then_some("private_webhooks");
+        let private = self.reach.allow_private_networks.then_some("private_webhooks");
         std::iter::once("webhooks").chain(private).collect()
     }
 

@@ -61,20 +61,20 @@ impl ExampleRequest {
 
     /// What stands for the id of any record of a kind, such as `PERSON_ID`.
     #[must_use]
-    pub fn id_of(kind: Kind) -> String {
+    pub fn placeholder_id(kind: Kind) -> String {
         format!("{}_ID", kind.singular().to_ascii_uppercase())
     }
 
     /// Its answer as indented JSON.
     #[must_use]
-    pub fn answer_text(&self) -> Option<String> {
+    pub fn response_text(&self) -> Option<String> {
         self.answer.as_ref().map(pretty::pretty)
     }
 }
 
 /// JSON for people: indented, with what is short on one line.
 #[must_use]
-pub fn indented(value: &Json) -> String {
+pub fn to_pretty_json(value: &Json) -> String {
     pretty::pretty(value)
 }
 
@@ -97,7 +97,7 @@ impl Examples<'_> {
         }
         let parent = kind
             .schema()
-            .scopes()
+            .scope_kinds()
             .find(|parent| self.api.offers_collection_under(kind, *parent))?;
         Some(Target::Collection {
             kind,
@@ -108,10 +108,10 @@ impl Examples<'_> {
 
 /// A record of a kind whose ids stand for any.
 pub(super) fn record(kind: Kind) -> Option<RecordAddress> {
-    let own = Id::new(&ExampleRequest::id_of(kind))?;
-    Some(match kind.schema().home {
-        Some(home) => RecordAddress::under(kind, Id::new(&ExampleRequest::id_of(home))?, own),
-        None => RecordAddress::top(kind, own),
+    let own = Id::new(&ExampleRequest::placeholder_id(kind))?;
+    Some(match kind.schema().path_parent {
+        Some(home) => RecordAddress::with_parent(kind, Id::new(&ExampleRequest::placeholder_id(home))?, own),
+        None => RecordAddress::without_parent(kind, own),
     })
 }
 

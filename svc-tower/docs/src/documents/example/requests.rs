@@ -30,11 +30,11 @@ impl Examples<'_> {
         body: Option<Object>,
     ) -> Option<ExampleRequest> {
         let offered = self.api.operation(method, target)?;
-        let has_key = offered.key_requirement() != KeyRequirement::NotNeeded;
+        let has_key = offered.key_requirement() != KeyRequirement::None;
         let key_header = has_key.then(|| self.api.dialect().key_header_text().clone());
         let status = offered
             .spec()
-            .success(self.api.response_style())
+            .default_success(self.api.response_style())
             .status
             .as_u16();
         let address = self.api.url(self.base, target);
@@ -55,7 +55,7 @@ impl Examples<'_> {
 
     /// What a query can have there.
     fn parameters(&self, offered: &OfferedOperation, target: &Target) -> Vec<(String, String)> {
-        let output = offered.spec().success(self.api.response_style()).output;
+        let output = offered.spec().default_success(self.api.response_style()).body;
         parameters(self.api, output, target)
             .into_iter()
             .map(|it| (it.name.to_owned(), it.text))
@@ -73,7 +73,7 @@ impl Examples<'_> {
                 })
         };
         let shown = match target {
-            Target::Record(at) => all(at.kind).or_else(|| all(at.kind.schema().home?))?,
+            Target::Record(at) => all(at.kind).or_else(|| all(at.kind.schema().path_parent?))?,
             Target::Collection {
                 scope: Scope::Under(at),
                 ..
@@ -113,7 +113,7 @@ impl Examples<'_> {
         let Some(address) = record(kind) else {
             return Vec::new();
         };
-        let name = kind.any_in_words();
+        let name = kind.with_article();
         let target = Target::Record(address);
         let read = self.request(format!("Read {name}"), &Method::GET, &target, None);
         let read = read.map(|request| ExampleRequest {
@@ -134,7 +134,7 @@ impl Examples<'_> {
         let record = record(kind).map(Target::Record);
         let read = |target: &Target| {
             self.request(
-                format!("Read {}", kind.any_in_words()),
+                format!("Read {}", kind.with_article()),
                 &Method::GET,
                 target,
                 None,
@@ -162,7 +162,7 @@ impl Examples<'_> {
     fn create(&self, kind: Kind) -> Option<ExampleRequest> {
         let body = self.body(kind, true);
         self.request(
-            format!("Create {}", kind.any_in_words()),
+            format!("Create {}", kind.with_article()),
             &Method::POST,
             &created(kind)?,
             Some(body),
@@ -227,7 +227,7 @@ impl Examples<'_> {
         let helper = self
             .api
             .helpers()
-            .find(|helper| helper.takes_functions() && helper.takes_person())?;
+            .find(|helper| helper.accepts_action_functions() && helper.accepts_person())?;
         let name = function.as_str();
         let field = FunctionFields::FIELDS.field(name)?;
         let mut body = Object::new();
@@ -266,10 +266,10 @@ impl Examples<'_> {
         })?;
         let mut body = Object::new();
         let is_text = |own: &EffectiveField<'_>| matches!(own.field.ty, ValueType::String);
-        let field = EffectiveField::taken(self.api, kind).find(is_text)?.field;
+        let field = EffectiveField::writable_fields(self.api, kind).find(is_text)?.field;
         body.insert(field.name, true);
         let target = created(kind)?;
-        let title = format!("Create {} that is not valid", kind.any_in_words());
+        let title = format!("Create {} that is not valid", kind.with_article());
         let request = self.request(title, &Method::POST, &target, Some(body))?;
         let answer = self.failure(Some(kind), ErrorCode::FieldInvalid, &[field.name]);
         Some(ExampleRequest {
@@ -334,7 +334,7 @@ impl Examples<'_> {
             }
             other => self.fields(other.records()),
         };
-        if helper.takes_person() {
+        if helper.accepts_person() {
             body.insert("person", self.fields(Kind::Person));
         }
         body
@@ -367,7 +367,7 @@ impl Examples<'_> {
         let mut body = Object::new();
         self.add(
             &mut body,
-            chosen(EffectiveField::taken(self.api, kind), ExampleDetail::Short),
+            chosen(EffectiveField::writable_fields(self.api, kind), ExampleDetail::Short),
             kind.singular(),
         );
         body
@@ -375,7 +375,7 @@ impl Examples<'_> {
 
     /// What a change sends: one field that is no key to anything.
     fn change(&self, kind: Kind) -> Object {
-        let taken: Vec<_> = EffectiveField::taken(self.api, kind).collect();
+        let taken: Vec<_> = EffectiveField::writable_fields(self.api, kind).collect();
         let is_plain = |own: &&EffectiveField<'_>| {
             matches!(own.field.ty, ValueType::String) && own.field.mode == FieldMode::Stored
         };

@@ -186,7 +186,7 @@ fn within(own: EffectiveField<'_>, text: &str) -> Json {
     let wanted = Amount::parse(text).unwrap_or_default();
     let (least, most) = own
         .narrow
-        .map_or((None, None), |narrow| (narrow.least, narrow.most));
+        .map_or((None, None), |narrow| (narrow.min, narrow.max));
     let most = most.map_or(wanted, |most| wanted.min(most));
     Json::from(least.map_or(most, |least| most.max(least)))
 }
@@ -195,7 +195,7 @@ fn within(own: EffectiveField<'_>, text: &str) -> Json {
 fn shortened(own: EffectiveField<'_>, text: &str) -> String {
     let longest = own
         .narrow
-        .and_then(|narrow| narrow.longest)
+        .and_then(|narrow| narrow.max_length)
         .filter(|_| own.is_text());
     let longest = longest
         .and_then(|longest| usize::try_from(longest).ok())

@@ -82,13 +82,13 @@ impl<'a> Definitions<'a> {
         record
             .required
             .extend(COMMON.fields.iter().map(|field| field.name.to_owned()));
-        if kind.schema().has(KindFeature::SendsId) {
+        if kind.schema().has_feature(KindFeature::ExposesId) {
             record.require(
                 "id",
                 json!({ "type": "string", "description": "Its id on this server (HLP-20).", "readOnly": true }),
             );
         }
-        let sent: Vec<_> = EffectiveField::sent(self.api, kind).collect();
+        let sent: Vec<_> = EffectiveField::readable_fields(self.api, kind).collect();
         self.fields(&mut record, &sent, SchemaVariant::Read, kind.singular());
         let mut links = Members::default();
         links.require("self", self.link());
@@ -111,7 +111,7 @@ impl<'a> Definitions<'a> {
             .iter()
             .filter(|field| !field.is_computed())
             .map(EffectiveField::from);
-        let fields: Vec<_> = EffectiveField::taken(self.api, kind)
+        let fields: Vec<_> = EffectiveField::writable_fields(self.api, kind)
             .chain(identifiers)
             .collect();
         self.fields(&mut body, &fields, form, kind.singular());
@@ -176,7 +176,7 @@ impl<'a> Definitions<'a> {
     /// UND-31).
     pub(in crate::documents) fn create_body(&mut self, kind: Kind) -> Value {
         let plain = self.kind(kind, SchemaVariant::Create);
-        let Some(helper) = HelperName::creating(kind) else {
+        let Some(helper) = HelperName::for_nested_create(kind) else {
             return plain;
         };
         let alone = json!({ "allOf": [plain, { "type": "object", "properties": { "person": { "type": "null" } } }] });
@@ -264,7 +264,7 @@ impl<'a> Definitions<'a> {
                 }
             }
         }
-        if helper.takes_person() {
+        if helper.accepts_person() {
             let person = self.kind(Kind::Person, SchemaVariant::Create);
             if helper == HelperName::PersonSignup {
                 body.require("person", person);
@@ -320,6 +320,6 @@ pub(in crate::documents) fn helper_needs_body(api: &Api, helper: HelperName) -> 
     match helper {
         HelperName::PersonSignup | HelperName::Schedule => true,
         HelperName::RecordCanvass => false,
-        _ => EffectiveField::taken(api, helper.records()).any(EffectiveField::is_required),
+        _ => EffectiveField::writable_fields(api, helper.records()).any(EffectiveField::is_required),
     }
 }

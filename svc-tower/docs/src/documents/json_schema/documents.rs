@@ -251,7 +251,7 @@ impl Definitions<'_> {
     /// Whether a report of a helper call may hold a record of a kind.
     fn is_reported(&self, kind: Kind) -> bool {
         self.api.helpers().any(|helper| {
-            helper.records() == kind || (helper.takes_person() && kind == Kind::Person)
+            helper.records() == kind || (helper.accepts_person() && kind == Kind::Person)
         })
     }
 

@@ -16,9 +16,9 @@ const HOME: &str = "ANY-PARENT-0";
 /// A record of a kind with ids that stand for any.
 pub(in crate::documents) fn record(kind: Kind) -> Option<RecordAddress> {
     let own = Id::new(OWN)?;
-    Some(match kind.schema().home {
-        Some(_) => RecordAddress::under(kind, Id::new(HOME)?, own),
-        None => RecordAddress::top(kind, own),
+    Some(match kind.schema().path_parent {
+        Some(_) => RecordAddress::with_parent(kind, Id::new(HOME)?, own),
+        None => RecordAddress::without_parent(kind, own),
     })
 }
 
@@ -36,7 +36,7 @@ pub(in crate::documents) fn template(
     let path = href.strip_prefix(base.as_str()).unwrap_or(&href);
     let mut path = format!("/{path}");
     let mut names = Vec::new();
-    let parts = of.map(|kind| [(HOME, kind.schema().home), (OWN, Some(kind))]);
+    let parts = of.map(|kind| [(HOME, kind.schema().path_parent), (OWN, Some(kind))]);
     for (id, kind) in parts.into_iter().flatten() {
         let Some(kind) = kind else { continue };
         if path.contains(id) {

@@ -20,7 +20,7 @@ impl<'a> Definitions<'a> {
         let field = own.field;
         let mut schema = self.value(&field.ty, field.rules, own, form, owner);
         if form != SchemaVariant::Read {
-            let most = self.api.limits().content.most(field.name);
+            let most = self.api.limits().content.max_entries(field.name);
             match &field.ty {
                 ValueType::Array(_) => set(&mut schema, "maxItems", most),
                 ValueType::StringMap => set(&mut schema, "maxProperties", most),
@@ -62,12 +62,12 @@ impl<'a> Definitions<'a> {
         };
         match ty {
             ValueType::String | ValueType::FlexEnum(_) => {
-                if let Some(longest) = narrow.longest {
+                if let Some(longest) = narrow.max_length {
                     set(&mut schema, "maxLength", longest);
                 }
             }
             ValueType::Integer | ValueType::Amount => {
-                for (name, bound) in [("minimum", narrow.least), ("maximum", narrow.most)] {
+                for (name, bound) in [("minimum", narrow.min), ("maximum", narrow.max)] {
                     if let Some(bound) = bound {
                         set(&mut schema, name, number(bound));
                     }

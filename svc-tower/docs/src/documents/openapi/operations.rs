@@ -83,14 +83,14 @@ fn operation(
         about.insert("tags".to_owned(), json!([kind.plural()]));
     }
     match offered.key_requirement() {
-        KeyRequirement::NotNeeded => drop(about.insert("security".to_owned(), json!([]))),
+        KeyRequirement::None => drop(about.insert("security".to_owned(), json!([]))),
         KeyRequirement::Optional => {
             drop(about.insert("security".to_owned(), json!([{ KEY: [] }, {}])));
         }
         _ => {}
     }
     let mut parameters = conditions::parameters(all.api, method, &route.target);
-    let output = spec.success(all.api.response_style()).output;
+    let output = spec.default_success(all.api.response_style()).body;
     parameters.extend(paging(of_query(all.api, output, &route.target)));
     let is_of_records = matches!(
         spec.input,
@@ -114,9 +114,9 @@ fn operation(
     }
     let mut responses = Map::new();
     for success in spec.successes(all.api.response_style()) {
-        let content = content(all, success.output, offered, &route.target);
-        let mut response = answer(success.text, content);
-        conditions::validators(all.api, success.output, &mut response);
+        let content = content(all, success.body, offered, &route.target);
+        let mut response = answer(success.description, content);
+        conditions::validators(all.api, success.body, &mut response);
         responses.insert(success.status.as_u16().to_string(), response);
     }
     failures(all, offered, route, &mut responses);
@@ -191,7 +191,7 @@ fn request_body(
                 kind,
                 scope: Scope::Under(of),
             },
-        ) if kind.schema().is_recorded_below(of.kind) => Some((all.below_body(*kind), true)),
+        ) if kind.schema().is_nested_under(of.kind) => Some((all.below_body(*kind), true)),
         (RequestBodyKind::Create, _) => Some((all.create_body(kind_of(target)?), true)),
         (RequestBodyKind::NewWebhook, _) => Some((all.webhook_body(true), true)),
         (RequestBodyKind::Webhook, _) => Some((all.webhook_body(false), true)),
@@ -272,7 +272,7 @@ fn failures(
         route.target,
         Target::Collection { .. } | Target::Record(_) | Target::Helper { .. }
     );
-    if offered.key_requirement() != KeyRequirement::NotNeeded {
+    if offered.key_requirement() != KeyRequirement::None {
         add("401", "The key is missing or not valid.", bodies);
         add("403", "The key may not do this.", bodies);
     }

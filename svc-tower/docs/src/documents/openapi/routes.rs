@@ -118,7 +118,7 @@ pub(in crate::documents) fn routes(api: &Api, base: &BaseUrl) -> Vec<OpenApiPath
 /// A helper, and many calls of it in one request.
 fn helper(helper: HelperName, container: Option<&RecordAddress>) -> impl Iterator<Item = Target> {
     let container = container.cloned();
-    let batch = helper.takes_batches().then(|| Target::Batch {
+    let batch = helper.accepts_batches().then(|| Target::Batch {
         helper,
         container: container.clone(),
     });

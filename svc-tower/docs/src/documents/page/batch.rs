@@ -51,15 +51,15 @@ pub(super) fn page(docs: &DocPages<'_>) -> Option<DocPage> {
     let rows = rows
         .map(|(name, text)| (format!("`{name}`"), text.to_owned()))
         .into();
-    page.facts.push(DocTable {
+    page.tables.push(DocTable {
         title: "What became of an entry",
         rows,
     });
-    let helpers = api.helpers().filter(|helper| helper.takes_batches());
+    let helpers = api.helpers().filter(|helper| helper.accepts_batches());
     let entries = helpers
         .map(|helper| docs.relation(helper.relation()))
         .collect();
-    page.lists.push(DocLinkGroup {
+    page.link_groups.push(DocLinkGroup {
         title: "Helpers that take it",
         entries,
     });
@@ -69,7 +69,7 @@ pub(super) fn page(docs: &DocPages<'_>) -> Option<DocPage> {
         ErrorCode::BodyTooLarge,
         ErrorCode::MediaTypeNotSupported,
     ];
-    page.lists.push(DocLinkGroup {
+    page.link_groups.push(DocLinkGroup {
         title: "How it fails",
         entries: codes.map(|code| docs.entry(code.as_str())).into(),
     });

@@ -50,7 +50,7 @@ pub(super) fn page(docs: &DocPages<'_>) -> DocPage {
     let rows = rows
         .map(|(name, text)| (format!("`{name}`"), text.to_owned()))
         .into();
-    page.facts.push(DocTable {
+    page.tables.push(DocTable {
         title: "An entry",
         rows,
     });
@@ -58,7 +58,7 @@ pub(super) fn page(docs: &DocPages<'_>) -> DocPage {
     let rows = parameters
         .map(|it| (format!("`{}`", it.name), it.text))
         .collect();
-    page.facts.push(DocTable {
+    page.tables.push(DocTable {
         title: "Parameters",
         rows,
     });
@@ -74,7 +74,7 @@ pub(super) fn page(docs: &DocPages<'_>) -> DocPage {
         ErrorCode::KeyNotAllowed,
         ErrorCode::TooManyRequests,
     ];
-    page.lists.push(DocLinkGroup {
+    page.link_groups.push(DocLinkGroup {
         title: "How it fails",
         entries: codes.map(|code| docs.entry(code.as_str())).into(),
     });

@@ -93,7 +93,7 @@ pub(super) fn error_object(docs: &DocPages<'_>) -> DocPage {
         .iter()
         .map(|code| DocReference::new(docs.href(code.as_str()), code.as_str()))
         .collect();
-    page.lists.push(DocLinkGroup {
+    page.link_groups.push(DocLinkGroup {
         title: "Codes",
         entries,
     });
@@ -131,11 +131,11 @@ pub(super) fn warnings(docs: &DocPages<'_>) -> DocPage {
         .iter()
         .map(|code| DocReference::new(docs.href(code.as_str()), code.as_str()))
         .collect();
-    page.lists.push(DocLinkGroup {
+    page.link_groups.push(DocLinkGroup {
         title: "Codes",
         entries,
     });
-    page.lists.push(DocLinkGroup {
+    page.link_groups.push(DocLinkGroup {
         title: "See also",
         entries: vec![docs.relation("error")],
     });
@@ -159,7 +159,7 @@ pub(super) fn page(docs: &DocPages<'_>, name: &str) -> Option<DocPage> {
         ("Cause", code.cause().to_owned()),
         ("Mend", code.mend().to_owned()),
     ];
-    page.facts.push(DocTable {
+    page.tables.push(DocTable {
         title: "Cause and mend",
         rows: rows.map(|(name, text)| (name.to_owned(), text)).into(),
     });
@@ -188,7 +188,7 @@ pub(super) fn page(docs: &DocPages<'_>, name: &str) -> Option<DocPage> {
     };
     let mut entries = vec![docs.relation("error")];
     entries.extend(topic.map(|topic| docs.entry(topic)));
-    page.lists.push(DocLinkGroup {
+    page.link_groups.push(DocLinkGroup {
         title: "See also",
         entries,
     });

@@ -19,7 +19,7 @@ pub(super) fn page(docs: &DocPages<'_>) -> DocPage {
     let entries = see
         .map(|(name, title)| DocReference::new(docs.href(name), title))
         .into();
-    page.lists.push(DocLinkGroup {
+    page.link_groups.push(DocLinkGroup {
         title: "See also",
         entries,
     });

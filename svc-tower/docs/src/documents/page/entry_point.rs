@@ -24,7 +24,7 @@ pub(super) fn page(docs: &DocPages<'_>, answer: &[u8]) -> DocPage {
     begin
         .entries
         .retain(|entry| entry.href != docs.api.url(docs.base, &Target::EntryPoint));
-    page.lists.push(begin);
+    page.link_groups.push(begin);
     page.operations = operations_at(docs, &Target::EntryPoint);
     let answer = Json::read(answer, &JsonLimits::default()).ok();
     page.example = answer;
@@ -40,11 +40,11 @@ pub(super) fn missing(docs: &DocPages<'_>, near: Vec<DocReference>) -> DocPage {
         "Addresses of this server are not put together by hand: follow links from the entry point."
             .to_owned(),
     );
-    page.lists.push(DocLinkGroup {
+    page.link_groups.push(DocLinkGroup {
         title: "Perhaps you meant",
         entries: near,
     });
-    page.lists.push(begin(docs));
+    page.link_groups.push(begin(docs));
     page
 }
 

@@ -65,7 +65,7 @@ impl DocPages<'_> {
                 _ => None,
             },
             text,
-            rule: self.rule(field.row),
+            rule: self.rule(field.requirement),
         }
     }
 
@@ -96,7 +96,7 @@ impl DocPages<'_> {
                 ..field
             }
         });
-        let id = kind.schema().has(KindFeature::SendsId).then(|| {
+        let id = kind.schema().has_feature(KindFeature::ExposesId).then(|| {
             let text = "Its id on this server, the last part of its address";
             DocField {
                 computed: true,

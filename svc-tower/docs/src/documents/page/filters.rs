@@ -2,7 +2,7 @@
 
 use svc_core::{
     error::ErrorCode,
-    filter::{DEEPEST, FilterField, LONGEST, MOST_FOUND, MOST_VALUES, Operator},
+    filter::{MAX_DEPTH, FilterField, MAX_FILTER_BYTES, MAX_KEY_MATCHES, MAX_VALUES, Operator},
     model::Kind,
 };
 
@@ -50,7 +50,7 @@ pub(super) fn page(docs: &DocPages<'_>) -> DocPage {
         .clone()
         .map(|kind| (format!("`{}`", kind.plural()), names(*kind)))
         .collect();
-    page.facts.push(DocTable {
+    page.tables.push(DocTable {
         title: "Collections",
         rows,
     });
@@ -74,7 +74,7 @@ pub(super) fn page(docs: &DocPages<'_>) -> DocPage {
             ),
         )
     };
-    page.facts.push(DocTable {
+    page.tables.push(DocTable {
         title: "Fields",
         rows: FilterField::ALL
             .iter()
@@ -88,29 +88,29 @@ pub(super) fn page(docs: &DocPages<'_>) -> DocPage {
             operator.text().to_owned(),
         )
     };
-    page.facts.push(DocTable {
+    page.tables.push(DocTable {
         title: "Operators",
         rows: Operator::ALL.iter().map(meaning).collect(),
     });
     let most = [
-        ("Bytes of a filter", LONGEST),
-        ("Values of a filter", MOST_VALUES),
-        ("Parentheses within each other", DEEPEST),
-        ("Records that its e-mail addresses lead to", MOST_FOUND),
+        ("Bytes of a filter", MAX_FILTER_BYTES),
+        ("Values of a filter", MAX_VALUES),
+        ("Parentheses within each other", MAX_DEPTH),
+        ("Records that its e-mail addresses lead to", MAX_KEY_MATCHES),
     ];
     let rows = most
         .map(|(what, most)| (what.to_owned(), most.to_string()))
         .into();
-    page.facts.push(DocTable {
+    page.tables.push(DocTable {
         title: "At most",
         rows,
     });
-    page.lists.push(DocLinkGroup {
+    page.link_groups.push(DocLinkGroup {
         title: "How it fails",
         entries: vec![docs.entry(ErrorCode::FilterInvalid.as_str())],
     });
     let entries: Vec<DocReference> = kinds.map(|kind| docs.relation(kind.plural())).collect();
-    page.lists.push(DocLinkGroup {
+    page.link_groups.push(DocLinkGroup {
         title: "See also",
         entries,
     });

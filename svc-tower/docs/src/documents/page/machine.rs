@@ -16,13 +16,13 @@ impl DocPages<'_> {
             _ => self.href(&page.name),
         };
         let related: Vec<Value> = page
-            .lists
+            .link_groups
             .iter()
             .flat_map(|list| &list.entries)
             .map(link)
             .collect();
         let facts: Map<String, Value> = page
-            .facts
+            .tables
             .iter()
             .map(|facts| {
                 (

@@ -54,12 +54,12 @@ pub(super) fn page(docs: &DocPages<'_>) -> DocPage {
         )
         .text(format!("{absent}{leads}"))
     });
-    page.lists.push(DocLinkGroup {
+    page.link_groups.push(DocLinkGroup {
         title: "Kinds and their links",
         entries: kinds.collect(),
     });
     let helpers = graph.helpers.iter().map(|node| helper(docs, node));
-    page.lists.push(DocLinkGroup {
+    page.link_groups.push(DocLinkGroup {
         title: "Helpers and what they write",
         entries: helpers.collect(),
     });
@@ -87,7 +87,7 @@ fn helper(
         .iter()
         .map(|kind| in_words(kind.singular()).to_lowercase())
         .collect();
-    let more = if HelperName::takes_functions(*helper) {
+    let more = if HelperName::accepts_action_functions(*helper) {
         "; action functions write more"
     } else {
         ""

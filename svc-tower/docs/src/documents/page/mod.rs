@@ -77,7 +77,7 @@ pub struct DocPage {
     /// Paragraphs of prose.
     pub notes: Vec<String>,
     /// Tables of names and what they mean.
-    pub facts: Vec<DocTable>,
+    pub tables: Vec<DocTable>,
     /// What this server does with it.
     pub operations: Vec<DocOperation>,
     /// What the fields are fields of, such as `Body`.
@@ -91,7 +91,7 @@ pub struct DocPage {
     /// How it looks, where no request answers with it.
     pub example: Option<Json>,
     /// Other pages and documents.
-    pub lists: Vec<DocLinkGroup>,
+    pub link_groups: Vec<DocLinkGroup>,
 }
 
 /// A table of names and what they mean.
@@ -271,7 +271,7 @@ impl<'a> DocPages<'a> {
     /// has.
     #[must_use]
     pub fn page(&self, name: &str) -> Option<DocPage> {
-        let name = self.api.dialect().without_prefix(name).unwrap_or(name);
+        let name = self.api.dialect().strip_prefix(name).unwrap_or(name);
         relation::page(self, name)
             .or_else(|| topics::page(self, name))
             .or_else(|| codes::page(self, name))
@@ -366,13 +366,13 @@ fn open(
         subject,
         summary: summary.trim().to_owned(),
         notes: Vec::new(),
-        facts: Vec::new(),
+        tables: Vec::new(),
         operations: Vec::new(),
         fields_title: "Fields",
         fields: Vec::new(),
         links: Vec::new(),
         requests: Vec::new(),
         example: None,
-        lists: Vec::new(),
+        link_groups: Vec::new(),
     }
 }

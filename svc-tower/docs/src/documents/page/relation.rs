@@ -173,7 +173,7 @@ fn resource(docs: &DocPages<'_>, kind: Kind) -> DocPage {
     let mut see = vec![docs.relation(schema.plural)];
     see.extend(helpers.map(|helper| docs.relation(helper.relation())));
     see.extend(schema_entry(docs, schema.singular));
-    page.lists.push(DocLinkGroup {
+    page.link_groups.push(DocLinkGroup {
         title: "See also",
         entries: see,
     });
@@ -205,7 +205,7 @@ fn doc_link(docs: &DocPages<'_>, of: Option<Kind>, link: &LinkSpec) -> DocLink {
         },
         set_by: set_by(link.target),
         text: link.doc.to_owned(),
-        rule: docs.rule(link.row),
+        rule: docs.rule(link.requirement),
     }
 }
 
@@ -222,7 +222,7 @@ fn schema_entry(docs: &DocPages<'_>, name: &str) -> Option<super::DocReference> 
 
 /// Every operation of this server on a kind, wherever it lies.
 fn operations(docs: &DocPages<'_>, kind: Kind) -> Vec<DocOperation> {
-    let parents = kind.schema().scopes().filter_map(record).map(Scope::Under);
+    let parents = kind.schema().scope_kinds().filter_map(record).map(Scope::Under);
     let collections = std::iter::once(Scope::All)
         .filter(|_| kind.schema().has_collection())
         .chain(parents);
@@ -290,18 +290,18 @@ fn collection(docs: &DocPages<'_>, kind: Kind) -> DocPage {
         .into_iter()
         .map(|parameter| (parameter.name.to_owned(), parameter.text))
         .collect();
-    page.facts.push(DocTable {
+    page.tables.push(DocTable {
         title: "Query",
         rows,
     });
     page.requests = docs.examples().of_collection(kind);
     let parents = schema
-        .scopes()
+        .scope_kinds()
         .filter(|parent| api.offers_collection_under(kind, *parent));
     let mut see = vec![docs.relation(schema.singular)];
     see.extend(parents.map(|parent| docs.relation(parent.singular())));
     see.extend(is_filtered.then(|| docs.entry("filters")));
-    page.lists.push(DocLinkGroup {
+    page.link_groups.push(DocLinkGroup {
         title: "See also",
         entries: see,
     });
@@ -364,14 +364,14 @@ fn helper(docs: &DocPages<'_>, helper: HelperName, alias: Option<&'static str>) 
         }
         _ => page.fields = docs.sendable(records),
     }
-    if helper.takes_person() {
+    if helper.accepts_person() {
         let text = "Who does it, with the fields of a person; one who is known is found, another one is made";
         page.fields.insert(
             0,
             docs.part(Kind::Person, text, helper == HelperName::PersonSignup),
         );
     }
-    if helper.takes_functions() {
+    if helper.accepts_action_functions() {
         let functions = api
             .action_functions()
             .iter()
@@ -379,7 +379,7 @@ fn helper(docs: &DocPages<'_>, helper: HelperName, alias: Option<&'static str>) 
         page.fields
             .extend(functions.map(|field| docs.field(field, FieldAccess::TAKEN)));
     }
-    if helper.takes_person() && helper != HelperName::PersonSignup {
+    if helper.accepts_person() && helper != HelperName::PersonSignup {
         // The person is sent inline, the container stands in the address.
         let sent = |link: &&LinkSpec| {
             link.name != "person"
@@ -409,22 +409,22 @@ fn helper(docs: &DocPages<'_>, helper: HelperName, alias: Option<&'static str>) 
     see.push(docs.relation(records.singular()));
     see.extend(schema_entry(docs, relation));
     see.extend(is_batched.then(|| docs.entry("batch")));
-    page.lists.push(DocLinkGroup {
+    page.link_groups.push(DocLinkGroup {
         title: "See also",
         entries: see,
     });
-    if helper.takes_functions() {
+    if helper.accepts_action_functions() {
         let offered = api
             .action_functions()
             .iter()
             .map(|function| docs.entry(function.as_str()));
-        page.lists.push(DocLinkGroup {
+        page.link_groups.push(DocLinkGroup {
             title: "Action functions",
             entries: offered.collect(),
         });
     }
-    if helper.takes_person() {
-        page.lists.push(DocLinkGroup {
+    if helper.accepts_person() {
+        page.link_groups.push(DocLinkGroup {
             title: "Persons",
             entries: vec![docs.entry("matching"), docs.relation("person")],
         });
@@ -470,17 +470,17 @@ fn function(docs: &DocPages<'_>, function: FunctionName) -> DocPage {
         ));
     }
     page.requests = docs.examples().of_function(function).into_iter().collect();
-    let helpers = docs.api.helpers().filter(|helper| helper.takes_functions());
+    let helpers = docs.api.helpers().filter(|helper| helper.accepts_action_functions());
     let entries = helpers
         .map(|helper| docs.relation(helper.relation()))
         .collect();
-    page.lists.push(DocLinkGroup {
+    page.link_groups.push(DocLinkGroup {
         title: "Helpers that take it",
         entries,
     });
     let codes = refusals::of_function(function);
     let entries = codes.iter().map(|code| docs.entry(code.as_str())).collect();
-    page.lists.push(DocLinkGroup {
+    page.link_groups.push(DocLinkGroup {
         title: "How it fails",
         entries,
     });

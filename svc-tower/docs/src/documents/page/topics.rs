@@ -63,7 +63,7 @@ pub(super) fn page(docs: &DocPages<'_>, name: &str) -> Option<DocPage> {
         "types" => {
             let text = "What the values of fields can be. `[]` behind a type is an array of it.";
             let mut page = topic("types", "Types", text);
-            page.lists = types::lists(docs);
+            page.link_groups = types::lists(docs);
             page
         }
         changes::NAME => changes::page(docs),
@@ -99,7 +99,7 @@ pub(super) fn start(docs: &DocPages<'_>) -> DocPage {
     let document = |target: &Target, name: &str, text: &str| {
         DocReference::new(api.url(docs.base, target), name).text(text)
     };
-    page.lists.push(DocLinkGroup {
+    page.link_groups.push(DocLinkGroup {
         title: "Begin here",
         entries: vec![
             document(&Target::EntryPoint, "Entry point", "where the links begin"),
@@ -121,11 +121,11 @@ pub(super) fn start(docs: &DocPages<'_>) -> DocPage {
             },
         ],
     });
-    page.lists.push(DocLinkGroup {
+    page.link_groups.push(DocLinkGroup {
         title: "What holds for every request",
         entries: every_request(docs),
     });
-    page.lists.push(DocLinkGroup {
+    page.link_groups.push(DocLinkGroup {
         title: "Resources",
         entries: Kind::ALL
             .iter()
@@ -142,7 +142,7 @@ pub(super) fn start(docs: &DocPages<'_>) -> DocPage {
         docs.relation(helper.relation())
             .text(format!("{text}; {key}"))
     };
-    page.lists.push(DocLinkGroup {
+    page.link_groups.push(DocLinkGroup {
         title: "Helpers",
         entries: api.helpers().map(helper).collect(),
     });
@@ -151,7 +151,7 @@ pub(super) fn start(docs: &DocPages<'_>) -> DocPage {
         .iter()
         .map(|function| docs.entry(function.as_str()))
         .collect();
-    page.lists.push(DocLinkGroup {
+    page.link_groups.push(DocLinkGroup {
         title: "Helper action functions",
         entries: functions,
     });
@@ -166,7 +166,7 @@ pub(super) fn start(docs: &DocPages<'_>) -> DocPage {
         ("Limits", size),
         ("Declared behaviours", behaviours(docs)),
     ];
-    page.facts.push(DocTable {
+    page.tables.push(DocTable {
         title: "In short",
         rows: rows.map(|(name, text)| (name.to_owned(), text)).into(),
     });
@@ -282,11 +282,11 @@ fn matching(docs: &DocPages<'_>) -> DocPage {
     let mut page = topic("matching", "Matching of persons", summary);
     page.notes.push(docs.api.person_matching_description());
     page.notes.push(relation::CUSTOM_FIELDS.to_owned());
-    let helpers = docs.api.helpers().filter(|helper| helper.takes_person());
+    let helpers = docs.api.helpers().filter(|helper| helper.accepts_person());
     let entries = helpers
         .map(|helper| docs.relation(helper.relation()))
         .collect();
-    page.lists.push(DocLinkGroup {
+    page.link_groups.push(DocLinkGroup {
         title: "Helpers that take a person",
         entries,
     });
@@ -322,7 +322,7 @@ fn limits(docs: &DocPages<'_>) -> DocPage {
             sizes.default_page_size.to_string(),
         ),
     ]);
-    page.facts.push(DocTable {
+    page.tables.push(DocTable {
         title: "At most",
         rows,
     });
@@ -334,7 +334,7 @@ fn limits(docs: &DocPages<'_>) -> DocPage {
         ErrorCode::PageInvalid,
         ErrorCode::RequestTimeout,
     ];
-    page.lists.push(DocLinkGroup {
+    page.link_groups.push(DocLinkGroup {
         title: "How it fails",
         entries: codes.map(|code| docs.entry(code.as_str())).into(),
     });
@@ -369,7 +369,7 @@ fn authentication(docs: &DocPages<'_>) -> DocPage {
             .iter()
             .map(|helper| docs.relation(helper.relation()))
             .collect();
-        page.lists.push(DocLinkGroup {
+        page.link_groups.push(DocLinkGroup {
             title: "Without a key",
             entries,
         });
@@ -385,7 +385,7 @@ fn authentication(docs: &DocPages<'_>) -> DocPage {
         .into_iter()
         .collect();
     let codes = [ErrorCode::KeyInvalid, ErrorCode::KeyNotAllowed];
-    page.lists.push(DocLinkGroup {
+    page.link_groups.push(DocLinkGroup {
         title: "How it fails",
         entries: codes.map(|code| docs.entry(code.as_str())).into(),
     });
@@ -430,12 +430,12 @@ fn response_style(docs: &DocPages<'_>) -> DocPage {
         ),
         parts,
     ];
-    page.facts.push(DocTable {
+    page.tables.push(DocTable {
         title: "Answers",
         rows,
     });
     page.notes.push("A change sends only what is to change: what is left out stays, `null` empties, an array is replaced as a whole.".to_owned());
-    page.lists.push(DocLinkGroup {
+    page.link_groups.push(DocLinkGroup {
         title: "See also",
         entries: vec![docs.relation("error")],
     });
@@ -471,7 +471,7 @@ fn conditional_requests(docs: &DocPages<'_>) -> Option<DocPage> {
             "Its `modified_date` in whole seconds; `If-Unmodified-Since` compares it, and within a second after a change is 412",
         ),
     ];
-    page.facts.push(DocTable {
+    page.tables.push(DocTable {
         title: "Headers",
         rows: rows
             .map(|(name, text)| (name.to_owned(), text.to_owned()))
@@ -484,7 +484,7 @@ fn conditional_requests(docs: &DocPages<'_>) -> Option<DocPage> {
         ErrorCode::PreconditionFailed,
         ErrorCode::PreconditionRequired,
     ];
-    page.lists.push(DocLinkGroup {
+    page.link_groups.push(DocLinkGroup {
         title: "How it fails",
         entries: codes.map(|code| docs.entry(code.as_str())).into(),
     });
@@ -526,7 +526,7 @@ fn idempotency(docs: &DocPages<'_>) -> Option<DocPage> {
             "The API key's with which it came: another one may use the same name",
         ),
     ];
-    page.facts.push(DocTable {
+    page.tables.push(DocTable {
         title: "Rules",
         rows: rows
             .map(|(name, text)| (name.to_owned(), text.to_owned()))
@@ -537,7 +537,7 @@ fn idempotency(docs: &DocPages<'_>) -> Option<DocPage> {
         ErrorCode::IdempotencyKeyReused,
         ErrorCode::IdempotencyKeyInvalid,
     ];
-    page.lists.push(DocLinkGroup {
+    page.link_groups.push(DocLinkGroup {
         title: "How it fails",
         entries: codes.map(|code| docs.entry(code.as_str())).into(),
     });
@@ -550,7 +550,7 @@ fn relations(docs: &DocPages<'_>) -> DocPage {
         "Every relation of the API. The prefix `{prefix}` is that of the specification. `curies` has the addresses of the pages."
     );
     let mut page = topic("relations", "Relations", &summary);
-    page.lists = relation::groups(docs);
+    page.link_groups = relation::groups(docs);
     page.notes.push(format!(
         "Relations with the prefix `{}` are extensions: the specification does not define them. A document that has one also has \
          the curie of that prefix.",
@@ -561,7 +561,7 @@ fn relations(docs: &DocPages<'_>) -> DocPage {
             .into_iter()
             .map(|it| DocReference::new(it.page, it.name).text(it.title))
             .collect();
-        page.lists.push(DocLinkGroup {
+        page.link_groups.push(DocLinkGroup {
             title: "Own relations",
             entries,
         });
@@ -574,7 +574,7 @@ fn relations(docs: &DocPages<'_>) -> DocPage {
         .iter()
         .map(|name| docs.entry(name))
         .collect();
-    page.lists.push(DocLinkGroup {
+    page.link_groups.push(DocLinkGroup {
         title: "Helper action functions",
         entries,
     });
@@ -608,7 +608,7 @@ fn capability(docs: &DocPages<'_>) -> DocPage {
         ("behaviours", "what the suite may hold the server to"),
     ];
     let rows = rows.map(|(name, text)| (format!("`{name}`"), text.to_owned()));
-    page.facts.push(DocTable {
+    page.tables.push(DocTable {
         title: "Members",
         rows: rows.into(),
     });
@@ -623,12 +623,12 @@ fn capability(docs: &DocPages<'_>) -> DocPage {
         DocReference::new(href, format!("{name}.json"))
     };
     let entries = json_schema_names(api).into_iter().map(schema).collect();
-    page.lists.push(DocLinkGroup {
+    page.link_groups.push(DocLinkGroup {
         title: "JSON Schemas",
         entries,
     });
     if let Some(openapi) = document.openapi {
-        page.lists.push(DocLinkGroup {
+        page.link_groups.push(DocLinkGroup {
             title: "See also",
             entries: vec![DocReference::new(openapi, "OpenAPI 3.1")],
         });

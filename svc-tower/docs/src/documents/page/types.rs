@@ -163,7 +163,7 @@ pub(super) fn page(docs: &DocPages<'_>, page_name: &str) -> Option<DocPage> {
         page.notes
             .push("`[]` behind a type is an array of such values. An array is always replaced as a whole.".to_owned());
         page.example = Json::read(example.as_bytes(), &JsonLimits::default()).ok();
-        page.lists = users(docs, page_name);
+        page.link_groups = users(docs, page_name);
         return Some(page);
     }
     let (_, schema) = OBJECTS.iter().find(|(known, _)| known == name)?;
@@ -180,7 +180,7 @@ pub(super) fn page(docs: &DocPages<'_>, page_name: &str) -> Option<DocPage> {
         docs.api.dialect().share_names().rename_to_wire(members);
     }
     page.example = Some(example);
-    page.lists = users(docs, page_name);
+    page.link_groups = users(docs, page_name);
     Some(page)
 }
 
@@ -204,7 +204,7 @@ fn users(docs: &DocPages<'_>, name: &str) -> Vec<DocLinkGroup> {
         entries.extend(
             docs.api
                 .helpers()
-                .filter(|helper| helper.takes_functions())
+                .filter(|helper| helper.accepts_action_functions())
                 .map(|it| docs.relation(it.relation())),
         );
     }

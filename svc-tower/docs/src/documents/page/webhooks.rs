@@ -32,7 +32,7 @@ pub(super) fn page(docs: &DocPages<'_>, name: &str) -> Option<DocPage> {
         return Some(page);
     }
     if name != WEBHOOKS {
-        page.lists.push(DocLinkGroup {
+        page.link_groups.push(DocLinkGroup {
             title: "See",
             entries: vec![docs.relation(WEBHOOKS)],
         });
@@ -108,7 +108,7 @@ pub(super) fn page(docs: &DocPages<'_>, name: &str) -> Option<DocPage> {
     let rows = rows
         .map(|(name, text)| (format!("`{name}`"), text.to_owned()))
         .into();
-    page.facts.push(DocTable {
+    page.tables.push(DocTable {
         title: "A webhook",
         rows,
     });
@@ -120,7 +120,7 @@ pub(super) fn page(docs: &DocPages<'_>, name: &str) -> Option<DocPage> {
         ErrorCode::CursorInvalid,
         ErrorCode::KeyNotAllowed,
     ];
-    page.lists.push(DocLinkGroup {
+    page.link_groups.push(DocLinkGroup {
         title: "How it fails",
         entries: codes.map(|code| docs.entry(code.as_str())).into(),
     });

@@ -219,7 +219,7 @@ impl DiagramLayout {
     }
 
     /// The way of the links between two kinds. `is_helped`: a helper has a way beside it.
-    pub(super) fn way(&self, line: &GraphEdge, is_helped: bool) -> DiagramPath {
+    pub(super) fn path_between(&self, line: &GraphEdge, is_helped: bool) -> DiagramPath {
         let [one, other] = line.ends;
         let apart = if is_helped { APART } else { 0 };
         match (one == Kind::Person, other == Kind::Person) {

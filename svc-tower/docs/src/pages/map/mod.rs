@@ -25,7 +25,7 @@ pub(super) fn figure(api: &Api, href: HrefFn<'_>, words: Option<String>) -> Mark
     html! {
         figure class="map" {
             div class="map-box" tabindex="0" role="region" aria-label="Map of the interface" { (picture(api, &graph, href, false)) }
-            (legend(!graph.is_whole()))
+            (legend(!graph.is_complete()))
             @if let Some(page) = words { p { a href=(page) { "The map in words" } } }
         }
     }
@@ -148,7 +148,7 @@ fn strokes(layout: &DiagramLayout, graph: &Graph, is_for_scripts: bool) -> Vec<S
         );
         Stroke {
             class,
-            way: written(&layout.way(line, is_helped(graph, line))),
+            way: written(&layout.path_between(line, is_helped(graph, line))),
             links: Some(links.join(" ")),
             of: None,
         }

@@ -154,7 +154,7 @@ fn ent_22_every_kind_and_helper_has_a_place_of_its_own_and_its_label_fits() {
 fn ent_22_no_line_leads_through_a_label_and_few_cross() {
     let graph = Graph::new(&api(&[]));
     let layout = DiagramLayout::new(&graph);
-    let way = |line: &GraphEdge| layout.way(line, is_helped(&graph, line));
+    let way = |line: &GraphEdge| layout.path_between(line, is_helped(&graph, line));
     for line in &graph.lines {
         for (name, area, _) in labelled(&graph, &layout) {
             assert!(
@@ -219,7 +219,7 @@ fn ent_22_every_link_of_the_tables_is_drawn_once() {
             attribute(tag, "class").is_some_and(|class| class.starts_with("head"))
                 && attribute(tag, "data-of") == Some(helper.as_str())
         });
-        let takes_another = helper.takes_person() && helper.records() != Kind::Person;
+        let takes_another = helper.accepts_person() && helper.records() != Kind::Person;
         assert_eq!(heads.count(), 1 + usize::from(takes_another), "{helper:?}");
     }
 }

@@ -24,7 +24,7 @@ fn servers() -> Vec<Server> {
     let names = ShareNames::new("birdsite_share", "facesite_share").expect("names");
     let dialect = Dialect::with_prefix("abc")
         .expect("a prefix")
-        .share_object_names(names);
+        .with_share_names(names);
     vec![
         Server::with(|api| api),
         Server::with(|api| {
@@ -367,7 +367,7 @@ fn ent_27_the_page_of_relations_has_those_of_the_vendor() {
         .page("relations")
         .expect("a page");
     let own = relations
-        .lists
+        .link_groups
         .iter()
         .find(|list| list.title == "Own relations")
         .expect("a list");

@@ -35,7 +35,7 @@ fn targets() -> Vec<Target> {
     ];
     for &kind in Kind::ALL {
         let schema = kind.schema();
-        let parent = schema.home.map(|_| id("p1"));
+        let parent = schema.path_parent.map(|_| id("p1"));
         let address = RecordAddress::new(kind, id("r1"), parent);
         targets.push(Target::Record(address.clone()));
         if schema.has_collection() {
@@ -134,14 +134,14 @@ fn und_35_the_document_has_every_route_and_no_other() {
                 let Some(offered) = offered else { continue };
                 assert_eq!(
                     operation.get("requestBody").is_some(),
-                    offered.spec().takes_body(),
+                    offered.spec().accepts_body(),
                     "{method} {path}"
                 );
                 let security = operation
                     .get("security")
                     .map(|all| all.as_array().map_or(0, Vec::len));
                 let expected = match offered.key_requirement() {
-                    KeyRequirement::NotNeeded => Some(0),
+                    KeyRequirement::None => Some(0),
                     KeyRequirement::Optional => Some(2),
                     _ => None,
                 };

@@ -193,7 +193,7 @@ async fn f14_where_there_is_nothing_a_browser_is_told_what_was_perhaps_meant() {
     );
     let hostile = asked(&service, "/evil.example", BROWSER).await;
     assert!(!hostile.text().contains("evil"), "{}", hostile.text());
-    let under = service.under("/api/v1");
+    let under = service.mounted_at("/api/v1");
     assert_eq!(
         asked(&under, "/elsewhere", BROWSER)
             .await
