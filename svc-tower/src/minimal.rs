@@ -114,7 +114,7 @@ fn summary(api: &Api, name: &str) -> Option<String> {
         .iter()
         .find(|helper| helper.relation() == name)
     {
-        return Some(helper.text().to_owned());
+        return Some(helper.description().to_owned());
     }
     let link = kinds.find_map(|kind| kind.schema().links.iter().find(|link| link.name == name));
     let other = || OTHERS.iter().find(|(other, _)| *other == name);

@@ -317,7 +317,7 @@ async fn furnish(
     let (mut loads, mut fixtures) = (Vec::new(), Vec::new());
     for (number, helper) in (3..).zip(api.helpers()) {
         let container = helper
-            .container()
+            .container_kind()
             .filter(|kind| !api.offers(*kind, Operation::Create));
         let Some((kind, id)) = container.zip(seeded_id(number)) else {
             continue;

@@ -127,7 +127,7 @@ impl MappedStore {
 
     /// Decides whether a posted person is known already (HLP-04); by default [`DefaultMatching`].
     #[must_use]
-    pub fn matching(mut self, matching: impl PersonMatching + 'static) -> Self {
+    pub fn person_matching(mut self, matching: impl PersonMatching + 'static) -> Self {
         self.matching = Arc::new(matching);
         self
     }

@@ -84,7 +84,7 @@ fn entry_point(api: &Api) -> DeclaredEntryPoint {
 fn helper(api: &Api, name: HelperName) -> DeclaredHelper {
     let mut helper = DeclaredHelper::default();
     helper.relation = api.dialect().relation(name.relation());
-    helper.anonymous = name.may_be_anonymous() && api.allows_anonymous();
+    helper.anonymous = name.allows_anonymous() && api.allows_anonymous();
     helper
 }
 

@@ -36,7 +36,7 @@ impl Api {
             .any(|it| self.offers(kind, it));
         offers
             || self.has_any_collection(kind)
-            || self.helpers().any(|helper| helper.records() == kind)
+            || self.helpers().any(|helper| helper.recorded_kind() == kind)
     }
 
     /// Whether the field at a place of a kind's table leaves the server.
@@ -99,7 +99,7 @@ impl Api {
             && self.helpers().any(|helper| composed(&helper));
         // A vendor's own runner is told how strangers are matched, and may do otherwise.
         let own_runner = |helper: &HelperName| {
-            helper.accepts_person() && helper.may_be_anonymous() && !composed(helper)
+            helper.accepts_person() && helper.allows_anonymous() && !composed(helper)
         };
         let is_ours =
             inner.settings.store.is_some() || !self.helpers().any(|helper| own_runner(&helper));

@@ -411,7 +411,7 @@ fn outcome_mismatch() -> Error {
 pub(crate) fn helper_of(store: &Arc<dyn Store>, helper: HelperName) -> Arc<dyn ErasedHelper> {
     Arc::new(StoreAdapter {
         store: Arc::clone(store),
-        kind: helper.records(),
+        kind: helper.recorded_kind(),
     })
 }
 

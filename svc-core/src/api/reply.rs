@@ -295,7 +295,7 @@ pub(super) fn kind_of(target: &Target) -> Option<Kind> {
             scope: Scope::All | Scope::Under(_),
         } => Some(*kind),
         Target::Record(address) => Some(address.kind),
-        Target::Helper { helper, .. } | Target::Batch { helper, .. } => Some(helper.records()),
+        Target::Helper { helper, .. } | Target::Batch { helper, .. } => Some(helper.recorded_kind()),
         _ => None,
     }
 }

@@ -247,7 +247,7 @@ impl Api {
             names_page: asked.names_page,
             repeated: &repeated,
             page: &page,
-            signup: kind == HelperName::PersonSignup.records()
+            signup: kind == HelperName::PersonSignup.recorded_kind()
                 && *scope == Scope::All
                 && self.inner.helpers.contains_key(&HelperName::PersonSignup),
         };

@@ -100,7 +100,7 @@ impl Api {
         let (kind, may_be_empty) = match target {
             Target::Collection { kind, .. } => (*kind, false),
             Target::Record(at) => (at.kind, false),
-            Target::Helper { helper, .. } => (helper.records(), true),
+            Target::Helper { helper, .. } => (helper.recorded_kind(), true),
             _ => return self.backend_error_response(Some(target), Error::not_implemented()),
         };
         let object = self.body_object(cx, kind, body, may_be_empty);
@@ -293,7 +293,7 @@ impl Api {
         if !self.inner.helpers.contains_key(&helper) {
             return Err(Error::not_implemented());
         }
-        let kind = helper.records();
+        let kind = helper.recorded_kind();
         let (plan, mut problems) = self.plan(cx, helper, container, body);
         problems.extend(refused);
         let name = Kind::Person.singular();
@@ -373,7 +373,7 @@ impl Api {
         refused: Vec<Problem>,
     ) -> Result<Response> {
         let body = sent.body;
-        let kind = helper.records();
+        let kind = helper.recorded_kind();
         let (plan, mut problems) = self.plan(cx, helper, container, body);
         problems.extend(refused);
         if !problems.is_empty() {
@@ -439,7 +439,7 @@ impl Api {
         container: Option<&RecordAddress>,
         body: &Object,
     ) -> (RawHelperRequest, Vec<Problem>) {
-        let (action, person) = (self.accepted_members(helper.records()), self.accepted_members(Kind::Person));
+        let (action, person) = (self.accepted_members(helper.recorded_kind()), self.accepted_members(Kind::Person));
         let call = HelperBodyOptions {
             atomic: self.inner.settings.atomic,
             anonymous_policy: cx.is_anonymous().then_some(&self.inner.settings.strangers),

@@ -102,7 +102,7 @@ impl OperationSpec {
     pub fn allows_anonymous(&self, target: &Target) -> bool {
         match (self.need, target) {
             (RequiredRight::None, _) => true,
-            (RequiredRight::Helper, Target::Helper { helper, .. }) => helper.may_be_anonymous(),
+            (RequiredRight::Helper, Target::Helper { helper, .. }) => helper.allows_anonymous(),
             _ => false,
         }
     }

@@ -56,7 +56,7 @@ fn filled(
         Target::Record(RecordAddress { kind, .. }) => of_kind(*kind),
         Target::Helper { helper, .. } | Target::Batch { helper, .. } => template
             .replace("{helper}", helper.as_str())
-            .replace("{text}", helper.text()),
+            .replace("{text}", helper.description()),
         _ => template.to_owned(),
     }
 }

@@ -356,7 +356,7 @@ impl BodyReader<'_> {
         body: &Object,
         problems: &mut Problems,
     ) -> RawDraft {
-        let kind = call.helper.records();
+        let kind = call.helper.recorded_kind();
         let inside = ValuePath::Member(&ValuePath::Root, "canvass");
         let empty = Object::new();
         let (fields, path) = match body.get("canvass") {

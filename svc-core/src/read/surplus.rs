@@ -197,7 +197,7 @@ impl<'a> MemberTables<'a> {
         if matches!(helper, HelperName::RecordCanvass | HelperName::PersonSignup) {
             return None;
         }
-        let kind = helper.records();
+        let kind = helper.recorded_kind();
         self.of_record(kind, AcceptedLinks::OfCall, body, name)
             .or_else(|| {
                 let inside = body.get(LINKS).and_then(Json::as_object);
@@ -397,7 +397,7 @@ impl<'a> IgnoredMemberWalk<'a> {
         }
         let names = || {
             let functions = tables.names(FunctionFields::FIELDS, None);
-            let fields = tables.names_of(helper.records());
+            let fields = tables.names_of(helper.recorded_kind());
             names_in(functions.chain(fields), &["person", "canvass", LINKS])
                 .into_iter()
                 .filter(|name| tables.of_call(helper, body, name).is_some())
@@ -407,7 +407,7 @@ impl<'a> IgnoredMemberWalk<'a> {
             tables.of_call(helper, body, name)
         });
         self.links(
-            helper.records(),
+            helper.recorded_kind(),
             body,
             &ValuePath::Root,
             AcceptedLinks::OfCall,

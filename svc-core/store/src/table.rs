@@ -80,7 +80,7 @@ impl KindTable {
     pub fn is_container(&self) -> bool {
         HelperName::ALL
             .iter()
-            .any(|helper| helper.may_be_anonymous() && helper.container() == Some(self.kind))
+            .any(|helper| helper.allows_anonymous() && helper.container_kind() == Some(self.kind))
     }
 }
 

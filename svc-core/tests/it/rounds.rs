@@ -276,7 +276,7 @@ fn a_helper_takes_one_fetch() {
                         .or_else(|| container.is_none().then(|| json!({})));
                     plan.person = person.map(|person| draft(Kind::Person, &person, &[]));
                 }
-                if let Some((parent, container)) = helper.records().schema().parent.zip(container) {
+                if let Some((parent, container)) = helper.recorded_kind().schema().parent.zip(container) {
                     let identifiers = if place > 1 {
                         vec![format!("a:{number}-{place}")]
                     } else {
@@ -288,9 +288,9 @@ fn a_helper_takes_one_fetch() {
                     if plan.person.is_none() && helper.accepts_person() && again {
                         links.push(("person", &world.ada));
                     }
-                    plan.action = Some(draft(helper.records(), &fields, &links));
+                    plan.action = Some(draft(helper.recorded_kind(), &fields, &links));
                 }
-                if place == 4 && helper.may_be_anonymous() {
+                if place == 4 && helper.allows_anonymous() {
                     plan.anonymous = true;
                     plan.merge = MergePolicy::KeepExisting;
                 }

@@ -309,8 +309,8 @@ async fn err_39_every_helper() {
         .copied()
         .filter(|helper| *helper != HelperName::Schedule)
     {
-        let kind = helper.records();
-        let (address, mut faults) = match helper.container() {
+        let kind = helper.recorded_kind();
+        let (address, mut faults) = match helper.container_kind() {
             None => ("people/person_signup".to_owned(), Vec::new()),
             Some(container) => {
                 let [owner, elsewhere] =

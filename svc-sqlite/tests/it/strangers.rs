@@ -67,7 +67,7 @@ impl File {
 
     /// A container of a helper, with an action of somebody known in it.
     async fn container(&mut self, helper: HelperName) -> String {
-        let container = helper.container().unwrap();
+        let container = helper.container_kind().unwrap();
         let address = match container {
             Kind::Person => self.kept[0].clone(),
             kind => self.server.make(kind.plural(), json!({})).await,
@@ -130,7 +130,7 @@ impl File {
         };
         person["identifiers"] = json!(self.identifiers());
         let mut action = if self.dice.once_in(2) {
-            self.generated(helper.records())
+            self.generated(helper.recorded_kind())
         } else {
             json!({})
         };
@@ -186,7 +186,7 @@ async fn hlp_04_and_07_strangers_change_and_learn_nothing() {
     for helper in HelperName::ALL
         .iter()
         .copied()
-        .filter(|helper| helper.may_be_anonymous())
+        .filter(|helper| helper.allows_anonymous())
     {
         let url = file.container(helper).await;
         let before = file.all().await;

@@ -34,7 +34,7 @@ fn line(tenant: &Tenant, dispatch: &OutboxEntry) -> String {
         OutboxPayload::Response { helper, action, .. } => {
             let action = action.as_ref().map_or_else(
                 || "-".to_owned(),
-                |id| format!("{}/{id}", helper.records().plural()),
+                |id| format!("{}/{id}", helper.recorded_kind().plural()),
             );
             format!("{} {action}", helper.as_str())
         }

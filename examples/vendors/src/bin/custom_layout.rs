@@ -114,7 +114,7 @@ fn helper(name: &str, container: Option<Kind>) -> Option<HelperName> {
     HelperName::ALL
         .iter()
         .copied()
-        .find(|helper| helper.relation() == name && helper.container() == container)
+        .find(|helper| helper.relation() == name && helper.container_kind() == container)
 }
 
 #[tokio::main]

@@ -88,7 +88,7 @@ impl<H: HelperSpec> HelperOutcome<H> {
     #[must_use]
     pub fn with_action(mut self, action: Record<H::Record>, status: EntryStatus) -> Self {
         self.raw.action = Some(action.into_raw());
-        self.raw.entry(H::NAME.records(), status);
+        self.raw.entry(H::NAME.recorded_kind(), status);
         self
     }
 

@@ -211,7 +211,7 @@ fn route_segments(segments: &[&str]) -> Option<Target> {
                 })
         }
         [collection, SIGNUP | SIGNUP_ALIAS]
-            if collection == HelperName::PersonSignup.records().plural() =>
+            if collection == HelperName::PersonSignup.recorded_kind().plural() =>
         {
             Some(Target::Helper {
                 helper: HelperName::PersonSignup,

@@ -56,31 +56,31 @@ macro_rules! names {
             /// The kind of the record it belongs to; `None` for person signup, which belongs to the
             /// people collection.
             #[must_use]
-            pub const fn container(self) -> Option<Kind> {
+            pub const fn container_kind(self) -> Option<Kind> {
                 match self { $(Self::$name => $container),+ }
             }
 
             /// The kind it creates or changes, and answers with.
             #[must_use]
-            pub const fn records(self) -> Kind {
+            pub const fn recorded_kind(self) -> Kind {
                 match self { $(Self::$name => Kind::$records),+ }
             }
 
             /// Whether the interface lets it be called without a key (AUT-06, AUT-07).
             #[must_use]
-            pub const fn may_be_anonymous(self) -> bool {
+            pub const fn allows_anonymous(self) -> bool {
                 match self { $(Self::$name => $anonymous),+ }
             }
 
             /// What it does, in a phrase without a full stop.
             #[must_use]
-            pub const fn text(self) -> &'static str {
+            pub const fn description(self) -> &'static str {
                 match self { $(Self::$name => concat!($($doc),+).trim_ascii()),+ }
             }
 
             /// The requirement row that it answers, such as `HLP-11`.
             #[must_use]
-            pub const fn row(self) -> &'static str {
+            pub const fn requirement(self) -> &'static str {
                 match self { $(Self::$name => $row),+ }
             }
         }
@@ -93,11 +93,11 @@ impl HelperName {
     /// The helper that records a kind of action under its container.
     #[must_use]
     pub fn for_recorded_kind(kind: Kind) -> Option<Self> {
-        let records = |helper: &&Self| helper.records() == kind && helper.container().is_some();
+        let records = |helper: &&Self| helper.recorded_kind() == kind && helper.container_kind().is_some();
         Self::ALL
             .iter()
             .copied()
-            .find(|helper| records(&helper) && helper.container() != Some(kind))
+            .find(|helper| records(&helper) && helper.container_kind() != Some(kind))
     }
 
     /// The helper whose call a create of a kind with an inline `person` is (HLP-19, UND-31).
@@ -106,7 +106,7 @@ impl HelperName {
         Self::ALL
             .iter()
             .copied()
-            .find(|helper| helper.records() == kind && helper.accepts_person())
+            .find(|helper| helper.recorded_kind() == kind && helper.accepts_person())
     }
 
     /// Whether its body has a `person` (HLP-03, HLP-18).

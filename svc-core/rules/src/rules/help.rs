@@ -81,7 +81,7 @@ pub fn help<G: RuleContext>(
         };
         match action::record(ground, draft, by, plan).map_err(|pause| pause.within(&part)) {
             Ok((action, is_new)) => {
-                outcome.entry(plan.helper.records(), EntryStatus::from_is_new(is_new));
+                outcome.entry(plan.helper.recorded_kind(), EntryStatus::from_is_new(is_new));
                 is_repeat = !is_new;
                 recorded = Some(action);
             }
@@ -89,7 +89,7 @@ pub fn help<G: RuleContext>(
             // (HLP-10).
             Err(RuleError::Failed(error)) if person.is_some() && !ground.is_atomic() => {
                 outcome.entry(
-                    plan.helper.records(),
+                    plan.helper.recorded_kind(),
                     EntryStatus::Failed(error.into_problems()?),
                 );
                 outcome.person = person.map(|person| person.record);

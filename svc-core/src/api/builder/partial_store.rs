@@ -66,9 +66,9 @@ impl ApiBuilder {
         }
         let is_kept = |helper: &&HelperName| {
             **helper != HelperName::Schedule
-                && has(helper.records())
+                && has(helper.recorded_kind())
                 && has(Kind::Person)
-                && helper.container().is_none_or(has)
+                && helper.container_kind().is_none_or(has)
         };
         for helper in HelperName::ALL.iter().filter(is_kept) {
             self.offer_helper(*helper, helper_of(store, *helper));

@@ -56,9 +56,9 @@ impl ComposedRunner<'_> {
         if helper == HelperName::Schedule {
             return vec!["a store that runs it: scheduling is no operation on fields".to_owned()];
         }
-        if let Some(container) = helper.container() {
+        if let Some(container) = helper.container_kind() {
             need(container, "get", |registered| registered.get.is_some());
-            need(helper.records(), "create", |registered| {
+            need(helper.recorded_kind(), "create", |registered| {
                 registered.create.is_some()
             });
         }

@@ -414,7 +414,7 @@ impl RequestGenerator<'_> {
         let helpers: Vec<HelperName> = HelperName::ALL
             .iter()
             .copied()
-            .filter(|helper| self.kinds.contains(&helper.records()))
+            .filter(|helper| self.kinds.contains(&helper.recorded_kind()))
             .collect();
         let place = self.dice.below(helpers.len());
         let helper = helpers
@@ -422,13 +422,13 @@ impl RequestGenerator<'_> {
             .copied()
             .unwrap_or(HelperName::PersonSignup);
         if let Some(kind) = helper
-            .container()
+            .container_kind()
             .filter(|kind| self.of_kind(*kind).is_empty())
         {
             return WriteOperation::Create(self.draft(kind, 3));
         }
         let mut plan = RawHelperRequest::empty(helper);
-        plan.container = helper.container().map(|kind| self.any(kind));
+        plan.container = helper.container_kind().map(|kind| self.any(kind));
         plan.atomic = self.dice.one_in(4);
         if self.dice.one_in(8) {
             plan.merge = MergePolicy::KeepExisting;
@@ -451,9 +451,9 @@ impl RequestGenerator<'_> {
             plan.person = Some(person);
         }
         if helper != HelperName::PersonSignup {
-            let mut action = self.draft(helper.records(), 2);
-            action.own = self.own_id(helper.records());
-            let parent = helper.records().schema().parent;
+            let mut action = self.draft(helper.recorded_kind(), 2);
+            action.own = self.own_id(helper.recorded_kind());
+            let parent = helper.recorded_kind().schema().parent;
             action
                 .links
                 .retain(|(name, _)| Some(*name) != parent && *name != "person");
@@ -464,7 +464,7 @@ impl RequestGenerator<'_> {
             plan.action = Some(action);
         }
         plan.functions = self.functions();
-        if helper.may_be_anonymous() && self.dice.one_in(3) {
+        if helper.allows_anonymous() && self.dice.one_in(3) {
             let strangers = [
                 AnonymousPolicy::new(),
                 AnonymousPolicy::new().fill_empty(),

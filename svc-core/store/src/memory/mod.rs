@@ -125,7 +125,7 @@ impl MemoryStore {
 
     /// Decides whether a posted person is known already (HLP-04); by default [`DefaultMatching`].
     #[must_use]
-    pub fn matching(mut self, matching: impl PersonMatching + 'static) -> Self {
+    pub fn person_matching(mut self, matching: impl PersonMatching + 'static) -> Self {
         self.matching = Arc::new(matching);
         self
     }
@@ -345,10 +345,10 @@ impl ChangeFeed for MemoryStore {
 #[async_trait]
 impl TenantResolver for MemoryStore {
     async fn tenant_of(&self, container: &RecordAddress) -> Result<Option<Tenant>> {
-        let is_addressed = |helper: &HelperName| helper.container() == Some(container.kind);
+        let is_addressed = |helper: &HelperName| helper.container_kind() == Some(container.kind);
         if !HelperName::ALL
             .iter()
-            .filter(|helper| helper.may_be_anonymous())
+            .filter(|helper| helper.allows_anonymous())
             .any(is_addressed)
         {
             return Ok(None);

@@ -128,8 +128,8 @@ fn target_kind(link: &LinkSpec) -> Option<(Kind, bool)> {
 /// The kinds that a helper writes by itself: what it records, and the person who does it.
 fn writes(helper: HelperName) -> Vec<Kind> {
     let person =
-        (helper.accepts_person() && helper.records() != Kind::Person).then_some(Kind::Person);
-    std::iter::once(helper.records()).chain(person).collect()
+        (helper.accepts_person() && helper.recorded_kind() != Kind::Person).then_some(Kind::Person);
+    std::iter::once(helper.recorded_kind()).chain(person).collect()
 }
 
 /// A name of the interface in words: `Fundraising page` for `fundraising_page`.

@@ -235,12 +235,12 @@ fn of_rules(rules: &[FieldRule], codes: &mut Vec<ErrorCode>) {
 /// What a call of a helper can be refused with: its record, its person, its functions.
 fn of_helper(api: &Api, helper: HelperName, codes: &mut Vec<ErrorCode>) {
     codes.push(ErrorCode::FieldInvalid);
-    of_fields(api, helper.records(), true, codes);
-    if helper.accepts_person() && helper.records() != Kind::Person {
+    of_fields(api, helper.recorded_kind(), true, codes);
+    if helper.accepts_person() && helper.recorded_kind() != Kind::Person {
         // The person is sent inline, what it is done to stands in the address.
         of_links(
             api,
-            helper.records(),
+            helper.recorded_kind(),
             &[LinkWrite::Create, LinkWrite::Update],
             codes,
         );

@@ -107,7 +107,7 @@ impl AuthorizedParts<'_> {
             return Err(api.backend_error_response(Some(&self.target), Error::not_implemented()));
         };
         let key = api
-            .idempotency_key(helper.records(), headers)?
+            .idempotency_key(helper.recorded_kind(), headers)?
             .map(Arc::from);
         let there = api
             .container_exists(&self.context, container.as_ref())
@@ -247,7 +247,7 @@ impl BatchRun {
         reason = "a reply is as large as its headers, and made once for a request"
     )]
     fn entries(&self, body: &Bytes) -> std::result::Result<Vec<Bytes>, Response> {
-        let kind = self.helper.records();
+        let kind = self.helper.recorded_kind();
         // For its mistakes only: an empty body, or a text that is no JSON.
         let wrong = |code, text: &str| {
             self.api

@@ -174,7 +174,7 @@ impl Examples<'_> {
         let Some(target) = helper_target(helper) else {
             return Vec::new();
         };
-        let title = helper.text().to_owned();
+        let title = helper.description().to_owned();
         if helper == HelperName::Schedule {
             let mut body = Object::new();
             self.add(
@@ -210,7 +210,7 @@ impl Examples<'_> {
         );
         call.into_iter()
             .map(|request| ExampleRequest {
-                answer: self.answer(helper.records()),
+                answer: self.answer(helper.recorded_kind()),
                 ..request
             })
             .collect()
@@ -332,7 +332,7 @@ impl Examples<'_> {
                 body.insert("canvass", self.fields(Kind::Canvass));
                 body
             }
-            other => self.fields(other.records()),
+            other => self.fields(other.recorded_kind()),
         };
         if helper.accepts_person() {
             body.insert("person", self.fields(Kind::Person));
@@ -406,7 +406,7 @@ impl Examples<'_> {
 }
 
 fn helper_target(helper: HelperName) -> Option<Target> {
-    let container = match helper.container() {
+    let container = match helper.container_kind() {
         Some(kind) => Some(record(kind)?),
         None => None,
     };

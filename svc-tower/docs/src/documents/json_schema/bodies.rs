@@ -203,7 +203,7 @@ impl<'a> Definitions<'a> {
             set(
                 &mut schema,
                 "description",
-                format!("{} ({}).", helper.text(), helper.row()),
+                format!("{} ({}).", helper.description(), helper.requirement()),
             );
             schema
         })
@@ -250,7 +250,7 @@ impl<'a> Definitions<'a> {
                 self.sent_links(&mut body, Kind::Canvass, BodyLinks::Helper);
             }
             _ => {
-                let kind = helper.records();
+                let kind = helper.recorded_kind();
                 if let Value::Object(mut action) =
                     self.written(kind, SchemaVariant::Create, BodyLinks::Helper)
                 {
@@ -320,6 +320,6 @@ pub(in crate::documents) fn helper_needs_body(api: &Api, helper: HelperName) -> 
     match helper {
         HelperName::PersonSignup | HelperName::Schedule => true,
         HelperName::RecordCanvass => false,
-        _ => EffectiveField::writable_fields(api, helper.records()).any(EffectiveField::is_required),
+        _ => EffectiveField::writable_fields(api, helper.recorded_kind()).any(EffectiveField::is_required),
     }
 }

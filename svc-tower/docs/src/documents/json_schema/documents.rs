@@ -87,7 +87,7 @@ impl Definitions<'_> {
             }
             links.required.push("self".to_owned());
             links.require("curies", all.curies());
-            if kind == HelperName::PersonSignup.records() && all.offers_signup() {
+            if kind == HelperName::PersonSignup.recorded_kind() && all.offers_signup() {
                 links.insert(
                     all.api
                         .dialect()
@@ -251,7 +251,7 @@ impl Definitions<'_> {
     /// Whether a report of a helper call may hold a record of a kind.
     fn is_reported(&self, kind: Kind) -> bool {
         self.api.helpers().any(|helper| {
-            helper.records() == kind || (helper.accepts_person() && kind == Kind::Person)
+            helper.recorded_kind() == kind || (helper.accepts_person() && kind == Kind::Person)
         })
     }
 

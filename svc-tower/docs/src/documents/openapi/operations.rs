@@ -130,7 +130,7 @@ fn operation(
 fn kind_of(target: &Target) -> Option<Kind> {
     match target {
         Target::Collection { kind, .. } | Target::Record(RecordAddress { kind, .. }) => Some(*kind),
-        Target::Helper { helper, .. } | Target::Batch { helper, .. } => Some(helper.records()),
+        Target::Helper { helper, .. } | Target::Batch { helper, .. } => Some(helper.recorded_kind()),
         _ => None,
     }
 }

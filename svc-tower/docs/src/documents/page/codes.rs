@@ -157,7 +157,7 @@ pub(super) fn page(docs: &DocPages<'_>, name: &str) -> Option<DocPage> {
     let rows = [
         ("Status", code.status().to_string()),
         ("Cause", code.cause().to_owned()),
-        ("Mend", code.mend().to_owned()),
+        ("Mend", code.remedy().to_owned()),
     ];
     page.tables.push(DocTable {
         title: "Cause and mend",

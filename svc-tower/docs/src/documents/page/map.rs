@@ -79,7 +79,7 @@ fn helper(
     } else {
         "not on this server; "
     };
-    let place = match helper.container() {
+    let place = match helper.container_kind() {
         Some(kind) => format!("of {}, ", in_words(kind.plural()).to_lowercase()),
         None => String::new(),
     };

@@ -93,7 +93,7 @@ pub(super) fn groups(docs: &DocPages<'_>) -> Vec<DocLinkGroup> {
     });
     let helpers = HelperName::ALL
         .iter()
-        .map(|helper| docs.relation(helper.relation()).text(helper.text()));
+        .map(|helper| docs.relation(helper.relation()).text(helper.description()));
     let groups = [
         ("Resources", kinds.collect::<Vec<_>>()),
         ("Collections", collections.collect()),
@@ -169,7 +169,7 @@ fn resource(docs: &DocPages<'_>, kind: Kind) -> DocPage {
     }
     let helpers = api
         .helpers()
-        .filter(|helper| helper.records() == kind || helper.container() == Some(kind));
+        .filter(|helper| helper.recorded_kind() == kind || helper.container_kind() == Some(kind));
     let mut see = vec![docs.relation(schema.plural)];
     see.extend(helpers.map(|helper| docs.relation(helper.relation())));
     see.extend(schema_entry(docs, schema.singular));
@@ -312,14 +312,14 @@ fn collection(docs: &DocPages<'_>, kind: Kind) -> DocPage {
 fn helper(docs: &DocPages<'_>, helper: HelperName, alias: Option<&'static str>) -> DocPage {
     let (api, relation) = (docs.api, helper.relation());
     let title = api.dialect().relation(alias.unwrap_or(relation));
-    let summary = format!("{}.", helper.text());
+    let summary = format!("{}.", helper.description());
     let mut page = open(
         alias.unwrap_or(relation),
         DocSubject::Helper,
         title,
         &summary,
     );
-    let container = helper.container().and_then(record);
+    let container = helper.container_kind().and_then(record);
     let batch = Target::Batch {
         helper,
         container: container.clone(),
@@ -342,7 +342,7 @@ fn helper(docs: &DocPages<'_>, helper: HelperName, alias: Option<&'static str>) 
         page.notes
             .push("`batch` is many calls of it in one request.".to_owned());
     }
-    let records = helper.records();
+    let records = helper.recorded_kind();
     page.fields_title = "Body";
     match helper {
         HelperName::Schedule => {
@@ -402,7 +402,7 @@ fn helper(docs: &DocPages<'_>, helper: HelperName, alias: Option<&'static str>) 
     }
     page.requests = docs.examples().of_helper(helper);
     let mut see: Vec<_> = helper
-        .container()
+        .container_kind()
         .map(|kind| docs.relation(kind.singular()))
         .into_iter()
         .collect();

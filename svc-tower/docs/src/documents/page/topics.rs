@@ -138,7 +138,7 @@ pub(super) fn start(docs: &DocPages<'_>) -> DocPage {
         } else {
             "needs a key"
         };
-        let text = helper.text();
+        let text = helper.description();
         docs.relation(helper.relation())
             .text(format!("{text}; {key}"))
     };

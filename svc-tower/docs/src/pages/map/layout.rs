@@ -201,7 +201,7 @@ impl DiagramLayout {
     /// Where a helper lies: in the gap outside what it records, or above it where that is in the
     /// middle.
     pub(super) fn helper_area(&self, helper: HelperName) -> Rect {
-        let (column, row) = self.cell(helper.records());
+        let (column, row) = self.cell(helper.recorded_kind());
         // The longer part of the gap is on the side of the arrow.
         let (x, y) = match column {
             DiagramColumn::FarLeft => (252, level(row) - APART - 1),
@@ -331,8 +331,8 @@ impl DiagramLayout {
     /// From the kind that a helper belongs to, up to it; none for one that lies beside nothing.
     pub(super) fn stem(&self, helper: HelperName) -> Option<DiagramPath> {
         let container = helper
-            .container()
-            .filter(|container| *container != helper.records())?;
+            .container_kind()
+            .filter(|container| *container != helper.recorded_kind())?;
         let (column, _) = self.cell(container);
         let (area, of) = (self.helper_area(helper), self.area(container));
         column.is_outside().then(|| {
@@ -353,7 +353,7 @@ impl DiagramLayout {
     }
 
     fn arrow(&self, helper: HelperName, kind: Kind) -> Option<Arrow> {
-        let (from, records) = (self.helper_area(helper), helper.records());
+        let (from, records) = (self.helper_area(helper), helper.recorded_kind());
         let (column, _) = self.cell(records);
         let (area, person) = (self.area(records), self.area(Kind::Person));
         if column == DiagramColumn::Middle {

@@ -91,7 +91,7 @@ fn is_helped(graph: &Graph, line: &GraphEdge) -> bool {
     let goes_along = |node: &HelperNode| {
         let of = node
             .helper
-            .container()
+            .container_kind()
             .filter(|of| !node.writes.contains(of) && *of != Kind::Person);
         let kinds: Vec<Kind> = of.into_iter().chain(node.writes.iter().copied()).collect();
         line.lists && kinds.len() > 1 && line.ends.iter().all(|end| kinds.contains(end))

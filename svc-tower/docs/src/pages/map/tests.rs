@@ -219,7 +219,7 @@ fn ent_22_every_link_of_the_tables_is_drawn_once() {
             attribute(tag, "class").is_some_and(|class| class.starts_with("head"))
                 && attribute(tag, "data-of") == Some(helper.as_str())
         });
-        let takes_another = helper.accepts_person() && helper.records() != Kind::Person;
+        let takes_another = helper.accepts_person() && helper.recorded_kind() != Kind::Person;
         assert_eq!(heads.count(), 1 + usize::from(takes_another), "{helper:?}");
     }
 }
