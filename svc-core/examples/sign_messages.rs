@@ -9,9 +9,9 @@ use svc_core::{
     auth::FixedKeys,
     link::RecordAddress,
     model::Kind,
-    ops::{ChangeKind, RecordChange},
+    backend::{ChangeKind, RecordChange},
     value::{Id, Timestamp},
-    webhook::{Webhook, WebhookEvent},
+    webhooks::{Webhook, WebhookEvent},
 };
 
 /// A message as a receiver gets it, with the secret that it has.

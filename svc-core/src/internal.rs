@@ -1,3 +1,3 @@
 //! Items that `svc-docs` uses. They may change in any release.
 
-pub use crate::api::description::{DocumentRenderer, VendorRelation};
+pub use crate::api::document_renderer::{DocumentRenderer, VendorRelation};

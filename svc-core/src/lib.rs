@@ -136,25 +136,25 @@ mod hal;
 #[doc(hidden)]
 pub mod internal;
 pub mod operation;
-pub mod ops;
+pub mod backend;
 pub mod read;
 #[cfg(test)]
 mod testing;
 #[cfg(feature = "webhooks")]
-pub mod webhook;
+pub mod webhooks;
 
 #[doc = include_str!("glossary.md")]
 pub mod glossary {}
 
 pub use api::{Api, ApiBuilder, Vendor};
-pub use ops::{
+pub use backend::{
     ChangeFeed, Create, CreateRequest, Created, Delete, DeleteRequest, Deliver, FeedRequest,
     FeedResponse, Find, FindKey, Get, Helper, IdempotencyStore, List, LockKey, RevisionSource,
     Transactions, Update, UpdateRequest,
 };
 pub use svc_model::{
     BaseUrl, Context, Draft, Error, ErrorCode, ErrorKind, ListRequest, NextPage, Page, PageRequest,
-    Patch, Problem, Record, Result, Tenant, auth, context, describe, draft, each_kind, error,
+    Patch, Problem, Record, Result, Tenant, auth, context, types, draft, each_kind, error,
     field, field_set, fields, filter, helper, json, link, model, page, raw, record, schema, value,
     writable,
 };

@@ -6,8 +6,8 @@ use std::{
     time::Instant,
 };
 
-use svc_core::ops::Notifier;
-use svc_store::{commits::CommitCounters, written::WriteWatermarks};
+use svc_core::backend::Notifier;
+use svc_store::{commits::CommitCounters, write_watermarks::WriteWatermarks};
 use tokio_postgres::Row;
 use uuid::Uuid;
 

@@ -1,6 +1,6 @@
 //! What is read of the change feed.
 
-use svc_core::{link::RecordAddress, ops::RecordChange};
+use svc_core::{link::RecordAddress, backend::RecordChange};
 use svc_store::feed::{FeedPosition, FeedQuery, FeedRows, feed_entry};
 use tokio_postgres::Row;
 use uuid::Uuid;

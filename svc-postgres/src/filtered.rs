@@ -9,7 +9,7 @@ use svc_core::{
     raw::RawPage,
     store::{Lookup, LookupKey, LookupResult},
 };
-use svc_store::{cursor::OrderedPageStart, filtered::OrderedPages, lookup};
+use svc_store::{cursor::OrderedPageStart, ordered_pages::OrderedPages, lookup};
 use uuid::Uuid;
 
 use crate::{

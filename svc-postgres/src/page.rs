@@ -8,7 +8,7 @@ use svc_core::{
 };
 use svc_store::{
     cursor::{CursorCodec, PageStart, REREADS},
-    filtered::OrderedPages,
+    ordered_pages::OrderedPages,
 };
 use tokio_postgres::Row;
 use uuid::Uuid;

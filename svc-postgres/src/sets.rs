@@ -6,7 +6,7 @@
 
 use svc_core::{
     model::Kind,
-    ops::ChangeKind,
+    backend::ChangeKind,
     schema::ComputedSource,
     store::{Change, ChangeTarget, RecordSet},
 };

@@ -6,7 +6,7 @@ use std::path::Path;
 use rusqlite::{Connection, ErrorCode, Row};
 use svc_core::{
     model::Kind,
-    ops::ChangeKind,
+    backend::ChangeKind,
     raw::RawRecord,
     record::{Identifiers, Meta},
     value::{Id, Timestamp},

@@ -1,7 +1,7 @@
 //! Everything of a tenant as changes, for another store.
 
 use rusqlite::Connection;
-use svc_core::{model::Kind, ops::OutboxEntry};
+use svc_core::{model::Kind, backend::OutboxEntry};
 use svc_store::{
     TenantDeltas,
     transfer::{ExportBatch, ExportPosition},

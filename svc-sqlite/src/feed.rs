@@ -4,7 +4,7 @@ use rusqlite::{Connection, OptionalExtension, Row};
 use svc_core::{
     link::RecordAddress,
     model::Kind,
-    ops::{ChangeKind, RecordChange},
+    backend::{ChangeKind, RecordChange},
     value::Timestamp,
 };
 use svc_store::feed::{FeedChange, FeedPosition, FeedQuery, FeedRows, feed_entry};

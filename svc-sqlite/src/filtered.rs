@@ -10,7 +10,7 @@ use svc_core::{
     raw::RawPage,
     store::{LookupKey, StoredRecord},
 };
-use svc_store::{cursor::OrderedPageStart, filtered::OrderedPages, lookup};
+use svc_store::{cursor::OrderedPageStart, ordered_pages::OrderedPages, lookup};
 
 use crate::{
     error::{Result, StoreError},

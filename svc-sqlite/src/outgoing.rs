@@ -3,7 +3,7 @@
 use rusqlite::Connection;
 use svc_core::{
     Tenant,
-    ops::OutboxEntry,
+    backend::OutboxEntry,
     store::{ClaimedEntries, OutboxClaim},
     value::{Id, Timestamp},
 };

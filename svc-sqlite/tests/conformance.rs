@@ -11,7 +11,7 @@ use std::sync::Arc;
 use svc_conformance::{InProcess, Keys, Suite};
 use svc_core::api::{Api, IfMatchPolicy};
 use svc_core::model::Kind;
-use svc_core::ops::{DeliveryOutcome, OutboxEntry};
+use svc_core::backend::{DeliveryOutcome, OutboxEntry};
 use svc_core::raw::RawDraft;
 use svc_core::store::ImportedRecord;
 use svc_core::value::{Id, Timestamp};

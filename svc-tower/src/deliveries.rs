@@ -15,7 +15,7 @@ use std::{
 
 use svc_core::{
     Deliver, Result,
-    ops::{DeliveryOutcome, Subscription},
+    backend::{DeliveryOutcome, Subscription},
     store::{ClaimResolution, Outbox, OutboxClaim},
     value::Timestamp,
 };

@@ -15,7 +15,7 @@
 
 pub mod auth;
 pub mod context;
-pub mod describe;
+pub mod types;
 pub mod draft;
 pub mod error;
 pub mod field_set;

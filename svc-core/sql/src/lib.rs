@@ -35,23 +35,23 @@
 )]
 
 mod apply;
-mod ask;
+mod lookups;
 mod database;
 mod dialect;
-mod live;
+mod introspect;
 mod mapping;
 mod narrowing;
 mod outgoing;
 mod pages;
 mod resolve;
-mod resolved;
+mod resolved_mapping;
 mod row;
 mod select;
 mod sql;
 mod statement;
 mod store;
-mod texts;
-mod turns;
+mod text_checks;
+mod tenant_locks;
 
 pub use database::{Database, DatabaseError, TextRow, Transaction};
 pub use dialect::{ColumnType, Dialect};

@@ -7,7 +7,7 @@ use svc_core::{
 
 use super::{
     dialect::ColumnType,
-    resolved::{FieldStorage, ResolvedColumn, ResolvedField, ResolvedTable},
+    resolved_mapping::{FieldStorage, ResolvedColumn, ResolvedField, ResolvedTable},
 };
 
 impl ResolvedTable {

@@ -4,14 +4,14 @@ use async_trait::async_trait;
 use svc_core::{
     context::Tenant,
     error::{Error, Result},
-    ops::{OutboxEntry, Subscription},
+    backend::{OutboxEntry, Subscription},
     store::{ClaimedEntries, Outbox, OutboxClaim},
     value::Timestamp,
 };
 
 use super::{
     MappedStore,
-    ask::unasked,
+    lookups::unasked,
     database::{DatabaseError, TextRow},
     sql::SqlBuilder,
     statement::Statement,

@@ -10,9 +10,9 @@ use svc_core::{
 use svc_store::cursor::{CursorCodec, PageStart};
 
 use super::{
-    ask::unasked,
+    lookups::unasked,
     database::TextRow,
-    resolved::{ResolvedMapping, ResolvedTable},
+    resolved_mapping::{ResolvedMapping, ResolvedTable},
     sql::SqlBuilder,
     statement::Statement,
 };

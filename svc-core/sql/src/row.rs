@@ -13,7 +13,7 @@ use svc_core::{
 use super::{
     database::TextRow,
     dialect::{ColumnType, Dialect},
-    resolved::{FieldStorage, ResolvedColumn, ResolvedField, ResolvedMapping, ResolvedTable},
+    resolved_mapping::{FieldStorage, ResolvedColumn, ResolvedField, ResolvedMapping, ResolvedTable},
 };
 
 impl ResolvedMapping {

@@ -3,7 +3,7 @@
 use svc_core::{link::RecordAddress, store::LookupKey, value::Id};
 
 use super::{
-    resolved::{
+    resolved_mapping::{
         FieldStorage, ResolvedColumn, ResolvedField, ResolvedLink, ResolvedMapping, ResolvedTable,
         RowTenant,
     },

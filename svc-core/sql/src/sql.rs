@@ -2,7 +2,7 @@
 
 use super::{
     dialect::{ColumnType, Dialect},
-    resolved::ResolvedColumn,
+    resolved_mapping::ResolvedColumn,
     statement::Statement,
 };
 

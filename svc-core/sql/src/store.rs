@@ -11,7 +11,7 @@ use svc_core::{
     helper::{DefaultMatching, PersonMatching},
     link::{RecordAddress, ShareNames},
     model::Kind,
-    ops::Notifier,
+    backend::Notifier,
     page::{ListRequest, RawPage},
     record::RawRecord,
     rules::{Decision, decide, initial_lookups_one_per_person},
@@ -29,15 +29,15 @@ use svc_store::{
 use super::{
     Dialect, MappingError,
     apply::StatementBuilder,
-    ask::unasked,
+    lookups::unasked,
     database::{Database, DatabaseError, TextRow, Transaction},
-    live,
+    introspect,
     mapping::Mapping,
     pages::start,
-    resolved::{ResolvedMapping, ResolvedTable},
+    resolved_mapping::{ResolvedMapping, ResolvedTable},
     sql::SqlBuilder,
     statement::Statement,
-    turns::TenantLocks,
+    tenant_locks::TenantLocks,
 };
 
 /// How often a call is run that another transaction was faster than.
@@ -78,10 +78,10 @@ impl MappedStore {
     /// cannot be read.
     pub async fn connect(mapping: Mapping, database: impl Database) -> Result<Self, MappingError> {
         let dialect = database.dialect();
-        let asked = live::statements(dialect, mapping.table_names());
+        let asked = introspect::statements(dialect, mapping.table_names());
         let answers = database.read(asked).await?;
         let mapping =
-            super::resolve::resolve(&mapping, dialect, &live::DatabaseTables::read(&answers))?;
+            super::resolve::resolve(&mapping, dialect, &introspect::DatabaseTables::read(&answers))?;
         let secret = secret(&database).await?;
         let shared = MappedInner {
             database: Box::new(database),

@@ -4,7 +4,7 @@ use crate::{
     auth::Tenant,
     helper::{MatchKey, MergePolicy, PersonMatching},
     model::Kind,
-    ops::LockKey,
+    backend::LockKey,
     store::WriteOperation,
     value::Identifier,
 };

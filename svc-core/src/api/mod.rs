@@ -4,29 +4,29 @@
 //! not; only what is [`AuthorizedRequest`] reaches a backend.
 
 mod admitted;
-mod answering;
+mod write_response;
 mod builder;
-mod call;
+mod resolve;
 mod capabilities;
 mod classify;
 mod composed;
-mod declared;
-pub(crate) mod description;
-mod exposure;
+mod introspection;
+pub(crate) mod document_renderer;
+mod resource_config;
 mod extensions;
-mod filters;
-mod handling;
-mod judge;
+mod list_request;
+mod preferences;
+mod collect_problems;
 mod lock_keys;
-mod offered;
+mod offered_operation;
 mod registry;
-mod reply;
+mod response;
 mod request;
-mod respond;
+mod execute;
 mod settings;
 mod shown;
 mod stored_bodies;
-mod transaction;
+mod write_transaction;
 mod write;
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
@@ -34,9 +34,9 @@ use std::{collections::BTreeMap, fmt, sync::Arc};
 pub use crate::link::VendorRelations;
 pub use admitted::AuthorizedRequest;
 pub use builder::{ApiBuilder, BuildError, KeptKind};
-pub use call::ResolvedRequest;
+pub use resolve::ResolvedRequest;
 pub use capabilities::{capabilities, json_schema_names, type_name};
-pub use exposure::ResourceConfig;
+pub use resource_config::ResourceConfig;
 #[cfg(feature = "webhooks")]
 pub use extensions::webhooks::WebhookSources;
 pub use extensions::{
@@ -45,8 +45,8 @@ pub use extensions::{
     conditional::{EntityTag, EntityTagCondition, IfMatchPolicy},
     operations,
 };
-pub use offered::OfferedOperation;
-pub use reply::{ContentType, Response};
+pub use offered_operation::OfferedOperation;
+pub use response::{ContentType, Response};
 pub use request::{Request, RequestTarget, Timer};
 use settings::ApiSettings;
 pub use settings::{ApiLimits, Atomicity, Behaviour, EntryLinks, ErrorBodies, PatchMethod, Vendor};
@@ -54,7 +54,7 @@ pub use settings::{ApiLimits, Atomicity, Behaviour, EntryLinks, ErrorBodies, Pat
 pub use crate::operation::ResponseStyle;
 pub(crate) use registry::KindRegistration;
 
-use answering::WriteRenderer;
+use write_response::WriteRenderer;
 pub(crate) use builder::HelperRunner;
 use extensions::{Extensions, idempotency::NextSweep};
 use stored_bodies::StoredBodies;

@@ -17,7 +17,7 @@ use crate::{
     },
     link::{RecordAddress, Scope},
     model::{Kind, Resource},
-    ops::{
+    backend::{
         Create, CreateRequest, Delete, DeleteRequest, Find, FindKey, Get, Helper, List, Update,
         UpdateRequest,
     },

@@ -10,7 +10,7 @@ use crate::{
     link::{ConventionalLayout, Layout},
     model::Kind,
     operation::ResponseStyle,
-    ops::{Deliver, ErasedTransactions},
+    backend::{Deliver, ErasedTransactions},
     schema::KindFeature,
     store::Store,
 };

@@ -4,12 +4,12 @@ use http::HeaderMap;
 
 use super::{
     Api, HelperRunner, Response, WriteRenderer,
-    answering::{ResponseForm, notice},
+    write_response::{ResponseForm, notice},
     composed::ComposedRunner,
     extensions::idempotency::IdempotentRequest,
-    handling::HandlingPreference,
-    reply::kind_of,
-    transaction::{PendingWrite, outcome_mismatch},
+    preferences::HandlingPreference,
+    response::kind_of,
+    write_transaction::{PendingWrite, outcome_mismatch},
 };
 use crate::{
     auth::{Operation, Right},

@@ -2,14 +2,14 @@
 
 mod collection;
 mod entry_point;
-mod failure;
+mod error;
 mod record;
 mod relations;
-mod shown;
+mod visible_fields;
 
 pub(crate) use collection::{CollectionView, collection};
 pub(crate) use entry_point::{EntryLink, EntryPointView, entry_point};
-pub(crate) use failure::{FailureView, ReportView, failure, non_atomic, notice, warnings};
+pub(crate) use error::{FailureView, ReportView, failure, non_atomic, notice, warnings};
 pub(crate) use record::record;
 pub(crate) use relations::{DocumentSettings, ExternalDocs, RelationNames};
 

@@ -3,7 +3,7 @@
 
 use std::{ops::Deref, sync::Arc};
 
-use super::shown::filter;
+use super::visible_fields::filter;
 use crate::{
     field_set::FieldBits,
     json::{MemberFilter, write_string},

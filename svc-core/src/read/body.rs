@@ -5,11 +5,11 @@ use super::{
     AcceptedMembers, ContentLimits, Json, JsonLimits, LinkReader, Object, Validator,
     identifiers::own_in_use,
     link::{LinkPurpose, href},
-    path::ValuePath,
+    value_path::ValuePath,
     validate::ValidationMode,
 };
 use crate::{
-    describe::FieldType,
+    types::FieldType,
     draft::{RawDraft, RawPatch},
     error::{ErrorCode, Problem, PropertyPath},
     helper::{

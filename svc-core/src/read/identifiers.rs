@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{BodyReader, Json, Object, Validator, path::ValuePath};
+use super::{BodyReader, Json, Object, Validator, value_path::ValuePath};
 use crate::{
     error::{ErrorCode, PathSegment, Problem, PropertyPath},
     schema::COMMON,

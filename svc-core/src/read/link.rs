@@ -1,6 +1,6 @@
 //! Addresses in a body: they go through the layout, and are never fetched (CRU-02).
 
-use super::{Json, Object, identifiers::part_of, path::ValuePath};
+use super::{Json, Object, identifiers::part_of, value_path::ValuePath};
 use crate::{
     error::{ErrorCode, PathSegment, Problem, PropertyPath},
     link::{BaseUrl, Dialect, Layout, RecordAddress, Target},

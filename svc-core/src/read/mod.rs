@@ -4,9 +4,9 @@
 mod body;
 mod identifiers;
 mod link;
-mod narrow;
-mod path;
-mod surplus;
+mod constraints;
+mod value_path;
+mod ignored_members;
 mod validate;
 mod value;
 
@@ -15,8 +15,8 @@ pub use crate::json::{
 };
 pub use body::{BodyReader, HelperBodyOptions};
 pub use link::LinkReader;
-pub use narrow::AcceptedMembers;
-pub(crate) use narrow::wrong_default;
-pub(crate) use surplus::BodyPurpose;
-pub use surplus::nearest;
+pub use constraints::AcceptedMembers;
+pub(crate) use constraints::wrong_default;
+pub(crate) use ignored_members::BodyPurpose;
+pub use ignored_members::nearest;
 pub(crate) use validate::{MAX_PROBLEMS, Validator};

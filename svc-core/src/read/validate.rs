@@ -1,6 +1,6 @@
 //! Walks raw JSON against a table and collects every problem (ERR-39).
 
-use super::{AcceptedMembers, ContentLimits, Json, Object, narrow, path::ValuePath, value};
+use super::{AcceptedMembers, ContentLimits, Json, Object, constraints, value_path::ValuePath, value};
 use crate::{
     error::{ErrorCode, Problem},
     field_set::FieldBits,
@@ -159,7 +159,7 @@ impl<'a> Validator<'a> {
             return None;
         }
         narrow
-            .and_then(|narrow| narrow::default_of(narrow, field))
+            .and_then(|narrow| constraints::default_of(narrow, field))
             .or_else(|| (!is_new).then_some(Json::Null))
     }
 
@@ -196,7 +196,7 @@ impl<'a> Validator<'a> {
             value::apply(*rule, &mut value, at, &mut self.problems);
         }
         if let Some(narrow) = narrow {
-            narrow::check(narrow, &value, at, &mut self.problems);
+            constraints::check(narrow, &value, at, &mut self.problems);
         }
         Some(value)
     }
@@ -222,7 +222,7 @@ impl<'a> Validator<'a> {
             (ValueType::OneOrMany(item), _) => self.value(item, narrow, raw, at),
             (ValueType::StringMap, Json::Object(object)) => Some(self.string_map(object, at)),
             _ => {
-                let listed = narrow.and_then(|narrow| narrow::listed(narrow, ty, raw));
+                let listed = narrow.and_then(|narrow| constraints::listed(narrow, ty, raw));
                 let value = listed.unwrap_or_else(|| value::scalar(ty, raw));
                 value.map_err(|wrong| self.problems.push(wrong.at(at))).ok()
             }

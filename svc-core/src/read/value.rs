@@ -4,7 +4,7 @@ use std::{borrow::Cow, ops::RangeInclusive};
 
 use oxilangtag::LanguageTag;
 
-use super::{Json, Number, path::ValuePath};
+use super::{Json, Number, value_path::ValuePath};
 use crate::{
     error::{ErrorCode, Problem},
     helper::is_primary,

@@ -8,7 +8,7 @@ use svc_core::{
     context::Tenant,
     link::RecordAddress,
     model::Kind,
-    ops::{ChangeKind, FeedEntry, FeedPage, FeedRequest, FeedResponse, RecordChange},
+    backend::{ChangeKind, FeedEntry, FeedPage, FeedRequest, FeedResponse, RecordChange},
     value::{Id, Timestamp, short_digest},
 };
 

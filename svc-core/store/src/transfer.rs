@@ -18,7 +18,7 @@ use svc_core::{
     json::Json,
     link::ShareNames,
     model::Kind,
-    ops::OutboxEntry,
+    backend::OutboxEntry,
     record::{ComputedValue, RawRecord},
     schema::{ComputedSource, FieldSpec},
     value::{Id, Timestamp},

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use svc_core::api::{Request, Response, Timer, WaitLimits};
 use svc_core::auth::{Authenticator, Caller, Credentials, Identity, Rights};
 use svc_core::error::ErrorCode;
-use svc_core::ops::Subscription;
+use svc_core::backend::Subscription;
 use svc_core::value::Timestamp;
 use svc_core::{Api, ChangeFeed, Context, FeedRequest, FeedResponse, Tenant, Vendor};
 use svc_store::memory::MemoryStore;

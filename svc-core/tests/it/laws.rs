@@ -8,7 +8,7 @@ use svc_core::model::Kind;
 use svc_core::raw::{RawPage, RawRecord};
 use svc_core::store::{LookupKey, Store, WriteOutcome, WriteRequest};
 use svc_core::{ChangeFeed, Context, FeedRequest, FeedResponse, ListRequest, Tenant};
-use svc_store::laws::{
+use svc_store::store_testkit::{
     ContractViolation, NumberedPages, StoreTests, check, check_feed, check_feed_among_writers,
     check_filters, check_outgoing, check_rulebook, check_webhooks,
 };

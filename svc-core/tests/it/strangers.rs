@@ -205,7 +205,7 @@ fn haf_14_triggers_without_a_key_need_a_store_that_limits_them() {
         auth::FixedKeys,
         link::RecordAddress,
         model::Kind,
-        ops::{DeliveryOutcome, OutboxEntry},
+        backend::{DeliveryOutcome, OutboxEntry},
         raw::{RawPage, RawRecord},
         store::{LookupKey, Outbox, Store, WriteOutcome, WriteRequest},
     };

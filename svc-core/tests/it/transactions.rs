@@ -7,7 +7,7 @@ use http::Method;
 use serde_json::json;
 use svc_core::{
     Error, ErrorCode, LockKey, Problem, Tenant, api::Atomicity, helper::MatchKey, model::Kind,
-    ops::SavepointAction, value::Identifier,
+    backend::SavepointAction, value::Identifier,
 };
 
 use crate::{

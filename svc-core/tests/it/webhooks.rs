@@ -11,9 +11,9 @@ use svc_core::{
     auth::{Caller, FixedKeys, Identity, Operation, Right, Rights, Tenant},
     link::Target,
     model::Kind,
-    ops::WebhookStore,
+    backend::WebhookStore,
     value::Timestamp,
-    webhook::{MAX_WEBHOOKS, Webhook, disable_webhooks},
+    webhooks::{MAX_WEBHOOKS, Webhook, disable_webhooks},
 };
 use svc_store::memory::MemoryStore;
 

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use records::{RowInserts, RowUpdates, place};
 use svc_core::{
     model::Kind,
-    ops::OutboxEntry,
+    backend::OutboxEntry,
     store::{
         Change, ChangeTarget, InsertRecord, RecordSet, ReplaceRecord, StoredRecord, StoredResponse,
         Totals,

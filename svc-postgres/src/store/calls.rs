@@ -10,7 +10,7 @@ use svc_core::{
     helper::PersonMatching,
     link::RecordAddress,
     model::Kind,
-    ops::{ChangeFeed, FeedRequest, FeedResponse, Subscription},
+    backend::{ChangeFeed, FeedRequest, FeedResponse, Subscription},
     raw::{RawPage, RawRecord},
     store::{
         self, ImportedRecord, LookupKey, LookupResult, Outbox, WriteOperation, WriteOutcome,

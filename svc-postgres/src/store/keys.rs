@@ -5,7 +5,7 @@ use svc_core::{
     Result, Tenant,
     auth::{Authenticator, Caller, Credentials},
     value::{Id, Timestamp},
-    webhook::disable_webhooks,
+    webhooks::disable_webhooks,
 };
 use svc_store::keys::{
     CreatedKey, KeyError, KeyInfo, KeyOptions, KeyWebhooks, Revocation, StoredKey, TokenHash,

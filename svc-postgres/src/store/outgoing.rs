@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 use svc_core::{
     Result, Tenant,
-    ops::Subscription,
+    backend::Subscription,
     store::{ClaimedEntries, Outbox, OutboxClaim},
     value::Timestamp,
 };

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use svc_core::{
     Result, Tenant,
-    ops::{StoredWebhook, WebhookStore, WebhookWrite},
+    backend::{StoredWebhook, WebhookStore, WebhookWrite},
     value::{Id, Timestamp},
 };
 use tokio_postgres::Row;

@@ -1,6 +1,6 @@
 //! Statements about webhooks.
 
-use svc_core::webhook::MAX_WEBHOOKS;
+use svc_core::webhooks::MAX_WEBHOOKS;
 
 /// All, one, a new one, the next version of one, its end; and what is due now and next, of all
 /// tenants.

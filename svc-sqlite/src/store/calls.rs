@@ -12,7 +12,7 @@ use svc_core::{
     helper::PersonMatching,
     link::{RecordAddress, Scope},
     model::Kind,
-    ops::{ChangeFeed, FeedRequest, FeedResponse, Subscription},
+    backend::{ChangeFeed, FeedRequest, FeedResponse, Subscription},
     raw::{RawPage, RawRecord},
     rules::decide,
     store::{
@@ -25,7 +25,7 @@ use svc_store::{
     with_import_address,
     cursor::PageStart,
     feed::{FeedQuery, FeedRecorder},
-    filtered::OrderedPages,
+    ordered_pages::OrderedPages,
 };
 
 use super::SqliteStore;

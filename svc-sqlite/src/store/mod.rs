@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use svc_core::api::ApiBuilder;
 use svc_core::helper::PersonMatching;
 use svc_core::link::ShareNames;
-use svc_core::ops::Notifier;
+use svc_core::backend::Notifier;
 use svc_core::value::Timestamp;
 use svc_core::{RevisionSource, Tenant};
 use svc_store::{

@@ -2,7 +2,7 @@
 
 use svc_core::{
     Result,
-    ops::Subscription,
+    backend::Subscription,
     store::{ClaimedEntries, Outbox, OutboxClaim},
     value::Timestamp,
 };

@@ -3,9 +3,9 @@
 use rusqlite::{Connection, OptionalExtension, Row};
 use svc_core::{
     Result, Tenant,
-    ops::{StoredWebhook, WebhookStore, WebhookWrite},
+    backend::{StoredWebhook, WebhookStore, WebhookWrite},
     value::{Id, Timestamp},
-    webhook::MAX_WEBHOOKS,
+    webhooks::MAX_WEBHOOKS,
 };
 
 use super::SqliteStore;

@@ -17,7 +17,7 @@ use svc_core::{
     Deliver, Result, Tenant,
     api::{Api, ApiBuilder, Atomicity, Vendor},
     helper::AnonymousPolicy,
-    ops::{DeliveryOutcome, OutboxEntry, OutboxPayload},
+    backend::{DeliveryOutcome, OutboxEntry, OutboxPayload},
     value::Timestamp,
 };
 use svc_sqlite::{KeyOptions, SqliteOptions, SqliteStore};

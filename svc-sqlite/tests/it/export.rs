@@ -20,7 +20,7 @@ use svc_core::{
 use svc_sqlite::{KeyOptions, KeyWebhooks, SqliteOptions, SqliteStore};
 use svc_store::{
     compare::{ScanRecords, StoreDigest, compare_stores},
-    laws::StoreTests,
+    store_testkit::StoreTests,
     memory::MemoryStore,
     transfer::{ExportBatch, ExportPosition},
 };

@@ -5,7 +5,7 @@ use crate::server::Server;
 use serde_json::{Value, json};
 use svc_core::Tenant;
 use svc_store::{
-    laws::{self, ContractViolation},
+    store_testkit::{self, ContractViolation},
     memory::MemoryStore,
 };
 
@@ -15,7 +15,7 @@ use svc_store::{
 async fn flt_01_filters_show_what_each_record_says() -> Result<(), ContractViolation> {
     let server = Server::start().await;
     let other = server.store.ensure_tenant("other").await.unwrap();
-    laws::check_filters(&server.store, [server.tenant.clone(), other], 5_000).await
+    store_testkit::check_filters(&server.store, [server.tenant.clone(), other], 5_000).await
 }
 
 /// FLT-12, SYN-04, SYN-12: 8 writers, one call in ten rolled back, and pollers by `modified_date`,

@@ -7,7 +7,7 @@ use std::time::Duration;
 use svc_core::Tenant;
 use svc_core::value::Timestamp;
 use svc_sqlite::{SqliteOptions, SqliteStore};
-use svc_store::laws::{
+use svc_store::store_testkit::{
     ContractViolation, NumberedPages, check, check_feed, check_feed_among_writers,
     check_feed_expires, check_outgoing, check_webhooks,
 };

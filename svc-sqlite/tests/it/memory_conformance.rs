@@ -6,7 +6,7 @@ use svc_conformance::{InProcess, Keys, RequirementOutcome, Suite};
 use svc_core::api::{Api, IfMatchPolicy};
 use svc_core::auth::{Authenticator, Caller, Credentials, Operation, Right, Rights};
 use svc_core::model::Kind;
-use svc_core::ops::{DeliveryOutcome, OutboxEntry};
+use svc_core::backend::{DeliveryOutcome, OutboxEntry};
 use svc_core::raw::RawDraft;
 use svc_core::store::{ImportedRecord, Store, WriteOperation, WriteRequest};
 use svc_core::value::{Id, Timestamp};

@@ -6,7 +6,7 @@ use svc_core::{
     Context, Tenant,
     api::{Api, Request, Vendor},
     auth::{Caller, Identity, Rights},
-    ops::{DeliveryOutcome, OutboxEntry},
+    backend::{DeliveryOutcome, OutboxEntry},
     value::{Id, Timestamp},
 };
 use svc_sqlite::{SqliteOptions, SqliteStore};

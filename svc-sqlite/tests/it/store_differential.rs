@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use svc_sqlite::{SqliteOptions, SqliteStore};
-use svc_store::laws::{ContractViolation, StoreTests};
+use svc_store::store_testkit::{ContractViolation, StoreTests};
 
 async fn histories(histories: u64, calls: usize, seed: u64) -> Result<(), ContractViolation> {
     let folder = tempfile::tempdir().unwrap();

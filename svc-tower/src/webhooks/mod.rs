@@ -52,9 +52,9 @@ use svc_core::{
     Api, Context, Result, Tenant,
     api::WebhookSources,
     auth::Caller,
-    ops::Subscription,
+    backend::Subscription,
     value::{Id, Timestamp},
-    webhook::LEASE_DURATION,
+    webhooks::LEASE_DURATION,
 };
 use tokio::{
     sync::watch,

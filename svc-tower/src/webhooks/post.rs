@@ -17,7 +17,7 @@ use hyper::{body::Incoming, client::conn::http1};
 use hyper_util::rt::TokioIo;
 use svc_core::{
     value::Timestamp,
-    webhook::{AttemptResult, Host, Receiver, ReceiverPolicy, parse_retry_after},
+    webhooks::{AttemptResult, Host, Receiver, ReceiverPolicy, parse_retry_after},
 };
 use tokio::{
     io::{AsyncRead, AsyncWrite},

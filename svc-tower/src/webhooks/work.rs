@@ -11,9 +11,9 @@ use svc_core::{
     Api, Context, FeedRequest, FeedResponse, Result, Tenant,
     api::WebhookSources,
     auth::{Caller, Operation, Right, Rights},
-    ops::{FeedPage, StoredWebhook, WebhookWrite},
+    backend::{FeedPage, StoredWebhook, WebhookWrite},
     value::{Id, Timestamp},
-    webhook::{AttemptResult, LEASE_DURATION, Webhook, WebhookEvent},
+    webhooks::{AttemptResult, LEASE_DURATION, Webhook, WebhookEvent},
 };
 use tokio::{sync::watch, task::JoinSet, time::sleep};
 

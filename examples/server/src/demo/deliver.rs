@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use svc_core::{
     Deliver, Result, Tenant,
-    ops::{DeliveryOutcome, OutboxEntry, OutboxPayload},
+    backend::{DeliveryOutcome, OutboxEntry, OutboxPayload},
 };
 
 use super::access_log::LogHandle;

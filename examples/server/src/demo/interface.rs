@@ -7,7 +7,7 @@ use svc_core::api::{
 };
 use svc_core::link::Dialect;
 use svc_core::model::Kind;
-use svc_core::webhook::ReceiverPolicy;
+use svc_core::webhooks::ReceiverPolicy;
 use svc_tower::SvcService;
 
 use super::cli;

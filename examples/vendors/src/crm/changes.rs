@@ -7,7 +7,7 @@
 
 use async_trait::async_trait;
 use svc_core::model::{Kind, Person, Petition, Signature, Tag, Tagging};
-use svc_core::ops::{ChangeKind, FeedEntry, FeedPage, RecordChange};
+use svc_core::backend::{ChangeKind, FeedEntry, FeedPage, RecordChange};
 use svc_core::{
     ChangeFeed, Context, FeedRequest, FeedResponse, Result, link::RecordAddress, value::Timestamp,
 };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use svc_core::{Context, Result, Transactions, ops::SavepointAction};
+use svc_core::{Context, Result, Transactions, backend::SavepointAction};
 
 use super::client::Transaction;
 use super::existing::Crm;

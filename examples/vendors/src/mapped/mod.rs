@@ -10,7 +10,7 @@ use svc_core::{
     Api, Deliver, Tenant, Vendor,
     auth::{Authenticator, CachedAuthenticator, Caller, Credentials, Rights},
     model::Kind,
-    ops::{DeliveryOutcome, OutboxEntry, OutboxPayload},
+    backend::{DeliveryOutcome, OutboxEntry, OutboxPayload},
 };
 use svc_sql::{
     Database, ListMapping, MappedStore, Mapping, MappingError, Statement, TableMapping,

@@ -3,7 +3,7 @@
 use svc_core::model::{
     Attendance, Event, Kind, Person, Resource, Tag, Tagging, attendance, tagging,
 };
-use svc_core::{field_set::LinkKey, helper::MatchKey, ops::FindKey};
+use svc_core::{field_set::LinkKey, helper::MatchKey, backend::FindKey};
 
 /// A link, the column behind it, and the kind and the table that it leads to.
 pub(super) type Link<R> = (LinkKey<R>, &'static str, Kind, &'static str);

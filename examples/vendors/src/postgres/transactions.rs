@@ -5,7 +5,7 @@ use std::{error::Error as StdError, io, sync::Arc, time::Duration};
 use async_trait::async_trait;
 use deadpool_postgres::{Manager, Object, Pool, PoolError, Runtime};
 use svc_core::{
-    Context, Error, ErrorCode, LockKey, Problem, Result, Transactions, ops::SavepointAction,
+    Context, Error, ErrorCode, LockKey, Problem, Result, Transactions, backend::SavepointAction,
 };
 use tokio_postgres::{Config, NoTls, Row, error::SqlState, types::ToSql};
 

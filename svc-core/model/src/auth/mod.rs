@@ -1,7 +1,7 @@
 //! Who may do what: keys, rights and callers (AUT-01 to AUT-08).
 
 mod fixed_keys;
-mod remembered;
+mod cached;
 mod tenant;
 
 use std::{collections::BTreeSet, fmt, str::FromStr, sync::Arc};
@@ -9,7 +9,7 @@ use std::{collections::BTreeSet, fmt, str::FromStr, sync::Arc};
 use async_trait::async_trait;
 
 pub use fixed_keys::FixedKeys;
-pub use remembered::CachedAuthenticator;
+pub use cached::CachedAuthenticator;
 pub use tenant::Tenant;
 
 pub use crate::names::Operation;

@@ -5,7 +5,7 @@ pub(crate) mod raw;
 use std::{fmt, marker::PhantomData};
 
 use crate::{
-    describe::MemberWriter,
+    types::MemberWriter,
     field_set::{FieldKey, FieldSet, LinkKey},
     json::{Json, Object},
     link::{RecordAddress, ShareNames},
@@ -247,7 +247,7 @@ pub(crate) fn to_object<R: Resource>(record: &R) -> Object {
 mod tests {
     use super::*;
     use crate::{
-        describe::StringMap,
+        types::StringMap,
         model::{
             Kind, Person,
             shared::{Geocode, PostalAddress},

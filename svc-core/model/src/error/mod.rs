@@ -2,14 +2,14 @@
 //! what a backend returns.
 
 mod code;
-mod failure;
-mod property;
+mod backend_error;
+mod property_path;
 
 use std::borrow::Cow;
 
 pub use code::ErrorCode;
-pub use failure::{Error, ErrorKind, Result};
-pub use property::{PathSegment, PropertyPath};
+pub use backend_error::{Error, ErrorKind, Result};
+pub use property_path::{PathSegment, PropertyPath};
 
 /// One thing that is wrong with a request: an `ErrorDescription` of the interface (ERR-24 to
 /// ERR-28).

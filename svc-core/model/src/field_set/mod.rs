@@ -2,7 +2,7 @@
 //! is read and written (CAP-04, CAP-06).
 
 mod path;
-mod within;
+mod partial;
 
 use std::{fmt, marker::PhantomData};
 
@@ -12,8 +12,8 @@ use crate::{
 };
 
 pub use path::FieldPath;
-pub use within::PartialField;
-pub(crate) use within::{object_in, place_in};
+pub use partial::PartialField;
+pub(crate) use partial::{object_in, place_in};
 
 /// One field of a kind, by its place in the table.
 pub struct FieldKey<R> {

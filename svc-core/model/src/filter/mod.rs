@@ -6,17 +6,17 @@
 //! [points](QueryPlan::Points), or a [range](QueryPlan::Range) of one date. Anything that would need more
 //! than that is refused before a store is asked.
 
-mod kept;
+mod matches;
 mod lexer;
 mod parse;
-mod plan;
+mod query_plan;
 #[cfg(test)]
 mod tests;
 
 use std::{fmt, sync::Arc};
 
-pub use kept::matches;
-pub use plan::{DateRange, IndexKey, QueryPlan};
+pub use matches::matches;
+pub use query_plan::{DateRange, IndexKey, QueryPlan};
 
 use crate::{
     error::{ErrorCode, Problem},
@@ -259,7 +259,7 @@ impl Filter {
     /// (FLT-03). No part of the text is repeated: it may hold personal data.
     pub fn parse(text: &str, fields: &[FilterField], namespace: &str) -> Result<Self, FilterError> {
         let tree = parse::tree(text, fields, namespace)?;
-        let plan = plan::plan(&tree);
+        let plan = query_plan::plan(&tree);
         Ok(Self(Arc::new(ParsedFilter {
             text: text.to_owned(),
             tree,

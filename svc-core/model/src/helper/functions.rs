@@ -1,7 +1,7 @@
 //! The helper action functions (HAF-01 to HAF-13).
 
 use crate::{
-    describe::{closed_enum, object},
+    types::{closed_enum, object},
     error::{ErrorCode, Problem, PropertyPath},
     model::Kind,
     schema::FieldRule,
@@ -172,7 +172,7 @@ object! {
     /// One element of `add_questions_responses_uri` (HAF-07).
     QuestionAnswer: "add_questions_responses_uri" {
         /// Identifier or address of the question
-        "HAF-08" question: crate::describe::RecordReference = required,
+        "HAF-08" question: crate::types::RecordReference = required,
         /// Chosen response keys
         "HAF-09" responses: Vec<String>,
         /// Free text

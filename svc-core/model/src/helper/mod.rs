@@ -3,17 +3,17 @@
 //! A helper is a plan, which is plain data and fully validated, and a runner: the backend's own
 //! `Helper`, or the default runner that composes the registered operations.
 
-mod choices;
+mod allowed_answers;
 mod functions;
 mod matching;
 mod name;
 mod outcome;
-mod plan;
+mod request;
 pub(crate) mod raw;
-mod strangers;
+mod anonymous_policy;
 
 #[doc(hidden)]
-pub use choices::{AllowedAnswers, answer_draft};
+pub use allowed_answers::{AllowedAnswers, answer_draft};
 #[doc(hidden)]
 pub use functions::GroupKind;
 pub use functions::{
@@ -33,8 +33,8 @@ pub use name::{
     RecordSignature, RecordSubmission, Schedule,
 };
 pub use outcome::{EntryStatus, HelperOutcome, ReportEntry};
-pub use plan::{HelperRequest, ScheduleChange};
+pub use request::{HelperRequest, ScheduleChange};
 pub use raw::{RawHelperOutcome, RawHelperRequest};
-pub use strangers::AnonymousPolicy;
+pub use anonymous_policy::AnonymousPolicy;
 
 pub use crate::names::HelperName;

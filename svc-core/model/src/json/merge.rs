@@ -106,7 +106,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(crate::value::testing::config())]
+        #![proptest_config(crate::value::proptest_config::config())]
 
         #[test]
         fn und_21_twice_is_once(target in any_object(), patch in any_object()) {

@@ -2,9 +2,9 @@
 //! their order.
 
 mod access;
-mod caps;
+mod content_limits;
 mod check;
-mod filter;
+mod member_filter;
 mod merge;
 mod number;
 mod object;
@@ -17,13 +17,13 @@ pub(crate) mod tests;
 
 use std::fmt;
 
-pub use caps::ContentLimits;
+pub use content_limits::ContentLimits;
 #[doc(hidden)]
-pub use caps::weight;
+pub use content_limits::weight;
 #[doc(hidden)]
 pub use check::{is_items, is_members};
 #[doc(hidden)]
-pub use filter::{MemberAction, MemberFilter};
+pub use member_filter::{MemberAction, MemberFilter};
 pub use merge::{merge_patch, merge_value};
 pub use number::Number;
 pub use object::Object;

@@ -430,7 +430,7 @@ fn typ_11_objects_keep_their_order() {
 }
 
 proptest! {
-    #![proptest_config(crate::value::testing::config())]
+    #![proptest_config(crate::value::proptest_config::config())]
 
     #[test]
     fn typ_11_what_is_written_reads_back(value in any_json()) {

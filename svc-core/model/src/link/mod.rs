@@ -1,20 +1,20 @@
 //! Addresses: the dialect, what an address can lead to, and how it is written and read.
 
-mod base;
+mod base_url;
 mod conventional;
 mod dialect;
 #[doc(hidden)]
-pub mod law;
+pub mod layout_tests;
 mod layout;
-mod own_relations;
+mod vendor_relations;
 mod target;
 
 pub use crate::schema::ShareNames;
-pub use base::BaseUrl;
+pub use base_url::BaseUrl;
 pub use conventional::ConventionalLayout;
 pub use dialect::Dialect;
 pub use layout::Layout;
 #[doc(hidden)]
-pub use own_relations::is_name as is_relation_name;
-pub use own_relations::{VendorLink, VendorRelations};
+pub use vendor_relations::is_name as is_relation_name;
+pub use vendor_relations::{VendorLink, VendorRelations};
 pub use target::{LinkValue, RecordAddress, Scope, Target};

@@ -2,7 +2,7 @@
 
 use super::shared::{ShareOption, Target};
 use crate::{
-    describe::{closed_enum, resource},
+    types::{closed_enum, resource},
     value::FlexEnum,
 };
 

@@ -1,6 +1,6 @@
 //! An answer of a person to a question.
 
-use crate::describe::resource;
+use crate::types::resource;
 
 resource! {
     /// An answer of a person to a question.

@@ -2,7 +2,7 @@
 
 use super::{Person, shared::ReferrerData};
 use crate::{
-    describe::{FieldType, MemberWriter, closed_enum, object, resource},
+    types::{FieldType, MemberWriter, closed_enum, object, resource},
     json::Json,
     schema::{COMMON, FieldSpec, ObjectSchema, FieldRule, ValueType},
     value::Amount,

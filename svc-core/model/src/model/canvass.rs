@@ -1,6 +1,6 @@
 //! An attempt to reach a person.
 
-use crate::describe::{OneOrMany, RecordReference, object, resource};
+use crate::types::{OneOrMany, RecordReference, object, resource};
 
 resource! {
     /// An attempt to reach a person.

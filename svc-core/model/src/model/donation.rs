@@ -2,7 +2,7 @@
 
 use super::shared::ReferrerData;
 use crate::{
-    describe::{closed_enum, object, resource},
+    types::{closed_enum, object, resource},
     schema::RecordValidator,
     schema::FieldRule,
     value::{Amount, FlexEnum, Timestamp},

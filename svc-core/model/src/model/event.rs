@@ -2,7 +2,7 @@
 
 use super::shared::{Geocode, ShareOption};
 use crate::{
-    describe::{closed_enum, object, resource},
+    types::{closed_enum, object, resource},
     error::ErrorCode,
     schema::RecordValidator,
     schema::FieldRule,

@@ -1,7 +1,7 @@
 //! A form people can submit.
 
 use super::shared::ShareOption;
-use crate::describe::resource;
+use crate::types::resource;
 
 resource! {
     /// A form people can submit.

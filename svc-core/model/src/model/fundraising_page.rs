@@ -1,7 +1,7 @@
 //! A page that takes donations.
 
 use super::shared::ShareOption;
-use crate::{describe::resource, schema::FieldRule, value::Amount};
+use crate::{types::resource, schema::FieldRule, value::Amount};
 
 resource! {
     /// A page that takes donations.

@@ -1,6 +1,6 @@
 //! A person on a list.
 
-use crate::describe::resource;
+use crate::types::resource;
 
 resource! {
     /// A person on a list.

@@ -1,6 +1,6 @@
 //! A list that people can be on.
 
-use crate::{describe::resource, schema::FieldRule};
+use crate::{types::resource, schema::FieldRule};
 
 resource! {
     /// A list that people can be on.

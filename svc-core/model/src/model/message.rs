@@ -1,7 +1,7 @@
 //! A message that can be scheduled.
 
 use crate::{
-    describe::{closed_enum, resource},
+    types::{closed_enum, resource},
     schema::FieldRule,
     value::Timestamp,
 };

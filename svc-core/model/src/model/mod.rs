@@ -4,7 +4,7 @@ pub mod shared;
 
 pub use crate::names::{Kind, PerKind};
 use crate::{
-    describe::{FieldType, MemberWriter},
+    types::{FieldType, MemberWriter},
     json::Object,
     names::kinds,
     schema::KindSchema,

@@ -4,7 +4,7 @@ use super::{
     advocacy_campaign::OutreachType,
     shared::{ReferrerData, Target},
 };
-use crate::{describe::resource, schema::FieldRule, value::FlexEnum};
+use crate::{types::resource, schema::FieldRule, value::FlexEnum};
 
 resource! {
     /// An outreach of a person to targets.

@@ -2,7 +2,7 @@
 
 use super::shared::{EmailAddress, Geocode, PhoneNumber, PostalAddress};
 use crate::{
-    describe::{StringMap, closed_enum, object, resource},
+    types::{StringMap, closed_enum, object, resource},
     error::ErrorCode,
     json::{Json, Object},
     schema::{FieldRule, RecordValidator},

@@ -1,7 +1,7 @@
 //! A petition people can sign.
 
 use super::shared::ShareOption;
-use crate::describe::{object, resource};
+use crate::types::{object, resource};
 
 resource! {
     /// A petition people can sign.

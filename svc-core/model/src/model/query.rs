@@ -1,6 +1,6 @@
 //! A stored query over people.
 
-use crate::describe::resource;
+use crate::types::resource;
 
 resource! {
     /// A stored query over people.

@@ -1,7 +1,7 @@
 //! A question that people answer.
 
 use crate::{
-    describe::{closed_enum, object, resource},
+    types::{closed_enum, object, resource},
     error::ErrorCode,
     schema::RecordValidator,
     schema::FieldRule,

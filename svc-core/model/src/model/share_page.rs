@@ -1,7 +1,7 @@
 //! A page made for sharing.
 
 use super::shared::ShareOption;
-use crate::describe::resource;
+use crate::types::resource;
 
 resource! {
     /// A page made for sharing.

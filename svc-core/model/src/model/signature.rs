@@ -1,7 +1,7 @@
 //! A signature on a petition.
 
 use super::shared::ReferrerData;
-use crate::describe::resource;
+use crate::types::resource;
 
 resource! {
     /// A signature on a petition.

@@ -1,7 +1,7 @@
 //! A submission of a form.
 
 use super::shared::ReferrerData;
-use crate::describe::resource;
+use crate::types::resource;
 
 resource! {
     /// A submission of a form.

@@ -1,6 +1,6 @@
 //! A tag that people can have.
 
-use crate::{describe::resource, schema::FieldRule};
+use crate::{types::resource, schema::FieldRule};
 
 resource! {
     /// A tag that people can have.

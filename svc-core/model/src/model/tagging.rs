@@ -1,6 +1,6 @@
 //! A tag on a person.
 
-use crate::describe::resource;
+use crate::types::resource;
 
 resource! {
     /// A tag on a person.

@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 use bytes::Bytes;
 
 use crate::{
-    describe::MemberWriter,
+    types::MemberWriter,
     field_set::{FieldKey, LinkKey},
     json::{Json, write_string},
     link::{LinkValue, RecordAddress, ShareNames, is_relation_name},

@@ -5,21 +5,21 @@
 //! validation, rendering, routing, the capability declaration, documentation and test generators
 //! read it.
 
-mod between;
+mod cross_field;
 mod field;
 mod link;
-mod narrowing;
-mod places;
+mod constraints;
+mod field_index;
 mod share_names;
 
 use std::sync::LazyLock;
 
-use places::FieldIndex;
+use field_index::FieldIndex;
 
-pub use between::RecordValidator;
+pub use cross_field::RecordValidator;
 pub use field::{ComputedSource, FieldMode, FieldRule, FieldSpec, ValueType};
 pub use link::{LinkSpec, LinkTarget, LinkWrite, OnDelete, ReferenceSpec};
-pub use narrowing::{Constraint, Constraints};
+pub use constraints::{Constraint, Constraints};
 pub use share_names::ShareNames;
 
 use crate::{

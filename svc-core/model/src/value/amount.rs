@@ -457,7 +457,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(crate::value::testing::config())]
+        #![proptest_config(crate::value::proptest_config::config())]
 
         #[test]
         fn typ_03_text_round_trip(mantissa in -LIMIT + 1..LIMIT, scale in 0..=38_u32) {

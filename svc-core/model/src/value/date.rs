@@ -194,7 +194,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(crate::value::testing::config())]
+        #![proptest_config(crate::value::proptest_config::config())]
 
         #[test]
         fn typ_07_round_trip(year in 1..=9999_u16, month in 1..=12_u8, day in 1..=31_u8) {

@@ -12,7 +12,7 @@ mod identifier;
 mod timestamp;
 
 #[cfg(test)]
-pub(crate) mod testing;
+pub(crate) mod proptest_config;
 
 pub use amount::Amount;
 #[doc(hidden)]

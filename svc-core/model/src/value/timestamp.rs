@@ -273,7 +273,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(crate::value::testing::config())]
+        #![proptest_config(crate::value::proptest_config::config())]
 
         #[test]
         fn typ_06_round_trip(micros in Timestamp::MIN.0..=Timestamp::MAX.0) {

@@ -2,9 +2,9 @@
 //! there are new ones.
 
 mod backoff;
-mod bell;
+mod notifier;
 mod deliver;
 
 pub use backoff::Backoff;
-pub use bell::{Notifier, Subscription};
+pub use notifier::{Notifier, Subscription};
 pub use deliver::{Deliver, DeliveryOutcome, OutboxEntry, OutboxPayload};

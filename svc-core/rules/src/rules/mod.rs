@@ -7,17 +7,17 @@
 mod action;
 mod answer;
 mod attendance;
-mod caps;
+mod limits;
 mod create;
 mod delete;
 mod donation;
 mod erase;
-mod first;
+mod initial_lookups;
 mod functions;
-mod ground;
-mod help;
+mod context;
+mod helper;
 mod holders;
-mod kept;
+mod idempotency;
 mod lists;
 mod person;
 mod repair;
@@ -27,15 +27,15 @@ mod update;
 
 pub use action::{recorded, without_claimed_identifiers};
 #[doc(hidden)]
-pub use caps::exceeded_limits;
+pub use limits::exceeded_limits;
 pub use delete::removal;
 #[doc(hidden)]
-pub use first::first_keys;
-pub use first::{initial_lookups, initial_lookups_one_per_person};
+pub use initial_lookups::first_keys;
+pub use initial_lookups::{initial_lookups, initial_lookups_one_per_person};
 #[doc(hidden)]
-pub use ground::{CreateOptions, RuleContext, RuleResult, TicketHolderPolicy};
+pub use context::{CreateOptions, RuleContext, RuleResult, TicketHolderPolicy};
 #[doc(hidden)]
-pub use help::help;
+pub use helper::help;
 pub use person::{MatchedPerson, PersonCandidate, PersonLookup};
 pub use repair::{RecordRepair, RoundedAmount};
 

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::{
-    RuleResult, StoreRuleContext, TicketHolderPolicy, caps::exceeded_limits, check, lists::in_order,
+    RuleResult, StoreRuleContext, TicketHolderPolicy, limits::exceeded_limits, check, lists::in_order,
 };
 use crate::{
     draft::RawPatch,

@@ -17,34 +17,34 @@
 //! that has to fetch keeps what it fetched in [`LookupCache`], beginning with
 //! [`initial_lookups`](crate::rules::first_questions).
 
-mod call;
+mod write;
 mod change;
-mod condition;
-mod counts;
-mod fetched;
-mod kept;
-mod ledger;
-mod outgoing;
-mod overlay;
-mod question;
+mod precondition;
+mod count_deltas;
+mod lookup_cache;
+mod response_recorder;
+mod transaction_view;
+mod outbox;
+mod pending_changes;
+mod lookup_hash;
 mod stored_response;
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
 
-pub use call::{
+pub use write::{
     IdSequence, ImportedRecord, TransactionContext, WriteOperation, WriteOutcome, WriteRequest,
 };
 pub use change::{Change, ChangeTarget, InsertRecord, RecordSet, ReplaceRecord};
-pub use condition::Precondition;
-pub use counts::{CollectionId, CountDeltas};
-pub use fetched::LookupCache;
-pub use kept::ResponseRecorder;
-pub(crate) use ledger::TransactionView;
-pub use outgoing::{ClaimResolution, ClaimedEntries, Outbox, OutboxClaim};
-pub use overlay::PendingChanges;
-pub use question::{
+pub use precondition::Precondition;
+pub use count_deltas::{CollectionId, CountDeltas};
+pub use lookup_cache::LookupCache;
+pub use response_recorder::ResponseRecorder;
+pub(crate) use transaction_view::TransactionView;
+pub use outbox::{ClaimResolution, ClaimedEntries, Outbox, OutboxClaim};
+pub use pending_changes::PendingChanges;
+pub use lookup_hash::{
     HeldTickets, Lookup, LookupKey, LookupResult, LookupSource, RecordLocation, RuleError,
 };
 pub use stored_response::StoredResponse;

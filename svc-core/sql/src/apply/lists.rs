@@ -15,7 +15,7 @@ use svc_core::{
 
 use super::{SqlBuilder, StatementBuilder, assign, changed, is_written};
 use crate::{
-    resolved::{FieldStorage, ResolvedColumn, ResolvedField, ResolvedTable},
+    resolved_mapping::{FieldStorage, ResolvedColumn, ResolvedField, ResolvedTable},
     row::{at, to_column},
 };
 

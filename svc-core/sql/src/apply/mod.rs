@@ -16,12 +16,12 @@ use svc_core::{
 use super::{
     dialect::Dialect,
     outgoing,
-    resolved::{FieldStorage, ResolvedColumn, ResolvedField, ResolvedMapping, ResolvedTable},
+    resolved_mapping::{FieldStorage, ResolvedColumn, ResolvedField, ResolvedMapping, ResolvedTable},
     row::{at, to_column},
     select::{IDENTIFIERS, id_value},
     sql::{SqlBuilder, read},
     statement::Statement,
-    texts::check_texts,
+    text_checks::check_texts,
 };
 
 /// What a turn writes, in order.
@@ -148,7 +148,7 @@ impl<'a> StatementBuilder<'a> {
         }
         let mut sql = self.sql();
         sql.push("INSERT INTO ").push(&table.name).push(" (");
-        if let super::resolved::RowTenant::Column { column, .. } = &table.whose {
+        if let super::resolved_mapping::RowTenant::Column { column, .. } = &table.whose {
             sql.push(&column.name).push(", ");
         }
         sql.push(
@@ -159,7 +159,7 @@ impl<'a> StatementBuilder<'a> {
                 .join(", "),
         )
         .push(") VALUES (");
-        if let super::resolved::RowTenant::Column { column, via } = &table.whose {
+        if let super::resolved_mapping::RowTenant::Column { column, via } = &table.whose {
             match via {
                 None => _ = sql.tenant(Some(column)),
                 Some(via) => {

@@ -8,9 +8,9 @@ use svc_core::{
 use super::{MappingChecker, plain};
 use crate::{
     dialect::{ColumnType, Dialect},
-    live::DatabaseTable,
+    introspect::DatabaseTable,
     mapping::{self, ListMapping, TableMapping},
-    resolved::{FieldStorage, ResolvedField},
+    resolved_mapping::{FieldStorage, ResolvedField},
     sql::quoted_table,
 };
 

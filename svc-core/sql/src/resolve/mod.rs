@@ -1,7 +1,7 @@
 //! A mapping against the live tables: what it means, or everything that is wrong with it and the
 //! SQL that mends it.
 
-mod lookups;
+mod indexes;
 mod members;
 
 use svc_core::{model::Kind, read::nearest, schema::LinkTarget};
@@ -9,9 +9,9 @@ use svc_core::{model::Kind, read::nearest, schema::LinkTarget};
 use super::{
     Dialect, MappingError,
     dialect::ColumnType,
-    live::{DatabaseColumn, DatabaseTable, DatabaseTables},
+    introspect::{DatabaseColumn, DatabaseTable, DatabaseTables},
     mapping::{Mapping, TableMapping, TenantSource as Named},
-    resolved::{
+    resolved_mapping::{
         ResolvedColumn, ResolvedLink, ResolvedMapping, ResolvedTable, RowTenant, TenantTable,
     },
     sql::quoted,

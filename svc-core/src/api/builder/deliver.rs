@@ -6,7 +6,7 @@ use super::{ApiBuilder, HelperRunner};
 use crate::{
     api::Api,
     helper::{FunctionName, HelperName},
-    ops::Deliver,
+    backend::Deliver,
     store::Outbox,
 };
 

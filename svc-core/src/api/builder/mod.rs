@@ -1,13 +1,13 @@
 //! Registers what a server supports, and proves it whole.
 
-mod classify;
-mod contradictions;
+mod error_mapper;
+mod validate;
 mod deliver;
 mod functions;
-mod narrowed;
+mod constraints;
 mod partial_store;
 mod stores;
-mod withheld;
+mod withdrawn;
 
 pub use partial_store::KeptKind;
 use std::{
@@ -19,7 +19,7 @@ use std::{
 use super::{
     Api, ApiInner,
     composed::ComposedRunner,
-    exposure::ResourceConfig,
+    resource_config::ResourceConfig,
     extensions::idempotency::NextSweep,
     registry::{ErasedHelper, KindRegistration, TypedAdapter},
     settings::{
@@ -35,7 +35,7 @@ use crate::{
     link::{Dialect, Layout, VendorRelations},
     model::{Kind, Resource},
     operation::ResponseStyle,
-    ops::Helper,
+    backend::Helper,
     schema::{Constraints, LinkSpec, LinkTarget},
 };
 

@@ -11,7 +11,7 @@ use crate::{
     },
     helper::{FunctionName, HelperName},
     model::Kind,
-    ops::Transactions,
+    backend::Transactions,
     store::Store,
 };
 

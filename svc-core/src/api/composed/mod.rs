@@ -1,8 +1,8 @@
 //! Helpers over the registered operations: the same rules as a store's, standing on a vendor's
 //! operations one by one (HLP-10, ERR-29 to ERR-33).
 
-mod seen;
-mod together;
+mod operation_cache;
+mod join_all;
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -12,7 +12,7 @@ use std::{
 
 use bytes::Bytes;
 
-use self::{seen::OperationCache, together::join_all};
+use self::{operation_cache::OperationCache, join_all::join_all};
 use super::{KindRegistration, classify::ErrorMapper};
 use crate::{
     context::Context,
@@ -25,7 +25,7 @@ use crate::{
     json::{Object, merge_patch},
     link::{RecordAddress, ShareNames},
     model::Kind,
-    ops::{ErasedTransactions, FindKey, OutboxPayload, SavepointAction},
+    backend::{ErasedTransactions, FindKey, OutboxPayload, SavepointAction},
     record::{Meta, RawRecord},
     rules::{CreateOptions, RuleContext, RuleResult, check, first_keys, exceeded_limits, help},
     store::{LookupKey, RecordLocation, RuleError, StoredRecord},

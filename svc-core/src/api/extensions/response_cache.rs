@@ -20,7 +20,7 @@ use crate::{
     api::{ApiBuilder, Response},
     context::{BaseUrl, Context, Tenant},
     link::Target,
-    ops::RevisionSource,
+    backend::RevisionSource,
 };
 
 /// Bodies that are kept at most: one that is kept takes the place that its request leads to from

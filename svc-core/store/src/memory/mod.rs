@@ -1,6 +1,6 @@
 //! A store in memory: the specification of a store, in a few hundred lines.
 
-mod outgoing;
+mod outbox;
 mod tables;
 mod webhooks;
 
@@ -23,7 +23,7 @@ use svc_core::{
     helper::{DefaultMatching, HelperName, PersonMatching},
     link::{RecordAddress, ShareNames},
     model::Kind,
-    ops::{
+    backend::{
         ChangeFeed, FeedRequest, FeedResponse, Notifier, OutboxEntry, RevisionSource, Subscription,
     },
     page::{ListRequest, RawPage},

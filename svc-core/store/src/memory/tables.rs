@@ -9,7 +9,7 @@ use svc_core::{
     helper::normalize_email,
     link::{LinkValue, RecordAddress, Scope},
     model::Kind,
-    ops::{ChangeKind, RecordChange},
+    backend::{ChangeKind, RecordChange},
     record::{ComputedValue, RawRecord},
     schema::{ComputedSource, ReferenceSpec},
     store::{
@@ -19,7 +19,7 @@ use svc_core::{
     value::{Id, Identifier, Timestamp},
 };
 
-use super::outgoing::QueuedEntry;
+use super::outbox::QueuedEntry;
 use crate::feed::{FeedChange, FeedPosition, FeedQuery, FeedRows};
 
 /// A collection: of a kind, all of it or what a link (or hidden reference) makes lead to one

@@ -9,9 +9,9 @@ use async_trait::async_trait;
 use svc_core::{
     context::Tenant,
     error::Result,
-    ops::{StoredWebhook, WebhookStore, WebhookWrite},
+    backend::{StoredWebhook, WebhookStore, WebhookWrite},
     value::{Id, Timestamp},
-    webhook::MAX_WEBHOOKS,
+    webhooks::MAX_WEBHOOKS,
 };
 
 use super::MemoryStore;

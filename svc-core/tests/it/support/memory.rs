@@ -14,7 +14,7 @@ use svc_core::{
     helper::{MatchKey, emails},
     link::{LinkValue, RecordAddress, Scope},
     model::{Kind, Resource},
-    ops::SavepointAction,
+    backend::SavepointAction,
     read::{Json, Object, merge_patch},
     record::{ComputedValue, Meta},
     schema::fill_nested_computed,

@@ -11,7 +11,7 @@ use std::{
 use super::server::{Server, options};
 use super::support::{self, proxy::Proxy, server::url_of, until};
 use serde_json::json;
-use svc_core::{ops::WebhookStore as _, store::Store as _, value::Timestamp};
+use svc_core::{backend::WebhookStore as _, store::Store as _, value::Timestamp};
 use svc_postgres::{ConnectError, PostgresOptions, PostgresStore};
 
 /// A role for which the shared server is a cluster, and options of a schema of its own.

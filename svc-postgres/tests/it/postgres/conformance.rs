@@ -10,7 +10,7 @@ use svc_core::{
     Tenant, Vendor,
     api::{Api, IfMatchPolicy},
     model::Kind,
-    ops::{DeliveryOutcome, OutboxEntry},
+    backend::{DeliveryOutcome, OutboxEntry},
     raw::RawDraft,
     store::ImportedRecord,
     value::{Id, Timestamp},

@@ -12,7 +12,7 @@ use std::{
 
 use svc_core::{Tenant, value::Timestamp};
 use svc_postgres::{PostgresOptions, PostgresStore};
-use svc_store::laws::{
+use svc_store::store_testkit::{
     ContractViolation, NumberedPages, StoreTests, check_feed_among_writers, check_feed_expires,
     check_filters, check_outgoing, check_webhooks,
 };

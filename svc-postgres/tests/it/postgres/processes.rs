@@ -15,7 +15,7 @@ use super::server::{Server, options};
 use serde_json::{Value, json};
 use svc_core::{
     Tenant,
-    ops::{DeliveryOutcome, OutboxEntry},
+    backend::{DeliveryOutcome, OutboxEntry},
     value::{Amount, Timestamp},
 };
 use tokio::task::JoinSet;

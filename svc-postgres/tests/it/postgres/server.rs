@@ -7,7 +7,7 @@ use svc_core::{
     Context, Tenant,
     api::{Api, ApiBuilder, Request, Vendor},
     auth::{Caller, Identity, Rights},
-    ops::{DeliveryOutcome, OutboxEntry},
+    backend::{DeliveryOutcome, OutboxEntry},
     value::Timestamp,
 };
 use svc_postgres::{PostgresOptions, PostgresStore};

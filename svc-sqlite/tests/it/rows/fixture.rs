@@ -19,7 +19,7 @@ use svc_core::link::Dialect;
 use svc_core::raw::RawDraft;
 use svc_core::store::ImportedRecord;
 use svc_core::value::{Id, Timestamp};
-use svc_core::{Api, Tenant, Vendor, model::Kind, ops};
+use svc_core::{Api, Tenant, Vendor, model::Kind, backend};
 use svc_sqlite::{CreatedKey, KeyOptions, KeyWebhooks, SqliteOptions, SqliteStore};
 use svc_tower::{Cors, SvcService};
 use tempfile::TempDir;
@@ -258,7 +258,7 @@ fn api(store: &SqliteStore, set_up: &[&str]) -> ApiBuilder {
         .register_all(builder)
         .response_cache(store.clone())
         .authenticator(store.clone());
-    api = api.delivery(|_: &Tenant, _: &ops::OutboxEntry| Ok(ops::DeliveryOutcome::Sent));
+    api = api.delivery(|_: &Tenant, _: &backend::OutboxEntry| Ok(backend::DeliveryOutcome::Sent));
     if let Some(prefix) = value(set_up, "prefix") {
         api = api.dialect(Dialect::with_prefix(prefix).expect("a prefix"));
     }

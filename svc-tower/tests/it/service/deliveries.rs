@@ -10,7 +10,7 @@ use svc_core::{
     Api, Deliver, Result, Tenant, Vendor,
     api::Request,
     auth::{Caller, FixedKeys, Identity, Rights},
-    ops::{DeliveryOutcome, OutboxEntry},
+    backend::{DeliveryOutcome, OutboxEntry},
     value::Timestamp,
 };
 use svc_store::memory::MemoryStore;

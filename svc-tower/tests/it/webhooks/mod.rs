@@ -20,9 +20,9 @@ use svc_core::{
     api::Request,
     auth::{Caller, FixedKeys, Identity, Rights},
     link::Target,
-    ops::WebhookStore,
+    backend::WebhookStore,
     value::{Id, Timestamp},
-    webhook::{MAX_ATTEMPTS, ReceiverPolicy, Webhook, WebhookStatus},
+    webhooks::{MAX_ATTEMPTS, ReceiverPolicy, Webhook, WebhookStatus},
 };
 use svc_store::memory::MemoryStore;
 use svc_tower::webhooks::WebhookSender;

@@ -27,7 +27,7 @@ impl Message {
     }
 
     /// The signature that a secret gives, as a verifier computes it.
-    pub(crate) fn is_signed_by(&self, secret: &svc_core::webhook::WebhookSecret) -> bool {
+    pub(crate) fn is_signed_by(&self, secret: &svc_core::webhooks::WebhookSecret) -> bool {
         let seconds = self.headers["webhook-timestamp"].parse().unwrap();
         let signed = secret.sign(self.id(), seconds, self.body.as_bytes());
         self.headers["webhook-signature"]

@@ -19,7 +19,7 @@ use svc_postgres::{KeyOptions, KeyWebhooks, PostgresOptions, PostgresStore};
 use svc_server::demo::cli::DatabaseUrl;
 use svc_server::demo::{SchemaLocation, StartupError, State, copy};
 use svc_store::compare::compare_stores;
-use svc_store::laws::StoreTests;
+use svc_store::store_testkit::StoreTests;
 
 use super::support::{self, ClosedPort, until};
 use crate::support::TestResult;

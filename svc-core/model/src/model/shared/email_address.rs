@@ -1,7 +1,7 @@
 //! E-mail addresses.
 
 use crate::{
-    describe::{closed_enum, object},
+    types::{closed_enum, object},
     schema::FieldRule,
     value::FlexEnum,
 };

@@ -1,7 +1,7 @@
 //! Phone numbers.
 
 use crate::{
-    describe::{TextFlag, closed_enum, object},
+    types::{TextFlag, closed_enum, object},
     schema::FieldRule,
     value::FlexEnum,
 };

@@ -1,7 +1,7 @@
 //! Postal addresses and where they lie.
 
 use crate::{
-    describe::{closed_enum, object},
+    types::{closed_enum, object},
     schema::FieldRule,
     value::Timestamp,
 };

@@ -1,6 +1,6 @@
 //! Where an action came from.
 
-use crate::describe::object;
+use crate::types::object;
 
 object! {
     /// Where an action came from (RES-referrer_data-01).

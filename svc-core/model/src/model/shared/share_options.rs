@@ -1,6 +1,6 @@
 //! Alternate ways to share a page.
 
-use crate::describe::object;
+use crate::types::object;
 
 object! {
     /// One set of language for sharing a page (RES-share_options-01, RES-share_options-02).

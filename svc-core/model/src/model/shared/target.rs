@@ -1,7 +1,7 @@
 //! A target of an outreach or of a campaign.
 
 use super::{EmailAddress, PhoneNumber, PostalAddress};
-use crate::describe::object;
+use crate::types::object;
 
 object! {
     /// A target of an outreach or of a campaign (RES-target-01).

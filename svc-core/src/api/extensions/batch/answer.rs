@@ -22,7 +22,7 @@ use crate::{
         Api, AuthorizedRequest, HelperRunner, Response, Timer,
         admitted::AuthorizedParts,
         extensions::idempotency::{ResponseStorage, key_of_entry},
-        handling::{HandlingPreference, PREFER, PREFERENCE_APPLIED, ReturnPreference},
+        preferences::{HandlingPreference, PREFER, PREFERENCE_APPLIED, ReturnPreference},
     },
     context::Context,
     error::{Error, ErrorCode, Problem},

@@ -12,19 +12,19 @@ use http::{HeaderName, HeaderValue, StatusCode};
 
 use super::{
     ChangeFeedSettings,
-    following::{self, EventStream, WaitOptions, Waited},
+    event_stream::{self, EventStream, WaitOptions, Waited},
     hal::{self, ChangesView},
     shared_reads::{ReadResult, Step},
     wait_slots::WaitSlot,
 };
 use crate::{
-    api::{Api, ContentType, Request, Response, handling},
+    api::{Api, ContentType, Request, Response, preferences},
     auth::Identity,
     context::Context,
     error::{Error, ErrorCode, Problem, Result},
     link::Target,
     model::Kind,
-    ops::{ChangeFeed, FeedPage, FeedRequest, FeedResponse},
+    backend::{ChangeFeed, FeedPage, FeedRequest, FeedResponse},
     page::{PageRequest, is_token},
 };
 
@@ -87,7 +87,7 @@ impl ChangeFeedSettings {
     pub(super) fn wait_time(&self, request: &Request<'_>) -> Duration {
         let asked = request
             .timer
-            .and_then(|_| handling::wait(request.headers))
+            .and_then(|_| preferences::wait(request.headers))
             .unwrap_or_default();
         asked.min(self.longest_wait)
     }
@@ -105,13 +105,13 @@ impl Api {
                 Ok(asked) => asked,
                 Err(problems) => return Ok(self.invalid(None, &problems)),
             };
-        let streams = following::wants_events(request.headers);
+        let streams = event_stream::wants_events(request.headers);
         let mut after = PageRequest::parameter(request.query, AFTER);
         // What has not the form of a cursor is dropped there, and would lead to the beginning.
         if after != asked.request.cursor {
             return Ok(self.unknown_cursor());
         }
-        if let Some(last) = following::last_event(request.headers).filter(|_| streams) {
+        if let Some(last) = event_stream::last_event(request.headers).filter(|_| streams) {
             if !is_token(last) {
                 return Ok(self.unknown_cursor());
             }
@@ -172,7 +172,7 @@ impl Api {
         hal::changes(&self.hal(&cx.base), &view, &mut body);
         let mut reply = Response::hal(StatusCode::OK, body);
         if !waits.is_zero() {
-            handling::mark_wait(waits, &mut reply);
+            preferences::mark_wait(waits, &mut reply);
         }
         Ok(reply)
     }
@@ -188,7 +188,7 @@ impl Api {
         slot: Option<WaitSlot>,
     ) -> Response {
         let longest = self.extensions().changes.longest_wait;
-        let time = handling::wait(request.headers).map_or(longest, |asked| asked.min(longest));
+        let time = preferences::wait(request.headers).map_or(longest, |asked| asked.min(longest));
         let event = self.event(cx, page, wanted.after.as_deref(), (wanted.size, &repeated));
         let mut reply = Response::new(StatusCode::OK, ContentType::EventStream, event);
         reply.insert(ACCEL_BUFFERING, Some(HeaderValue::from_static("no")));

@@ -5,7 +5,7 @@ use crate::{
     hal::{Hal, close},
     json::write_string,
     link::Target,
-    ops::{FeedEntry, FeedPage},
+    backend::{FeedEntry, FeedPage},
 };
 
 /// A page and what was asked for.

@@ -1,7 +1,7 @@
 //! The change feed (SYN-01 to SYN-13): its operation, settings and capability names.
 
 mod answer;
-mod following;
+mod event_stream;
 mod hal;
 mod shared_reads;
 mod wait_slots;
@@ -11,7 +11,7 @@ use std::{sync::Arc, time::Duration};
 use async_trait::async_trait;
 use http::{Method, StatusCode};
 
-pub use self::{following::EventStream, wait_slots::WaitLimits};
+pub use self::{event_stream::EventStream, wait_slots::WaitLimits};
 use self::{shared_reads::SharedReads, wait_slots::WaitSlots};
 use super::Extension;
 use crate::{
@@ -23,7 +23,7 @@ use crate::{
         ExtensionName, Handler, OperationSpec, RequestBodyKind, RequiredRight, ResponseBodyKind,
         TargetShape, always,
     },
-    ops::ChangeFeed,
+    backend::ChangeFeed,
     page::QueryParameter,
 };
 

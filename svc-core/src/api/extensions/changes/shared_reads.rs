@@ -17,7 +17,7 @@ use std::{
 
 use crate::{
     context::Tenant,
-    ops::{FeedRequest, FeedResponse},
+    backend::{FeedRequest, FeedResponse},
 };
 
 /// Requests of a group that are woken and have not taken the result yet, at most.

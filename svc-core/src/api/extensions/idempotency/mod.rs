@@ -18,7 +18,7 @@ use crate::{
     json::Object,
     link::Target,
     model::Kind,
-    ops,
+    backend,
     store::ResponseRecorder,
     value::digest,
 };
@@ -34,7 +34,7 @@ pub(in crate::api) enum ResponseStorage {
     /// In the store that keeps every kind, in the turn of the call.
     Store,
     /// By a vendor, in the vendor's transactions where there are any.
-    Vendor(Arc<dyn ops::IdempotencyStore>),
+    Vendor(Arc<dyn backend::IdempotencyStore>),
 }
 
 /// What makes a request one that may come again.
@@ -59,7 +59,7 @@ impl ApiBuilder {
     /// For operations of a vendor's own; a [`Store`](crate::store::Store) keeps answers itself, and
     /// [`store`](Self::store) declares that.
     #[must_use]
-    pub fn idempotency<T: ops::IdempotencyStore + 'static>(mut self, answers: &Arc<T>) -> Self {
+    pub fn idempotency<T: backend::IdempotencyStore + 'static>(mut self, answers: &Arc<T>) -> Self {
         self.settings.extensions.idempotency =
             Some(ResponseStorage::Vendor(Arc::<T>::clone(answers)));
         self

@@ -6,7 +6,7 @@
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use super::ResponseStorage;
-use crate::{api::Api, ops::StoredResponse, value::Timestamp};
+use crate::{api::Api, backend::StoredResponse, value::Timestamp};
 
 /// The time between two sweeps, in microseconds: ten minutes.
 const INTERVAL: i64 = 10 * 60 * 1_000_000;

@@ -4,7 +4,7 @@ use http::{HeaderValue, Method, StatusCode, header::LOCATION};
 
 use super::{
     WebhookSources,
-    asked::{WebhookBody, redelivery},
+    body::{WebhookBody, redelivery},
     hal,
 };
 use crate::{
@@ -14,9 +14,9 @@ use crate::{
     json::Object,
     link::Target,
     model::Kind,
-    ops::{FeedPage, FeedRequest, FeedResponse, StoredWebhook, WebhookStore, WebhookWrite},
+    backend::{FeedPage, FeedRequest, FeedResponse, StoredWebhook, WebhookStore, WebhookWrite},
     value::{Id, Timestamp},
-    webhook::{LEASE_DURATION, MAX_WEBHOOKS, TRIES, Webhook, WebhookStatus},
+    webhooks::{LEASE_DURATION, MAX_WEBHOOKS, TRIES, Webhook, WebhookStatus},
 };
 
 /// What is wrong with a request, or why it could not be answered.
@@ -100,7 +100,7 @@ impl WebhookHandler<'_> {
         let kinds = asked.kinds.unwrap_or_else(|| self.readable());
         let events = asked
             .events
-            .unwrap_or_else(|| crate::ops::ChangeKind::ALL.to_vec());
+            .unwrap_or_else(|| crate::backend::ChangeKind::ALL.to_vec());
         // It tells of what comes from here on.
         let end = self.feed(None).await?.last_cursor;
         let mut webhook = Webhook::new(url, kinds, events, end, now)?;

@@ -5,9 +5,9 @@ use crate::{
     hal::{Hal, close},
     json::write_string,
     link::Target,
-    ops::RecordChange,
+    backend::RecordChange,
     value::Timestamp,
-    webhook::{Webhook, WebhookStatus},
+    webhooks::{Webhook, WebhookStatus},
 };
 
 /// Writes a webhook; its secret only where it is new.

@@ -1,7 +1,7 @@
 //! Webhooks (HOOK-01 to HOOK-16): operations, settings and capability names.
 
 mod answer;
-mod asked;
+mod body;
 mod hal;
 mod operations;
 
@@ -18,8 +18,8 @@ use crate::{
     hal::EntryLink,
     link::Target,
     operation::ExtensionName,
-    ops::{ChangeFeed, RecordChange, WebhookStore},
-    webhook::ReceiverPolicy,
+    backend::{ChangeFeed, RecordChange, WebhookStore},
+    webhooks::ReceiverPolicy,
 };
 
 const NAME: ExtensionName = ExtensionName::Webhooks;

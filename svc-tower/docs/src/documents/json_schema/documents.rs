@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use svc_core::{
     api::Api, auth::Operation, context::BaseUrl, error::ErrorCode, helper::HelperName,
-    link::Target, model::Kind, ops::ChangeKind,
+    link::Target, model::Kind, backend::ChangeKind,
 };
 
 use super::{Definitions, Members, SchemaVariant, set};

@@ -1,7 +1,7 @@
 //! The schemas of webhooks (HOOK-01 to HOOK-10).
 
 use serde_json::{Value, json};
-use svc_core::{model::Kind, ops::ChangeKind};
+use svc_core::{model::Kind, backend::ChangeKind};
 
 use super::{Definitions, Members, set};
 

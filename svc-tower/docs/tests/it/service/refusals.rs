@@ -8,7 +8,7 @@ use svc_core::{
     api::IfMatchPolicy,
     auth::FixedKeys,
     error::ErrorCode,
-    ops::{DeliveryOutcome, OutboxEntry},
+    backend::{DeliveryOutcome, OutboxEntry},
 };
 use svc_docs::documents::DocPages;
 use svc_store::memory::MemoryStore;

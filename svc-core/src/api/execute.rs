@@ -8,7 +8,7 @@ use super::{
     Api, AuthorizedRequest, ContentType, Response,
     admitted::AuthorizedParts,
     extensions::{Extension, response_cache::CacheSlot},
-    reply::kind_of,
+    response::kind_of,
     shown::shown,
 };
 use crate::{

@@ -16,7 +16,7 @@ use svc_core::{
     value::{Id, Timestamp},
 };
 
-use super::{ContractViolation, history::Rng};
+use super::{ContractViolation, generator::Rng};
 use crate::memory::MemoryStore;
 
 /// People and messages of each tenant.

@@ -33,12 +33,12 @@
 
 mod feed;
 mod filters;
-mod history;
+mod generator;
 mod outgoing;
 mod pages;
 mod rulebook;
 mod shown;
-mod together;
+mod concurrency;
 mod undo;
 mod webhooks;
 
@@ -60,7 +60,7 @@ use svc_core::{
 };
 
 use self::{
-    history::{KnownRecords, RequestGenerator, Rng, kinds},
+    generator::{KnownRecords, RequestGenerator, Rng, kinds},
     shown::{Ordinals, difference, refusal},
 };
 use crate::memory::MemoryStore;
@@ -152,7 +152,7 @@ impl StoreTests {
                 match seed % 8 {
                     // After each call everything is read: few, because that takes long.
                     0 => undo::step(&mut tested).await?,
-                    1 => together::step(&mut tested, &mut model).await?,
+                    1 => concurrency::step(&mut tested, &mut model).await?,
                     _ => {
                         tested.choose();
                         model.choose();

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::{ops::Backoff, value::short_digest};
+use crate::{backend::Backoff, value::short_digest};
 
 /// Attempts of a message, the first one included (HOOK-11).
 pub const MAX_ATTEMPTS: usize = Backoff::STANDARD.max_attempts();

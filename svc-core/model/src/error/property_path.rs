@@ -171,7 +171,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(crate::value::testing::config())]
+        #![proptest_config(crate::value::proptest_config::config())]
 
         /// ERR-26: a property and its text are the same.
         #[test]

@@ -4,8 +4,8 @@ use crate::{
     error::{ErrorCode, Problem, PropertyPath},
     json::{Json, Object},
     model::Kind,
-    ops::ChangeKind,
-    webhook::{Receiver, ReceiverPolicy, WebhookStatus},
+    backend::ChangeKind,
+    webhooks::{Receiver, ReceiverPolicy, WebhookStatus},
 };
 
 /// Members of a webhook that the server sets; a client may send back what it has read.

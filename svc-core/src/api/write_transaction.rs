@@ -11,7 +11,7 @@ use crate::{
     context::Context,
     error::{Error, Result},
     link::RecordAddress,
-    ops::{DeleteRequest, ErasedTransactions, LockKey, TransactionEnd},
+    backend::{DeleteRequest, ErasedTransactions, LockKey, TransactionEnd},
     record::RecordState,
     store::{Precondition, ResponseRecorder, WriteOperation, WriteOutcome, WriteRequest},
 };

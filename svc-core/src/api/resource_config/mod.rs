@@ -1,7 +1,7 @@
 //! What a vendor registers for one kind: operations, scopes and field restrictions (CAP-04 to
 //! CAP-07).
 
-mod narrow;
+mod constraints;
 
 use std::{marker::PhantomData, sync::Arc};
 
@@ -11,7 +11,7 @@ use crate::{
     filter::FilterField,
     model::{Resource, Under},
     names::Operation,
-    ops::{Create, Delete, Find, Get, List, Update},
+    backend::{Create, Delete, Find, Get, List, Update},
 };
 
 /// The operations of a store that are offered for the kind `R`. An operation compiles only where

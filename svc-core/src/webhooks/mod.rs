@@ -6,13 +6,13 @@
 //! that is away holds up nobody. All rules are here, without I/O; [`WebhookStore`] keeps them, and
 //! `svc_tower::webhooks::WebhookSender` sends.
 
-mod address;
+mod network;
 mod attempt;
 mod receiver;
 mod schedule;
 mod secret;
 
-pub use address::is_public;
+pub use network::is_public;
 pub use attempt::{AttemptResult, DeliveryAttempt, parse_retry_after};
 pub use receiver::{Host, MAX_URL_LENGTH, Receiver, ReceiverPolicy};
 pub use schedule::MAX_ATTEMPTS;
@@ -27,7 +27,7 @@ use crate::{
     error::{Error, Result},
     link::RecordAddress,
     model::Kind,
-    ops::{ChangeKind, RecordChange, StoredWebhook, WebhookStore, WebhookWrite},
+    backend::{ChangeKind, RecordChange, StoredWebhook, WebhookStore, WebhookWrite},
     value::{Id, Timestamp, digest},
 };
 

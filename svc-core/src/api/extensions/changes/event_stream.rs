@@ -20,7 +20,7 @@ use crate::{
     context::Context,
     error::{Error, Result},
     link::Target,
-    ops::{FeedPage, FeedRequest, FeedResponse},
+    backend::{FeedPage, FeedRequest, FeedResponse},
 };
 
 /// What a client that comes back sends: the cursor of the last event that it had.

@@ -9,7 +9,7 @@ use svc_core::{
 
 use super::{
     database::TextRow,
-    resolved::{ResolvedMapping, ResolvedTable},
+    resolved_mapping::{ResolvedMapping, ResolvedTable},
     sql::SqlBuilder,
     statement::Statement,
 };

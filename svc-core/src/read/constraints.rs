@@ -3,7 +3,7 @@
 
 use super::{
     Json, Number,
-    path::ValuePath,
+    value_path::ValuePath,
     value::{ValueError, apply, scalar},
 };
 use crate::{

@@ -3,15 +3,15 @@
 use svc_core::{
     auth::Tenant,
     error::Result,
-    ops::{
+    backend::{
         StoredWebhook, WebhookStore,
         WebhookWrite::{Conflict, LimitReached, Written},
     },
     value::{Id, Timestamp},
-    webhook::MAX_WEBHOOKS,
+    webhooks::MAX_WEBHOOKS,
 };
 
-use super::{ContractViolation, together::poll_all};
+use super::{ContractViolation, concurrency::poll_all};
 
 /// Checks what a store does with webhooks (HOOK-12, HOOK-14): a write counts only in place of the
 /// version before it, whoever is faster; a document is one tenant's; and what is due is found, each

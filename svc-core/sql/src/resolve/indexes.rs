@@ -2,7 +2,7 @@
 //! what there is once.
 
 use super::{MappingChecker, plain};
-use crate::{live::DatabaseTable, mapping::TableMapping};
+use crate::{introspect::DatabaseTable, mapping::TableMapping};
 
 impl MappingChecker<'_> {
     /// Columns that have to be filled, and that nothing fills.

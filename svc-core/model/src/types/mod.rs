@@ -31,7 +31,7 @@
 //! need not be said.
 
 mod field_type;
-mod mode;
+mod field_mode;
 
 pub use field_type::{FieldType, MemberWriter, OneOrMany, RecordReference, StringMap, TextFlag};
 
@@ -372,7 +372,7 @@ macro_rules! closed_enum {
     };
 }
 
-pub(crate) use mode::mode;
+pub(crate) use field_mode::mode;
 pub(crate) use {
     closed_enum, link_key, link_target, object, on_delete, operation, optional, resource, rules,
     under, wire_name,

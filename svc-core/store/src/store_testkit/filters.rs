@@ -15,7 +15,7 @@ use svc_core::{
     value::{Id, Identifier, Timestamp},
 };
 
-use super::{ContractViolation, history::Rng};
+use super::{ContractViolation, generator::Rng};
 
 /// Records of each kind and tenant.
 const RECORDS: usize = 60;

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use svc_core::{
     error::Result,
-    ops::{OutboxEntry, Subscription},
+    backend::{OutboxEntry, Subscription},
     store::{ClaimedEntries, Outbox, OutboxClaim},
     value::Timestamp,
 };

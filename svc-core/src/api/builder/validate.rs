@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::{ApiBuilder, HelperRunner, narrowed};
+use super::{ApiBuilder, HelperRunner, constraints};
 use crate::{
     api::{ApiLimits, KindRegistration, composed::ComposedRunner},
     auth::Operation,
     filter::FilterField,
-    link::{RecordAddress, Target, law},
+    link::{RecordAddress, Target, layout_tests},
     model::Kind,
     schema::FieldMode,
     value::Identifier,
@@ -74,12 +74,12 @@ impl ApiBuilder {
             _ => true,
         };
         problems.extend(
-            law::targets()
+            layout_tests::targets()
                 .iter()
                 .filter(|it| offered(it))
                 .find_map(|it| {
                     // One is enough: a layout that is wrong is wrong in many places.
-                    law::broken(self.settings.layout.as_ref(), it)
+                    layout_tests::broken(self.settings.layout.as_ref(), it)
                 }),
         );
         let version = self.dialect.version_field();
@@ -90,7 +90,7 @@ impl ApiBuilder {
         problems.extend(self.unlimited_triggers());
         for (kind, registered) in &self.kinds {
             kind_contradictions(*kind, registered, &self.kinds, &mut problems);
-            narrowed::contradictions(*kind, registered, &mut problems);
+            constraints::contradictions(*kind, registered, &mut problems);
         }
         for (helper, runner) in &self.helpers {
             if matches!(runner, HelperRunner::Composed) {

@@ -1,7 +1,7 @@
 //! What of a body is not taken: nothing here has that name, the server sets it, or another member
 //! wins (UND-22).
 
-use super::{AcceptedMembers, BodyReader, Json, Object, path::ValuePath};
+use super::{AcceptedMembers, BodyReader, Json, Object, value_path::ValuePath};
 use crate::{
     error::{ErrorCode, Problem, PropertyPath},
     field_set::FieldBits,

@@ -10,7 +10,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 /// # Examples
 ///
 /// ```
-/// use svc_core::webhook::is_public;
+/// use svc_core::webhooks::is_public;
 ///
 /// let public = |text: &str| text.parse().map(is_public);
 /// assert_eq!(public("93.184.215.14"), Ok(true));

@@ -16,14 +16,14 @@ use svc_core::{
     draft::{RawDraft, RawPatch},
     link::RecordAddress,
     model::Kind,
-    ops::{ChangeFeed, ChangeKind, FeedEntry, FeedPage, FeedRequest, FeedResponse},
+    backend::{ChangeFeed, ChangeKind, FeedEntry, FeedPage, FeedRequest, FeedResponse},
     page::{ListRequest, NextPage, PageRequest},
     read::Object,
     store::{Store, WriteOperation, WriteOutcome, WriteRequest},
     value::{Id, Timestamp},
 };
 
-use super::{ContractViolation, History, StoreTests, together::poll_all};
+use super::{ContractViolation, History, StoreTests, concurrency::poll_all};
 
 /// Checks the law of the feed over a hundred histories.
 ///

@@ -2,7 +2,7 @@
 
 use http::StatusCode;
 
-use super::{Api, Response, ResponseStyle, shown::shown, transaction::outcome_mismatch};
+use super::{Api, Response, ResponseStyle, shown::shown, write_transaction::outcome_mismatch};
 use crate::{
     context::Context,
     error::{Error, Problem, Result},

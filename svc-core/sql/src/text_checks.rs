@@ -5,7 +5,7 @@ use svc_core::{
     json::{Json, Object},
 };
 
-use super::{Dialect, resolved::ResolvedTable, row::at};
+use super::{Dialect, resolved_mapping::ResolvedTable, row::at};
 
 /// Refuses texts with U+0000 if the database cannot have them.
 ///

@@ -18,7 +18,7 @@
 mod changes;
 mod helper;
 mod idempotency;
-mod lock;
+mod lock_key;
 mod requests;
 mod revision;
 mod transactions;
@@ -32,7 +32,7 @@ pub use changes::{
 };
 pub use helper::Helper;
 pub use idempotency::IdempotencyStore;
-pub use lock::LockKey;
+pub use lock_key::LockKey;
 pub use requests::{CreateRequest, DeleteRequest, UpdateRequest};
 pub use revision::RevisionSource;
 pub(crate) use transactions::{ErasedTransactions, TransactionEnd};
