@@ -9,7 +9,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use http::Request;
 use serde::{Deserialize, Serialize};
 
-use crate::answer::Representation;
+use crate::response::Representation;
 use crate::check::{Check, CheckContext};
 use crate::client::CheckClient;
 use crate::declared::{Declaration, DeclarationSource, DeclaredApi};
@@ -20,7 +20,7 @@ use crate::keys::Keys;
 use crate::kinds::KINDS;
 use crate::outcome::CheckStop;
 use crate::recorder::Recorder;
-use crate::run::RunContext;
+use crate::run_context::RunContext;
 use crate::settings::RunSettings;
 use crate::target::Target;
 

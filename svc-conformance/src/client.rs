@@ -15,7 +15,7 @@ use http::{Method, Request, StatusCode};
 use serde_json::{Value, json};
 
 use crate::address;
-use crate::answer::{Representation, ResponseParts, TestResponse};
+use crate::response::{Representation, ResponseParts, TestResponse};
 use crate::catalogue::Encounter;
 use crate::check::CheckContext;
 use crate::generate::{complete, least, with};
@@ -23,8 +23,8 @@ use crate::outcome::CheckStop;
 use crate::passive;
 use crate::pins;
 use crate::presence::{GONE, is_of_gateway};
-use crate::relations::LinkedResource;
-use crate::row;
+use crate::linked_resources::LinkedResource;
+use crate::ids;
 use crate::target::TargetError;
 
 /// Pages that a walk reads at most.
@@ -319,7 +319,7 @@ impl CheckClient<'_> {
                 )));
             }
             Err(error @ TargetError::TooLarge(_)) => {
-                cx.observe(row::HAL_02, false, || {
+                cx.observe(ids::HAL_02, false, || {
                     format!("{}: {error}", exchange.line())
                 });
                 return Err(CheckStop::Failed);
@@ -339,7 +339,7 @@ impl CheckClient<'_> {
                 {
                     return Err(CheckStop::Inconclusive(GONE.to_owned()));
                 }
-                cx.observe(row::ERR_01, false, || {
+                cx.observe(ids::ERR_01, false, || {
                     format!("{}: {error}", exchange.line())
                 });
                 return Err(CheckStop::Failed);
@@ -462,8 +462,8 @@ impl CheckClient<'_> {
         }
         let answer = self.get(self.cx.run.target.base()).await?;
         let is_there = answer.status == 200 && answer.json.is_object();
-        self.cx.observe(row::HAL_01, is_there, || answer.to_string());
-        self.cx.must(row::ENT_01, is_there, || answer.to_string())?;
+        self.cx.observe(ids::HAL_01, is_there, || answer.to_string());
+        self.cx.must(ids::ENT_01, is_there, || answer.to_string())?;
         if let Some(most) = answer["max_pagesize"]
             .as_u64()
             .filter(|_| self.key == self.cx.run.keys.primary)
@@ -499,7 +499,7 @@ impl CheckClient<'_> {
         let own = record.self_url()?;
         let answer = self.get(&own).await?;
         self.cx.must(
-            row::HAL_16,
+            ids::HAL_16,
             answer.status == 200 && answer.json.is_object(),
             || format!("GET of the record's `self`: {answer}"),
         )?;
@@ -573,12 +573,12 @@ impl CheckClient<'_> {
                 )));
             }
             PageWalkEnd::Repeated(url) => {
-                self.cx.observe(row::COL_24, false, || {
+                self.cx.observe(ids::COL_24, false, || {
                     format!("`next` leads back to {url}, which was read before")
                 });
             }
             PageWalkEnd::Failed(answer) => {
-                self.cx.observe(row::COL_31, false, || answer.to_string());
+                self.cx.observe(ids::COL_31, false, || answer.to_string());
             }
         }
         Err(CheckStop::Failed)

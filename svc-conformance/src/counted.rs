@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::answer::Representation;
+use crate::response::Representation;
 use crate::check::CheckContext;
 use crate::client::CheckClient;
 use crate::outcome::CheckStop;

@@ -6,9 +6,9 @@ use serde_json::Value;
 use crate::catalogue::Catalogue;
 use crate::cause::{Cause, CauseKind};
 use crate::recorder::Exchange;
-use crate::relations::LinkedResource;
-use crate::row;
-use crate::run::RunContext;
+use crate::linked_resources::LinkedResource;
+use crate::ids;
+use crate::run_context::RunContext;
 
 /// The cause that a row and the exchange before it tell, where the check did not name one.
 pub(crate) fn seen(run: &RunContext, row: &str, number: usize) -> Option<Cause> {
@@ -19,14 +19,14 @@ pub(crate) fn seen(run: &RunContext, row: &str, number: usize) -> Option<Cause> 
         .map_or(0, |answer| answer.status);
     let operation = || exchange.and_then(|exchange| operation(run, exchange));
     let with_key = |exchange: &Exchange| exchange.headers.iter().any(|(_, value)| value == "<key>");
-    let area = row.split('-').next().unwrap_or_default();
+    let area = ids.split('-').next().unwrap_or_default();
     if matches!(status, 401 | 403) && area != "AUT" && exchange.is_some_and(with_key) {
         return Some(Cause::new(CauseKind::KeyRight, operation()?));
     }
     let expects_success = matches!(area, "COL" | "CRU" | "HLP" | "SCH")
         || matches!(
             row,
-            row::ERR_10 | row::ERR_13 | row::ERR_15 | row::ERR_17 | row::HAL_16
+            ids::ERR_10 | ids::ERR_13 | ids::ERR_15 | ids::ERR_17 | ids::HAL_16
         );
     let is_formless = |exchange: &Exchange| {
         let body = exchange
@@ -50,8 +50,8 @@ pub(crate) fn seen(run: &RunContext, row: &str, number: usize) -> Option<Cause> 
     }
     let condition = Catalogue::built_in()
         .ok()
-        .and_then(|catalogue| catalogue.requirement(row))
-        .map_or("", |row| row.condition.as_str());
+        .and_then(|catalogue| catalogue.requirement(ids))
+        .map_or("", |row| ids.condition.as_str());
     if let Some(link) = condition
         .strip_prefix("link:")
         .filter(|link| !link.contains(' ') && area == "RES")
@@ -71,18 +71,18 @@ pub(crate) fn seen(run: &RunContext, row: &str, number: usize) -> Option<Cause> 
             },
         ));
     }
-    let (flaw, subject) = match row {
+    let (flaw, subject) = match ids {
         // Where nothing was refused, there is no error body that could have another form.
-        row::ERR_33 if status < 400 => return None,
-        row::HAL_03 => (CauseKind::Header, "Content-Type"),
-        row::HAL_04 => (CauseKind::Header, "Cache-Control"),
-        row::ERR_01 | row::ERR_03 | row::ERR_33 => (CauseKind::ErrorBody, ""),
-        _ if (row::ERR_18..=row::ERR_28).contains(&row) => (CauseKind::ErrorBody, ""),
-        row::LIM_01 => (CauseKind::Paging, ""),
-        _ if row != row::COL_26 && (row::COL_20..=row::COL_28).contains(&row) => {
+        ids::ERR_33 if status < 400 => return None,
+        ids::HAL_03 => (CauseKind::Header, "Content-Type"),
+        ids::HAL_04 => (CauseKind::Header, "Cache-Control"),
+        ids::ERR_01 | ids::ERR_03 | ids::ERR_33 => (CauseKind::ErrorBody, ""),
+        _ if (ids::ERR_18..=ids::ERR_28).contains(&ids) => (CauseKind::ErrorBody, ""),
+        ids::LIM_01 => (CauseKind::Paging, ""),
+        _ if ids != ids::COL_26 && (ids::COL_20..=ids::COL_28).contains(&ids) => {
             (CauseKind::Paging, "")
         }
-        row::TYP_15 | row::TYP_16 | row::TYP_17 | row::CRU_19 => (CauseKind::Dates, ""),
+        ids::TYP_15 | ids::TYP_16 | ids::TYP_17 | ids::CRU_19 => (CauseKind::Dates, ""),
         _ => {
             let refused = exchange.filter(|_| expects_success && status >= 400)?;
             return needed(run, refused)

@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 
-use crate::answer::{Representation, TestResponse};
+use crate::response::{Representation, TestResponse};
 use crate::catalogue::Ability;
 use crate::check::CheckContext;
 use crate::client::CheckClient;
 use crate::generate::{complete, least, with, without};
 use crate::kinds::{self, CatalogueKind, TICKETED, helper_fixture, kind};
 use crate::outcome::CheckStop;
-use crate::row;
+use crate::ids;
 
 /// The body of a create: the least that a record needs, with these fields over it.
 pub(crate) fn full(cx: &CheckContext, one: &str, fields: &Value) -> Value {
@@ -142,7 +142,7 @@ impl CheckClient<'_> {
         answer: &TestResponse,
     ) -> Result<Representation, CheckStop> {
         self.cx.must(
-            row::HLP_06,
+            ids::HLP_06,
             answer.is_created() && answer.json.is_object(),
             || answer.to_string(),
         )?;
@@ -207,7 +207,7 @@ impl CheckClient<'_> {
         let url = helper_address(container, helper)?;
         let answer = self.post(&url, body).await?;
         self.cx.must(
-            row::HLP_06,
+            ids::HLP_06,
             answer.is_created() && answer.json.is_object(),
             || answer.to_string(),
         )?;
@@ -287,7 +287,7 @@ impl CheckClient<'_> {
     ) -> Result<Representation, CheckStop> {
         let cx = self.cx;
         cx.must(
-            row::ERR_13,
+            ids::ERR_13,
             answer.is_created() && answer.json.is_object(),
             || answer.to_string(),
         )?;
@@ -304,7 +304,7 @@ impl CheckClient<'_> {
                 .run
                 .consistent(&format!("{}.create", kind.many), answer.status);
             cx.observe(
-                row::CRU_13,
+                ids::CRU_13,
                 before.is_none_or(|before| before == answer.status),
                 || {
                     format!(
@@ -323,8 +323,8 @@ impl CheckClient<'_> {
     pub(crate) async fn remove(&self, record: &Representation) -> Result<TestResponse, CheckStop> {
         let answer = self.delete(&record.self_url()?).await?;
         let form = answer.is_removal();
-        self.cx.must(row::CRU_14, form, || answer.to_string())?;
-        self.cx.observe(row::ERR_17, form, || answer.to_string());
+        self.cx.must(ids::CRU_14, form, || answer.to_string())?;
+        self.cx.observe(ids::ERR_17, form, || answer.to_string());
         self.cx
             .chose("status of a delete", answer.status.to_string());
         Ok(answer)
@@ -338,7 +338,7 @@ impl CheckClient<'_> {
     ) -> Result<Representation, CheckStop> {
         let answer = self.put(&record.self_url()?, body).await?;
         self.cx.must(
-            row::ERR_15,
+            ids::ERR_15,
             answer.status == 200 && answer.json.is_object(),
             || answer.to_string(),
         )?;

@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::address;
-use crate::answer::TestResponse;
-use crate::private;
+use crate::response::TestResponse;
+use crate::private_file;
 
 /// The system name of marker identifiers (TYP-13).
 pub(crate) const SYSTEM: &str = "svc-conformance";
@@ -89,7 +89,7 @@ impl Journal {
     /// A journal on disk, in a new or an empty file, or in memory without a path.
     pub(crate) fn open(path: Option<&Path>, started: JournalHeader) -> std::io::Result<Self> {
         let file = path
-            .map(|path| private::open(path, File::options().append(true).create(true)))
+            .map(|path| private_file::open(path, File::options().append(true).create(true)))
             .transpose()?;
         if let Some(file) = &file
             && file.metadata()?.len() > 0

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use crate::catalogue::{Catalogue, CatalogueKindEntry};
-use crate::row;
+use crate::ids;
 
 /// One kind: its relation, that of its collection, and how a record of it comes to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,11 +24,11 @@ pub(crate) struct CatalogueKind {
 pub(crate) static KINDS: LazyLock<Vec<CatalogueKind>> = LazyLock::new(|| {
     let rows = Catalogue::built_in().map_or(&[][..], Catalogue::kinds);
     let kind = |row: &'static CatalogueKindEntry| CatalogueKind {
-        one: &row.one,
-        many: &row.many,
-        under: row.under.as_deref(),
-        counted: row.counted.as_deref(),
-        helper: row.helper.as_deref(),
+        one: &ids.one,
+        many: &ids.many,
+        under: ids.under.as_deref(),
+        counted: ids.counted.as_deref(),
+        helper: ids.helper.as_deref(),
     };
     rows.iter().map(kind).collect()
 });
@@ -119,14 +119,14 @@ pub(crate) fn of_fixture(name: &str) -> Option<CatalogueKind> {
 /// The row of the collection below a container, and of the one below a person.
 pub(crate) fn collection_rows(one: &str) -> Option<(&'static str, &'static str)> {
     Some(match one {
-        "signature" => (row::COL_04, row::COL_14),
-        "submission" => (row::COL_05, row::COL_12),
-        "donation" => (row::COL_06, row::COL_11),
-        "outreach" => (row::COL_07, row::COL_15),
-        "attendance" => (row::COL_08, row::COL_13),
-        "answer" => (row::COL_09, row::COL_16),
-        "tagging" => ("", row::COL_17),
-        "item" => ("", row::COL_18),
+        "signature" => (ids::COL_04, ids::COL_14),
+        "submission" => (ids::COL_05, ids::COL_12),
+        "donation" => (ids::COL_06, ids::COL_11),
+        "outreach" => (ids::COL_07, ids::COL_15),
+        "attendance" => (ids::COL_08, ids::COL_13),
+        "answer" => (ids::COL_09, ids::COL_16),
+        "tagging" => ("", ids::COL_17),
+        "item" => ("", ids::COL_18),
         _ => return None,
     })
 }

@@ -49,7 +49,7 @@
 )]
 
 mod address;
-mod answer;
+mod response;
 mod cause;
 #[macro_use]
 mod check;
@@ -76,36 +76,36 @@ mod keys;
 mod kinds;
 mod model;
 mod outcome;
-pub mod own;
+pub mod custom_check;
 mod passive;
 mod pins;
 mod plan;
 mod presence;
-mod private;
+mod private_file;
 mod probe;
 mod profile;
 #[cfg(feature = "program")]
 pub mod program;
 mod progress;
-mod reach;
+mod observability;
 mod receiver;
 mod recorder;
-mod relations;
+mod linked_resources;
 mod replay;
 mod report;
 mod result;
-mod run;
+mod run_context;
 mod runner;
 mod seed;
-mod select;
+mod selection;
 mod settings;
 mod snapshot;
 mod suite;
 mod target;
 mod values;
-mod wanted;
+mod needed_fixtures;
 
-pub use svc_catalogue::{self as catalogue, row};
+pub use svc_catalogue::{self as catalogue, ids};
 
 pub use cause::{Cause, CauseKind};
 pub use clean_up::{CleanUpReport, clean_up_from_journal as clean};
@@ -128,7 +128,7 @@ pub use replay::{Replay, ReplayReport, ReplayStep};
 pub use report::{
     CauseReport, CheckReport, CheckTimeout, EarlierReport, Report, RequirementReport, Score,
 };
-pub use select::Waiver;
+pub use selection::Waiver;
 pub use settings::Intensity;
 pub use snapshot::differences;
 pub use suite::Suite;

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::answer::TestResponse;
+use crate::response::TestResponse;
 use crate::check::Check;
 use crate::error::SuiteError;
 use crate::runner::{CheckEnd, CheckResult};

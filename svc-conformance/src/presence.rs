@@ -7,7 +7,7 @@ use http::header::{HeaderName, HeaderValue};
 use http::{Request, StatusCode};
 
 use crate::recorder::Exchange;
-use crate::run::RunContext;
+use crate::run_context::RunContext;
 use crate::target::TargetError;
 use crate::values::display_text;
 

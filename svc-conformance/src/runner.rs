@@ -19,8 +19,8 @@ use crate::outcome::{CheckStop, Finding, Observations};
 use crate::plan::costs;
 use crate::progress::{Progress, ProgressFn};
 use crate::recorder::Exchange;
-use crate::run::RunContext;
-use crate::select::Selection;
+use crate::run_context::RunContext;
+use crate::selection::Selection;
 
 /// Why a check has no turn after the failure at which the run ends.
 pub(crate) const ENDED: &str = "the run ended at an earlier failure";
@@ -376,7 +376,7 @@ mod tests {
     use tower::service_fn;
 
     use super::within;
-    use crate::run::RunContext;
+    use crate::run_context::RunContext;
     use crate::suite::Suite;
     use crate::target::InProcess;
 

@@ -11,7 +11,7 @@ use std::time::Duration;
 use crate::{
     options::{PostgresOptions, StatementMode},
     pipeline::SqlQuery,
-    workers::CitusWorkers,
+    citus_workers::CitusWorkers,
 };
 
 /// Where the tables are.

@@ -18,8 +18,8 @@ use crate::{
     options::PostgresOptions,
     pipeline::{SqlQuery, values},
     pool::{ConnectionPool, LeasePurpose},
-    texts::Texts,
-    workers::{CitusWorkers, FALLBACK_DURATION, WorkerAddress},
+    statements::Texts,
+    citus_workers::{CitusWorkers, FALLBACK_DURATION, WorkerAddress},
 };
 
 /// A database that is open.

@@ -8,7 +8,7 @@ use uuid::Uuid;
 use crate::{
     database::DatabaseHandle,
     error::{Result, StoreError},
-    layout::kind_of,
+    record_layout::kind_of,
     pipeline::{SqlQuery, values},
 };
 

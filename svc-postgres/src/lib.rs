@@ -30,7 +30,7 @@
     )
 )]
 
-mod apply;
+mod apply_changes;
 mod cluster;
 mod connect;
 mod database;
@@ -38,10 +38,10 @@ mod database;
 mod dialect;
 mod error;
 mod feed;
-mod fetch;
-mod filtered;
-mod jumps;
-mod layout;
+mod lookups;
+mod ordered_pages;
+mod page_jumps;
+mod record_layout;
 mod lease;
 #[cfg(feature = "mapped")]
 mod mapped;
@@ -49,19 +49,19 @@ mod migrate;
 mod options;
 mod page;
 mod pipeline;
-mod place;
+mod collection_query;
 mod pool;
 mod rows;
-mod sets;
+mod record_sets;
 mod sqlstate;
 mod stats;
 mod store;
-mod texts;
+mod statements;
 #[cfg(feature = "tls")]
 mod tls;
-mod turn;
-mod turns;
-mod workers;
+mod transaction;
+mod write_queue;
+mod citus_workers;
 
 #[doc = include_str!("guide.md")]
 pub mod guide {}
@@ -83,10 +83,10 @@ pub use svc_store::keys::{CreatedKey, KeyError, KeyInfo, KeyOptions, KeyWebhooks
 #[doc(hidden)]
 #[must_use]
 pub fn statements_for_tests(schema: &str) -> Vec<(String, String)> {
-    let texts = texts::Texts::of(schema);
+    let texts = statements::Texts::of(schema);
     let own = texts
         .all()
         .into_iter()
         .map(|(name, text)| (name.to_owned(), text.to_owned()));
-    own.chain(sets::all(schema)).collect()
+    own.chain(record_sets::all(schema)).collect()
 }

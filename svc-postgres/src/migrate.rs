@@ -6,7 +6,7 @@ use svc_core::value::Timestamp;
 use svc_store::migration::{Migration, MigrationError, pending};
 use tokio_postgres::{Client, SimpleQueryMessage, error::SqlState};
 
-use crate::{cluster::Topology, error::ConnectError, options::PostgresOptions, texts::containers};
+use crate::{cluster::Topology, error::ConnectError, options::PostgresOptions, statements::containers};
 
 /// How long a server may take to be reached before anything is made.
 const PATIENCE: Duration = Duration::from_secs(10);

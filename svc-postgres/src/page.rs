@@ -16,8 +16,8 @@ use uuid::Uuid;
 use crate::{
     database::DatabaseHandle,
     error::{Result, StoreError},
-    jumps::PageJumps,
-    place::CollectionQuery,
+    page_jumps::PageJumps,
+    collection_query::CollectionQuery,
     rows::stored,
 };
 

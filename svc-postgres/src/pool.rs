@@ -18,7 +18,7 @@ use crate::{
     error::{Result, StoreError},
     options::StatementMode,
     pipeline::{SqlQuery, SqlValue, in_order},
-    texts::Texts,
+    statements::Texts,
 };
 
 /// The statements that a connection keeps.

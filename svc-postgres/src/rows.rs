@@ -15,7 +15,7 @@ use uuid::Uuid;
 
 use crate::{
     error::{Result, StoreError},
-    layout::{SLOTS, kind_of, layout},
+    record_layout::{SLOTS, kind_of, layout},
 };
 
 /// How many columns a record has in what a statement gives.

@@ -9,10 +9,10 @@ use svc_store::{
 
 use crate::{
     error::{Result, StoreError},
-    fetch::{SqliteLookups, holders},
+    lookups::{SqliteLookups, holders},
     rows::records_after,
     schema::table,
-    tally::last_write_timestamp,
+    tenant_deltas::last_write_timestamp,
 };
 
 /// The part that begins at a position, with so many records and responses at most.

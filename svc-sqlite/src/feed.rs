@@ -10,11 +10,11 @@ use svc_core::{
 use svc_store::feed::{FeedChange, FeedPosition, FeedQuery, FeedRows, feed_entry};
 
 use crate::{
-    apply::bottom,
+    apply_changes::bottom,
     error::{Result, StoreError},
     record_id::RecordId,
     schema::table,
-    sets,
+    record_sets,
 };
 
 /// Tells of a change that is about to be made in the transaction of the writer.
@@ -37,7 +37,7 @@ pub(crate) fn insert_entries(
                 .execute((tenant, code, id, parent, *what as i64, time))?;
         }
         FeedChange::DeletedSet(set) => {
-            let sql = sets::feed_sql(table(set.kind()), set);
+            let sql = record_sets::feed_sql(table(set.kind()), set);
             file.prepare_cached(&sql)?.execute((
                 tenant,
                 bottom(set)?,

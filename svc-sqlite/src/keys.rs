@@ -10,10 +10,10 @@ use svc_core::{
 use svc_store::keys::{KeyCache, KeyError, KeyInfo, StoredKey, TokenHash};
 
 use crate::{
-    data_version::CommitCounter,
+    commit_counter::CommitCounter,
     error::{Result, StoreError},
     metadata,
-    readers::ReadPool,
+    read_pool::ReadPool,
     tenants,
 };
 

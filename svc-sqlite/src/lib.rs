@@ -64,38 +64,38 @@
     )
 )]
 
-mod apply;
+mod apply_changes;
 mod backup;
-mod batch;
+mod group_commit;
 mod check;
-mod data_version;
+mod commit_counter;
 #[cfg(feature = "mapped")]
 mod dialect;
 mod error;
 mod export;
 mod feed;
-mod fetch;
+mod lookups;
 mod file;
-mod filtered;
-mod kept;
+mod ordered_pages;
+mod stored_responses;
 mod keys;
 #[cfg(feature = "mapped")]
 mod mapped;
 mod metadata;
 mod migrate;
 mod options;
-mod outgoing;
+mod outbox;
 mod page;
-mod readers;
+mod read_pool;
 mod record_id;
 mod repair;
 mod rows;
 mod schema;
-mod sets;
+mod record_sets;
 mod statements;
 mod stats;
 mod store;
-mod tally;
+mod tenant_deltas;
 mod tenants;
 mod wal;
 mod writer;

@@ -5,7 +5,7 @@ use rusqlite::Connection;
 use svc_core::{helper::DefaultMatching, rules::RecordRepair};
 use svc_store::TenantDeltas;
 
-use crate::{apply::ChangeApplier, error::Result, fetch, record_id::RecordId, rows, schema::table};
+use crate::{apply_changes::ChangeApplier, error::Result, lookups, record_id::RecordId, rows, schema::table};
 
 /// Repairs the records of every tenant. Amounts that were rounded are listed in the table `rounded`
 /// and in the log.
@@ -27,7 +27,7 @@ pub(crate) fn repair(file: &Connection) -> Result<()> {
                         .try_for_each(|change| apply.change(change))?;
                     for (place, keys) in RecordRepair::holders(&stored, &DefaultMatching)? {
                         for key in keys {
-                            if let Some(holder) = fetch::record(file, tenant, &key)? {
+                            if let Some(holder) = lookups::record(file, tenant, &key)? {
                                 apply.add_ticket_holder(
                                     row,
                                     place,

@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use rusqlite::{Connection, OptionalExtension};
 use svc_core::{Tenant, link::RecordAddress, value::Timestamp};
 
-use crate::{error::Result, readers::ReadPool, record_id::RecordId, schema::table};
+use crate::{error::Result, read_pool::ReadPool, record_id::RecordId, schema::table};
 
 /// Numbers of the tenants met so far; a tenant keeps its number for ever, so nothing here grows
 /// old.

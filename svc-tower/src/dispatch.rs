@@ -24,12 +24,12 @@ use tracing::{Span, field};
 use uuid::Uuid;
 
 use crate::{
-    base::{PeerAddr, base},
+    forwarded::{PeerAddr, base},
     body::{self, AnyBody, BodyProgress, BodyRejection},
     cors::Cors,
     documentation::DocsRequest,
-    head,
-    lines::{self, BatchStream, NdjsonReader},
+    request_head,
+    ndjson::{self, BatchStream, NdjsonReader},
     minimal,
     response::OutgoingResponse,
     response_body::ResponseBody,
@@ -139,7 +139,7 @@ impl<'a> IncomingRequest<'a> {
             return Some(self.not_found());
         }
         let key_header = self.api.dialect().key_header();
-        if let Err(why) = head::check(
+        if let Err(why) = request_head::check(
             self.parts,
             key_header,
             &self.base,
@@ -271,7 +271,7 @@ impl<'a> IncomingRequest<'a> {
     ) -> Result<OutgoingResponse, OutgoingResponse> {
         let limits = match admitted.operation().input {
             RequestBodyKind::Nothing => None,
-            RequestBodyKind::Batch => match lines::media_type(&self.parts.headers) {
+            RequestBodyKind::Batch => match ndjson::media_type(&self.parts.headers) {
                 // Its future would make that of every request as large.
                 Some(media) => return Box::pin(self.lines(admitted, body, media)).await,
                 None => Some((

@@ -99,19 +99,19 @@
     )
 )]
 
-mod base;
+mod forwarded;
 mod body;
 mod budget;
 mod cors;
 #[cfg(feature = "tokio")]
-mod deliveries;
+mod delivery_worker;
 mod dispatch;
 mod documentation;
-mod even;
-mod guard;
+mod response_time;
+mod catch_panic;
 pub mod guide;
-mod head;
-mod lines;
+mod request_head;
+mod ndjson;
 mod minimal;
 mod observe;
 mod response;
@@ -127,12 +127,12 @@ mod timer;
 #[cfg(feature = "webhooks")]
 pub mod webhooks;
 
-pub use base::PeerAddr;
+pub use forwarded::PeerAddr;
 pub use body::BodyTimeoutError;
 pub use budget::{BodyBudget, BodyBudgetUsage};
 pub use cors::Cors;
 #[cfg(feature = "tokio")]
-pub use deliveries::{DeliveryStats, DeliveryWorker};
+pub use delivery_worker::{DeliveryStats, DeliveryWorker};
 pub use documentation::{DocsAnswer, DocsFuture, DocsRequest, Documentation};
 pub use observe::ObservedResponse;
 pub use response_body::ResponseBody;

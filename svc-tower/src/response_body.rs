@@ -12,7 +12,7 @@ use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use tracing::{Instrument, Span};
 
-use crate::guard::catch_panic;
+use crate::catch_panic::catch_panic;
 
 /// The body of a response. It never fails; one that is made in parts ends early where the server is
 /// in trouble, so that what is sent in parts has to tell its own end.

@@ -5,7 +5,7 @@ use std::{fmt, net::IpAddr, sync::Arc, time::Duration};
 use svc_core::value::Timestamp;
 
 use crate::{
-    budget::BodyBudget, cors::Cors, documentation::Documentation, even::ResponseTimeQuantum,
+    budget::BodyBudget, cors::Cors, documentation::Documentation, response_time::ResponseTimeQuantum,
     minimal::CapabilityCache, observe::Observer, route::Mount, timer::RuntimeTimer,
 };
 

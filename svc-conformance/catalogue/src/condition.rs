@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::ability::{ABILITIES, Ability};
-use super::names::{Behaviour, CatalogueKindEntry};
+use super::vocabulary::{Behaviour, CatalogueKindEntry};
 use super::types::CatalogueType;
 
 /// What must hold for a row to apply, or for a check to have anything to do.

@@ -25,12 +25,12 @@
 
 mod ability;
 mod condition;
-mod names;
-pub mod row;
-mod rows;
+mod vocabulary;
+pub mod ids;
+mod requirement;
 mod types;
-mod word;
-mod written;
+mod describe;
+mod file;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -43,12 +43,12 @@ pub use condition::{
     Condition, ConditionTerm, ConditionWord, Encounter, FILTERS, FUNCTIONS, HelperCondition,
     OPERATIONS, UnknownWordError,
 };
-pub use names::{Behaviour, CatalogueKindEntry};
-pub use rows::{CatalogueField, CatalogueLink, ObservationMethod, Requirement};
+pub use vocabulary::{Behaviour, CatalogueKindEntry};
+pub use requirement::{CatalogueField, CatalogueLink, ObservationMethod, Requirement};
 pub use types::CatalogueType;
 
 use self::condition::Vocabulary;
-use self::written::CatalogueFile;
+use self::file::CatalogueFile;
 
 /// How binding a row is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]

@@ -2,8 +2,8 @@
 
 use http::Method;
 
-use super::calls::{PreparedHelper, declared_helpers, ignored, somebody};
-use super::compare;
+use super::helper_calls::{PreparedHelper, declared_helpers, ignored, somebody};
+use super::record_comparison;
 use super::functions::any_helper;
 use super::prelude::*;
 use crate::counted::may_be_of;
@@ -62,7 +62,7 @@ async fn key(cx: &CheckContext) -> Result<(), CheckStop> {
     let answer = api.get(url).await?;
     holds(
         cx,
-        &[row::AUT_01, row::HAL_10],
+        &[ids::AUT_01, ids::HAL_10],
         answer.status == 200,
         || format!("with the key: {answer}"),
     );
@@ -72,7 +72,7 @@ async fn key(cx: &CheckContext) -> Result<(), CheckStop> {
 /// A key that is none is refused with 401 everywhere.
 async fn wrong(cx: &CheckContext) -> Result<(), CheckStop> {
     let (api, wrong) = (cx.api(), cx.with_key(WRONG));
-    let rows = &[row::AUT_03, row::ERR_08];
+    let rows = &[ids::AUT_03, ids::ERR_08];
     let mut urls = vec![cx.run.target.base().to_owned()];
     urls.extend(collections(cx, &api).await?.into_iter().map(|(_, url)| url));
     for url in urls {
@@ -80,7 +80,7 @@ async fn wrong(cx: &CheckContext) -> Result<(), CheckStop> {
         holds(cx, rows, answer.status == 401, || {
             format!("with a key that is none: {answer}")
         });
-        cx.observe(row::AUT_05, true, String::new);
+        cx.observe(ids::AUT_05, true, String::new);
     }
     Ok(())
 }
@@ -94,11 +94,11 @@ async fn without(cx: &CheckContext) -> Result<(), CheckStop> {
     let (api, nobody) = (cx.api(), cx.anonymous());
     for (_, url) in collections(cx, &api).await? {
         let answer = nobody.get(&url).await?;
-        cx.observe(row::AUT_07, is_refused(&answer), || {
+        cx.observe(ids::AUT_07, is_refused(&answer), || {
             format!("without a key: {answer}")
         });
         cx.chose("status without a key", answer.status.to_string());
-        cx.observe(row::AUT_05, true, String::new);
+        cx.observe(ids::AUT_05, true, String::new);
     }
     Ok(())
 }
@@ -134,7 +134,7 @@ impl AccessSubject {
                 .kinds()
                 .find(|below| below.under == Some(one) && declared.lists_below(one, below.many));
             let below = below.filter(|below| {
-                declared.offers(below.one, "create") && compare::can_make(cx, "person")
+                declared.offers(below.one, "create") && record_comparison::can_make(cx, "person")
             });
             let posts = match below.and_then(|below| Some((below, record.href(below.many)?))) {
                 Some((below, url)) => {
@@ -188,13 +188,13 @@ impl AccessSubject {
             && is_one(&again, &self.record)
             && again["modified_date"] == self.record["modified_date"]
             && again["origin_system"] == self.record["origin_system"];
-        cx.observe(row::AUT_08, same, || {
+        cx.observe(ids::AUT_08, same, || {
             format!("after refused writes {} is {answer}", self.record.short())
         });
         if let Some((_, url, _)) = &self.posts {
             let answer = api.get(url).await?;
             let none = answer.status == 200 && answer.record().embedded().is_empty();
-            cx.observe(row::AUT_08, none, || {
+            cx.observe(ids::AUT_08, none, || {
                 format!("after a refused create: {answer}")
             });
         }
@@ -215,7 +215,7 @@ async fn refused_writes(cx: &CheckContext) -> Result<(), CheckStop> {
         let answer = api.post(&api.collection(of.many).await?, &body).await?;
         holds(
             cx,
-            &[row::AUT_01, row::HAL_10],
+            &[ids::AUT_01, ids::HAL_10],
             !is_refused(&answer),
             || format!("with the key: {answer}"),
         );
@@ -234,13 +234,13 @@ async fn refused_writes(cx: &CheckContext) -> Result<(), CheckStop> {
     for answer in subject.attack(cx, &cx.with_key(WRONG)).await? {
         holds(
             cx,
-            &[row::AUT_03, row::ERR_08],
+            &[ids::AUT_03, ids::ERR_08],
             answer.status == 401,
             || format!("with a key that is none: {answer}"),
         );
     }
     for answer in subject.attack(cx, &cx.anonymous()).await? {
-        cx.observe(row::AUT_07, is_refused(&answer), || {
+        cx.observe(ids::AUT_07, is_refused(&answer), || {
             format!("without a key: {answer}")
         });
     }
@@ -251,7 +251,7 @@ async fn refused_writes(cx: &CheckContext) -> Result<(), CheckStop> {
     subject.untouched(cx, &api).await?;
     for answer in subject.attack(cx, &api).await? {
         let right = !is_refused(&answer);
-        holds(cx, &[row::AUT_01, row::HAL_10], right, || {
+        holds(cx, &[ids::AUT_01, ids::HAL_10], right, || {
             format!("with the key: {answer}")
         });
     }
@@ -269,20 +269,20 @@ async fn helper_needs_key(
     let answer = cx.with_key(WRONG).post(&ready.url, &body()).await?;
     holds(
         cx,
-        &[row::AUT_03, row::ERR_08],
+        &[ids::AUT_03, ids::ERR_08],
         answer.status == 401,
         || format!("with a key that is none: {answer}"),
     );
     if !cx.declared().helps_anyone(ready.name) {
         let answer = cx.anonymous().post(&ready.url, &body()).await?;
-        cx.observe(row::AUT_07, is_refused(&answer), || {
+        cx.observe(ids::AUT_07, is_refused(&answer), || {
             format!("without a key: {answer}")
         });
     }
     let answer = api.post(&ready.url, &body()).await?;
     holds(
         cx,
-        &[row::AUT_01, row::HAL_10],
+        &[ids::AUT_01, ids::HAL_10],
         !is_refused(&answer),
         || format!("with the key: {answer}"),
     );
@@ -305,12 +305,12 @@ async fn top_level(
     let before = api.total(&url).await?;
     let wrong = cx.marked(&crate::generate::least(cx, of.one));
     let answer = cx.with_key(WRONG).post(&url, &wrong).await?;
-    cx.observe(row::AUT_03, answer.status == 401, || {
+    cx.observe(ids::AUT_03, answer.status == 401, || {
         format!("with a key that is none: {answer}")
     });
     let keyless = cx.marked(&crate::generate::least(cx, of.one));
     let answer = cx.anonymous().post(&url, &keyless).await?;
-    cx.observe(row::AUT_07, is_refused(&answer), || {
+    cx.observe(ids::AUT_07, is_refused(&answer), || {
         format!("without a key: {answer}")
     });
     nothing_new(cx, api, &url, before, &[wrong, keyless]).await
@@ -325,7 +325,7 @@ async fn nothing_new(
     bodies: &[Value],
 ) -> Result<(), CheckStop> {
     let grown = api.has_grown_by(url, before, may_be_of(cx, bodies)).await?;
-    cx.observe(row::AUT_08, !grown, || {
+    cx.observe(ids::AUT_08, !grown, || {
         format!(
             "{} records before refused creates, and one of theirs after them, in {url}",
             json!(before)
@@ -383,7 +383,7 @@ async fn missing_right(cx: &CheckContext) -> Result<(), CheckStop> {
         ("read", Some(record)) => {
             forbidden(cx, &narrow.get(&record.self_url()?).await?);
             if of.one == "person" && cx.declared().acts("add_tags") {
-                super::unknown_caller::hidden_from(cx, &narrow).await?;
+                super::anonymous_disclosure::hidden_from(cx, &narrow).await?;
             }
         }
         ("update", Some(record)) => {
@@ -400,7 +400,7 @@ async fn missing_right(cx: &CheckContext) -> Result<(), CheckStop> {
     if let Some(before) = before {
         let answer = api.get(&before.self_url()?).await?;
         let same = answer.status == 200 && answer["modified_date"] == before["modified_date"];
-        cx.observe(row::AUT_08, same, || {
+        cx.observe(ids::AUT_08, same, || {
             format!("after a refused {operation} {} is {answer}", before.short())
         });
     }
@@ -410,11 +410,11 @@ async fn missing_right(cx: &CheckContext) -> Result<(), CheckStop> {
 fn forbidden(cx: &CheckContext, answer: &TestResponse) {
     holds(
         cx,
-        &[row::AUT_04, row::ERR_09],
+        &[ids::AUT_04, ids::ERR_09],
         answer.status == 403,
         || format!("with a key that may not: {answer}"),
     );
-    cx.observe(row::AUT_05, true, String::new);
+    cx.observe(ids::AUT_05, true, String::new);
 }
 
 /// The address of a helper, of a container of its own.
@@ -434,7 +434,7 @@ async fn tenants(cx: &CheckContext) -> Result<(), CheckStop> {
     let Some(other) = cx.other() else {
         return Ok(());
     };
-    let (api, rows) = (cx.api(), &[row::COL_02, row::AUT_02]);
+    let (api, rows) = (cx.api(), &[ids::COL_02, ids::AUT_02]);
     let mut each = SubjectLoop::default();
     for (of, url) in collections(cx, &api).await? {
         let is_new = cx.declared().offers(of.one, "create");
@@ -496,7 +496,7 @@ async fn below(
             continue;
         };
         let may = declared.lists_below(of.one, kind.many) && declared.offers(one, "create");
-        if !may || !compare::can_make(cx, "person") {
+        if !may || !record_comparison::can_make(cx, "person") {
             continue;
         }
         let person = api.person().await?;
@@ -512,14 +512,14 @@ async fn below(
                 .embedded()
                 .iter()
                 .any(|member| is_one(member, &made));
-        holds(cx, &[row::COL_02, row::AUT_02], !leaked, || {
+        holds(cx, &[ids::COL_02, ids::AUT_02], !leaked, || {
             format!("another tenant reads {}: {answer}", kind.many)
         });
     }
     if declared.offers(of.one, "read") {
         let answer = other.get(&record.self_url()?).await?;
         let leaked = answer.status == 200 && is_one(&answer.record(), record);
-        cx.prefers(row::AUT_02, !leaked, || {
+        cx.prefers(ids::AUT_02, !leaked, || {
             format!("another tenant reads {}", record.short())
         });
     }
@@ -548,7 +548,7 @@ async fn anonymous(cx: &CheckContext) -> Result<(), CheckStop> {
         } else {
             is_refused(&answer)
         };
-        cx.observe(row::AUT_06, right, || {
+        cx.observe(ids::AUT_06, right, || {
             format!(
                 "{name} without a key is {}declared: {answer}",
                 if declared { "" } else { "not " }

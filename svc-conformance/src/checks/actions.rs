@@ -1,7 +1,7 @@
 //! The helpers that record an action of a person (HLP-11 to HLP-15).
 
-use super::calls::{ignored, row, somebody};
-use super::compare::identified;
+use super::helper_calls::{ignored, row, somebody};
+use super::record_comparison::identified;
 use super::prelude::*;
 use crate::fixtures::{helper_address, ticketed};
 use crate::generate::{self, with, without};
@@ -51,17 +51,17 @@ async fn record(cx: &CheckContext) -> Result<(), CheckStop> {
     let Some((kind, name)) = kind(one).and_then(|kind| Some((kind, kind.helper?))) else {
         return Ok(());
     };
-    let own: &[&str] = &[row(one)];
+    let own: &[&str] = &[ids(one)];
     let reached: &[&str] = match one {
-        "signature" => &[row::HLP_11, row::HLP_06, row::RES_SIGNATURE_08, row::CAP_09],
-        "outreach" => &[row::HLP_14, row::HLP_06, row::RES_OUTREACH_13, row::CAP_09],
-        "submission" => &[row::HLP_12, row::HLP_06, row::CAP_09],
-        "donation" => &[row::HLP_13, row::HLP_06, row::CAP_09],
-        _ => &[row::HLP_15, row::HLP_06, row::CAP_09],
+        "signature" => &[ids::HLP_11, ids::HLP_06, ids::RES_SIGNATURE_08, ids::CAP_09],
+        "outreach" => &[ids::HLP_14, ids::HLP_06, ids::RES_OUTREACH_13, ids::CAP_09],
+        "submission" => &[ids::HLP_12, ids::HLP_06, ids::CAP_09],
+        "donation" => &[ids::HLP_13, ids::HLP_06, ids::CAP_09],
+        _ => &[ids::HLP_15, ids::HLP_06, ids::CAP_09],
     };
     let links: &[&str] = match one {
-        "donation" => &[row::HLP_13, row::RES_DONATION_21],
-        "attendance" => &[row::HLP_15, row::RES_ATTENDANCE_15],
+        "donation" => &[ids::HLP_13, ids::RES_DONATION_21],
+        "attendance" => &[ids::HLP_15, ids::RES_ATTENDANCE_15],
         _ => own,
     };
     let api = cx.api();
@@ -74,7 +74,7 @@ async fn record(cx: &CheckContext) -> Result<(), CheckStop> {
     let body = identified(cx, ready.body(cx, Some(&person)));
     let made = api.call(reached, &ready, &body).await?;
     compare_stored(cx, own, &body, &made);
-    compare_stored(cx, &[row::HLP_06], &body, &made);
+    compare_stored(cx, &[ids::HLP_06], &body, &made);
     if !cx.declared().helpers_only() {
         must(cx, links, made.link("self").is_some(), || {
             format!("no link self in {}", made.short())
@@ -113,7 +113,7 @@ async fn record(cx: &CheckContext) -> Result<(), CheckStop> {
         {
             let same =
                 field.computed || generate::restored(&read[name.as_str()], made.json.get(name));
-            cx.observe(row::HLP_06, same, || {
+            cx.observe(ids::HLP_06, same, || {
                 format!(
                     "{name} was answered as {}, reads {}",
                     made[name.as_str()],
@@ -185,26 +185,26 @@ async fn tickets(cx: &CheckContext) -> Result<(), CheckStop> {
         answer = api.post(&url, &without(&body, &["attended"])).await?;
     }
     cx.must(
-        row::HLP_15,
+        ids::HLP_15,
         answer.is_created() && answer.json.is_object(),
         || answer.to_string(),
     )?;
     let made = answer.record();
-    compare_stored(cx, &[row::HLP_15], &without(&body, &["attended"]), &made);
+    compare_stored(cx, &[ids::HLP_15], &without(&body, &["attended"]), &made);
     let mut shown = vec![made.clone()];
     if cx.declared().offers("attendance", "read") {
         shown.push(api.reread(&made).await?);
     }
     for record in &shown {
         let lacks = record.json.get("attended").is_none_or(Value::is_null);
-        cx.observe(row::RES_ATTENDANCE_05, lacks, || {
+        cx.observe(ids::RES_ATTENDANCE_05, lacks, || {
             format!("an attendance of a ticketed event: {}", record.short())
         });
     }
     if cx.declared().links("attendance", "person") {
         let who = api.person_of(&made, "person").await?;
         let right = is_one(&who, &who.beside(person));
-        cx.observe(row::HLP_15, right, || {
+        cx.observe(ids::HLP_15, right, || {
             format!("{} is not the buyer", who.short())
         });
     }
@@ -223,7 +223,7 @@ async fn linked_donation(cx: &CheckContext, one: &str) -> Result<(), CheckStop> 
     let person = somebody(cx);
     let body = api.linked(&ready.body(cx, Some(&person)), one, &action.self_url()?);
     let answer = api.post(&ready.url, &body).await?;
-    if !cx.prefers(row::RES_DONATION_22, answer.is_created(), || {
+    if !cx.prefers(ids::RES_DONATION_22, answer.is_created(), || {
         answer.to_string()
     }) {
         return Ok(());
@@ -238,7 +238,7 @@ async fn linked_donation(cx: &CheckContext, one: &str) -> Result<(), CheckStop> 
     let right = found
         .as_ref()
         .is_some_and(|found| found.status == 200 && is_one(&found.record(), &action));
-    cx.prefers(row::RES_DONATION_22, right, || {
+    cx.prefers(ids::RES_DONATION_22, right, || {
         format!(
             "the link {one} does not lead to what was sent: {}",
             read.short()

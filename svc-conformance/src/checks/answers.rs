@@ -1,6 +1,6 @@
 //! Answers to questions that a helper takes for its person (HAF-07 to HAF-10).
 
-use super::calls::somebody;
+use super::helper_calls::somebody;
 use super::functions::{about, any_helper, below, call, note_rest};
 use super::prelude::*;
 use crate::generate::with;
@@ -60,7 +60,7 @@ async fn answers(cx: &CheckContext) -> Result<(), CheckStop> {
     .await?;
     holds(
         cx,
-        &[row::HAF_07, row::HAF_08, row::HAF_09, row::HAF_10],
+        &[ids::HAF_07, ids::HAF_08, ids::HAF_09, ids::HAF_10],
         called.person.is_some(),
         || called.answer.to_string(),
     );
@@ -69,7 +69,7 @@ async fn answers(cx: &CheckContext) -> Result<(), CheckStop> {
     };
     if cx.declared().lists_below("person", "answers") {
         let found = below(&api, &person, "answers").await?;
-        cx.observe(row::HAF_07, found.len() == 3, || {
+        cx.observe(ids::HAF_07, found.len() == 3, || {
             format!("{} answers instead of 3 of {}", found.len(), person.short())
         });
     }
@@ -77,12 +77,12 @@ async fn answers(cx: &CheckContext) -> Result<(), CheckStop> {
         return Ok(());
     }
     for (question, row, keys, value) in [
-        (single, row::HAF_08, json!(["b2"]), None),
-        (multi, row::HAF_08, json!(["a1", "c3"]), None),
-        (text, row::HAF_10, json!([]), Some("In my own words")),
+        (single, ids::HAF_08, json!(["b2"]), None),
+        (multi, ids::HAF_08, json!(["a1", "c3"]), None),
+        (text, ids::HAF_10, json!([]), Some("In my own words")),
     ] {
         let found = below(&api, question, "answers").await?;
-        holds(cx, &[row, row::HAF_07], found.len() == 1, || {
+        holds(cx, &[ids, ids::HAF_07], found.len() == 1, || {
             format!(
                 "{} answers instead of 1 of {}",
                 found.len(),
@@ -98,17 +98,17 @@ async fn answers(cx: &CheckContext) -> Result<(), CheckStop> {
                 .is_some_and(|field| field.readable)
         };
         if keys.as_array().is_some_and(|keys| !keys.is_empty()) && declared("responses") {
-            cx.observe(row::HAF_09, answer["responses"] == keys, || {
+            cx.observe(ids::HAF_09, answer["responses"] == keys, || {
                 format!("{keys} were chosen: {}", answer.short())
             });
         }
         if let Some(value) = value.filter(|_| declared("value")) {
-            cx.observe(row::HAF_10, answer["value"] == value, || {
+            cx.observe(ids::HAF_10, answer["value"] == value, || {
                 format!("{} was said: {}", json!(value), answer.short())
             });
         }
         if let Some(right) = about(&api, &found, "answer", "person", &person).await? {
-            cx.observe(row::HAF_07, right, || {
+            cx.observe(ids::HAF_07, right, || {
                 format!("another person's: {}", answer.short())
             });
         }
@@ -144,7 +144,7 @@ async fn wrong_answers(cx: &CheckContext) -> Result<(), CheckStop> {
                 answer.status.to_string(),
             );
         } else {
-            cx.observe(row::HAF_09, answer.is_refused(), || {
+            cx.observe(ids::HAF_09, answer.is_refused(), || {
                 format!("{given} for a {sort} question: {answer}")
             });
         }
@@ -178,7 +178,7 @@ async fn how_many(cx: &CheckContext) -> Result<(), CheckStop> {
         } else {
             answer.is_refused()
         };
-        cx.observe(row::RES_QUESTION_06, holds, || {
+        cx.observe(ids::RES_QUESTION_06, holds, || {
             format!("{keys} for a {sort} question: {answer}")
         });
     }

@@ -2,12 +2,12 @@
 
 use http::{HeaderName, Method};
 
-use super::calls::{PreparedHelper, declared_helpers, somebody};
-use super::compare::adopt;
+use super::helper_calls::{PreparedHelper, declared_helpers, somebody};
+use super::record_comparison::adopt;
 use super::functions::fresh_tag;
 use super::prelude::*;
 use super::strict::{STRICT, Spoiled, prefer};
-use crate::answer::Representation;
+use crate::response::Representation;
 use crate::counted::may_be_of;
 use crate::generate::without;
 
@@ -122,7 +122,7 @@ impl BatchHelper {
         let is_done = api
             .has_grown_by(&url, before, may_be_of(api.cx, &records))
             .await?;
-        api.cx.observe(row, !is_done, || {
+        api.cx.observe(ids, !is_done, || {
             format!("an entry of a batch that was refused is in {url}")
         });
         Ok(())
@@ -146,12 +146,12 @@ impl BatchHelper {
         let answer = api
             .send_with(Method::POST, &self.url, Some(body), headers)
             .await?;
-        cx.must(row, answer.status == 200 && answer.json.is_object(), || {
+        cx.must(ids, answer.status == 200 && answer.json.is_object(), || {
             format!("an array of entries: {answer}")
         })?;
         let results = answer["results"].as_array().cloned().unwrap_or_default();
         let results: Vec<BatchResult> = results.into_iter().map(BatchResult).collect();
-        is_whole(cx, row, (&results, &answer.json), entries.len(), &answer)?;
+        is_whole(cx, ids, (&results, &answer.json), entries.len(), &answer)?;
         for (entry, sent) in results.iter().zip(entries) {
             self.adopt(api, entry, &answer).await?;
             if (400..500).contains(&entry.status()) {
@@ -184,7 +184,7 @@ impl BatchHelper {
         api.about(&self.ready, &record)
             .await
             .map(drop)
-            .or_else(super::calls::ignored)
+            .or_else(super::helper_calls::ignored)
     }
 }
 
@@ -230,7 +230,7 @@ fn is_whole(
         .iter()
         .enumerate()
         .all(|(place, entry)| entry.told("index").as_u64() == u64::try_from(place).ok());
-    cx.must(row, results.len() == entries && places, || {
+    cx.must(ids, results.len() == entries && places, || {
         format!(
             "{} results of {entries} entries, or not in their order: {answer}",
             results.len()
@@ -248,7 +248,7 @@ fn is_whole(
         ("failed", count(false)),
     ] {
         let told = &totals[name];
-        cx.observe(row, told.as_u64() == u64::try_from(number).ok(), || {
+        cx.observe(ids, told.as_u64() == u64::try_from(number).ok(), || {
             format!("`{name}` is {told}, and should be {number}: {answer}")
         });
     }
@@ -267,7 +267,7 @@ async fn told(
     many: BatchHelper,
 ) -> Result<(), CheckStop> {
     let good = many.single(api, &many.good(cx)).await?;
-    cx.must(row::BAT_01, good.is_success(), || {
+    cx.must(ids::BAT_01, good.is_success(), || {
         format!("a single call: {good}")
     })?;
     let mut sent = vec![(many.good(cx), None)];
@@ -283,21 +283,21 @@ async fn told(
         put(&mut tagged, "add_tags", json!([tag["name"]]));
         bodies.push(tagged);
     }
-    let results = many.send(api, row::BAT_02, &bodies, &[]).await?;
+    let results = many.send(api, ids::BAT_02, &bodies, &[]).await?;
     for (entry, (body, single)) in results.iter().zip(&sent) {
         let single = single.as_ref().unwrap_or(&good);
         let is_good = single.is_success();
         let as_single = entry.is_as(single);
-        cx.observe(row::BAT_01, as_single, || {
+        cx.observe(ids::BAT_01, as_single, || {
             format!("{body} in a batch: {}, and alone {single}", entry.0)
         });
         if !is_good {
-            cx.observe(row::BAT_02, entry.href().is_none(), || {
+            cx.observe(ids::BAT_02, entry.href().is_none(), || {
                 format!("what failed has an href: {}", entry.0)
             });
             continue;
         }
-        cx.observe(row::BAT_04, entry.is_success(), || {
+        cx.observe(ids::BAT_04, entry.is_success(), || {
             format!("among entries that are refused: {}", entry.0)
         });
         let shown = Representation::new(
@@ -306,7 +306,7 @@ async fn told(
             good.prefix.clone(),
         );
         let has_own = entry.href().is_some() && shown.link("self").as_deref() == entry.href();
-        cx.observe(row::BAT_02, has_own, || {
+        cx.observe(ids::BAT_02, has_own, || {
             format!("`href` is not where the record is: {}", entry.0)
         });
         if let Some(href) = entry
@@ -315,19 +315,19 @@ async fn told(
         {
             let read = api.get(href).await?;
             let is_there = read.status == 200;
-            cx.observe(row::BAT_04, is_there, || {
+            cx.observe(ids::BAT_04, is_there, || {
                 format!("the `href` of an entry that succeeded: {read}")
             });
             let is_sent = !cx.declared().has_identifiers()
                 || markers(body).iter().any(|it| read.record().carries(it));
-            cx.observe(row::BAT_02, !is_there || is_sent, || {
+            cx.observe(ids::BAT_02, !is_there || is_sent, || {
                 format!("{read} is not what was sent at this place: {body}")
             });
         }
     }
     if let Some(tag) = tag.filter(|_| !cx.declared().behaves("totals_follow_later")) {
         let taggings = api.total(&tag.require_link("taggings")?).await?;
-        cx.observe(row::BAT_01, taggings == Some(1), || {
+        cx.observe(ids::BAT_01, taggings == Some(1), || {
             format!(
                 "{} taggings by an entry with `add_tags`: {:?}",
                 json!(taggings),
@@ -362,12 +362,12 @@ async fn order(cx: &CheckContext) -> Result<(), CheckStop> {
         .flat_map(|one| [one.clone(), one.clone()])
         .chain(people.clone())
         .collect();
-    let results = many.send(&api, row::BAT_03, &entries, &[]).await?;
+    let results = many.send(&api, ids::BAT_03, &entries, &[]).await?;
     let hrefs: Vec<Option<&str>> = results.iter().map(BatchResult::href).collect();
     let (twice, again) = hrefs.split_at(people.len().saturating_mul(2));
     for (pair, later) in twice.chunks(2).zip(again) {
         let is_one = later.is_some() && pair.iter().all(|href| href == later);
-        cx.observe(row::BAT_03, is_one, || {
+        cx.observe(ids::BAT_03, is_one, || {
             format!("one new person in three entries is {pair:?} and {later:?}")
         });
     }
@@ -400,10 +400,10 @@ async fn by_address(
     if owns.iter().any(Option::is_none) || owns.first() != owns.last() {
         return Ok(());
     }
-    let results = many.send(api, row::BAT_03, &people(), &[]).await?;
+    let results = many.send(api, ids::BAT_03, &people(), &[]).await?;
     let hrefs: Vec<Option<&str>> = results.iter().map(BatchResult::href).collect();
     let is_one = hrefs.iter().all(Option::is_some) && hrefs.first() == hrefs.last();
-    cx.observe(row::BAT_03, is_one, || {
+    cx.observe(ids::BAT_03, is_one, || {
         format!("two entries with one new address are {hrefs:?}, single calls are one person")
     });
     Ok(())
@@ -426,17 +426,17 @@ async fn refused(cx: &CheckContext) -> Result<(), CheckStop> {
         (Value::from(long).to_string(), &[400, 413]),
     ] {
         let answer = api.send(Method::POST, &many.url, Some(body)).await?;
-        cx.observe(row::BAT_05, statuses.contains(&answer.status), || {
+        cx.observe(ids::BAT_05, statuses.contains(&answer.status), || {
             format!("a body that is no batch: {answer}")
         });
     }
     let csv = api
         .post_as("text/csv", &many.url, format!("[{typed}]"), &[])
         .await?;
-    cx.observe(row::BAT_05, csv.status == 415, || {
+    cx.observe(ids::BAT_05, csv.status == 415, || {
         format!("a batch as text/csv: {csv}")
     });
-    many.nothing_done(&api, row::BAT_05, listed, &good).await
+    many.nothing_done(&api, ids::BAT_05, listed, &good).await
 }
 
 /// A batch that comes again, with more behind, and with others in the place of those that were
@@ -448,22 +448,22 @@ async fn again(cx: &CheckContext) -> Result<(), CheckStop> {
     let key = [(KEY, name.as_str())];
     let entries = [many.good(cx), many.good(cx), many.good(cx)];
     let (begun, rest) = entries.split_at(2);
-    let first = many.send(&api, row::BAT_06, begun, &key).await?;
-    let whole = many.send(&api, row::BAT_06, &entries, &key).await?;
+    let first = many.send(&api, ids::BAT_06, begun, &key).await?;
+    let whole = many.send(&api, ids::BAT_06, &entries, &key).await?;
     let is_same = whole.get(..2) == Some(&first[..]);
-    cx.observe(row::BAT_06, is_same, || {
+    cx.observe(ids::BAT_06, is_same, || {
         format!("the first two of a batch that comes again: {first:?}, and then {whole:?}")
     });
     let is_new = whole
         .last()
         .is_some_and(|last| last.is_success() && first.iter().all(|one| one.href() != last.href()));
-    cx.observe(row::BAT_06, is_new, || {
+    cx.observe(ids::BAT_06, is_new, || {
         format!("the entry behind those that were done: {:?}", whole.last())
     });
     let others = [begun, rest].concat().into_iter().rev().collect::<Vec<_>>();
-    let other = many.send(&api, row::BAT_06, &others, &key).await?;
+    let other = many.send(&api, ids::BAT_06, &others, &key).await?;
     let is_told = other.first().is_some_and(|entry| entry.status() == 422);
-    cx.observe(row::BAT_06, is_told, || {
+    cx.observe(ids::BAT_06, is_told, || {
         format!(
             "another entry in the place of one that was done: {:?}",
             other.first()
@@ -487,7 +487,7 @@ async fn lines(cx: &CheckContext) -> Result<(), CheckStop> {
         );
         let answer = api.post_as(media, &many.url, body, &[]).await?;
         let told = answer.header("content-type").unwrap_or_default().to_owned();
-        cx.must(row::BAT_08, answer.status == 200, || {
+        cx.must(ids::BAT_08, answer.status == 200, || {
             format!("{media}: {answer}")
         })?;
         let is_same = told
@@ -496,7 +496,7 @@ async fn lines(cx: &CheckContext) -> Result<(), CheckStop> {
             .unwrap_or_default()
             .trim()
             .eq_ignore_ascii_case(media);
-        cx.observe(row::BAT_08, is_same, || {
+        cx.observe(ids::BAT_08, is_same, || {
             format!("Content-Type {told:?} of the answer to {media}")
         });
         let text = answer.text();
@@ -507,17 +507,17 @@ async fn lines(cx: &CheckContext) -> Result<(), CheckStop> {
         let mut lines = read.unwrap_or_default();
         let totals = lines.pop().unwrap_or_default();
         let results: Vec<BatchResult> = lines.into_iter().map(BatchResult).collect();
-        is_whole(cx, row::BAT_08, (&results, &totals), 4, &answer)?;
+        is_whole(cx, ids::BAT_08, (&results, &totals), 4, &answer)?;
         for (place, entry) in results.iter().enumerate() {
             many.adopt(&api, entry, &answer).await?;
             let is_good = matches!(place, 0 | 3);
             let is_told = entry.is_success() == is_good && entry.href().is_some() == is_good;
-            cx.observe(row::BAT_08, is_told, || {
+            cx.observe(ids::BAT_08, is_told, || {
                 format!("line {place} of {media}: {}", entry.0)
             });
         }
         let is_single = results.get(1).is_some_and(|entry| entry.is_as(&single));
-        cx.observe(row::BAT_08, is_single, || {
+        cx.observe(ids::BAT_08, is_single, || {
             format!("{bad} as a line: {:?}, and alone {single}", results.get(1))
         });
     }
@@ -538,9 +538,9 @@ async fn short(cx: &CheckContext) -> Result<(), CheckStop> {
             &[(PREFER, "return=minimal")],
         )
         .await?;
-    cx.must(row::BAT_09, answer.status == 200, || answer.to_string())?;
+    cx.must(ids::BAT_09, answer.status == 200, || answer.to_string())?;
     let applied = answer.header("preference-applied").unwrap_or_default();
-    cx.observe(row::BAT_09, applied.contains("return=minimal"), || {
+    cx.observe(ids::BAT_09, applied.contains("return=minimal"), || {
         format!("`Preference-Applied` is {applied:?} on {answer}")
     });
     let mut results = answer["results"]
@@ -550,17 +550,17 @@ async fn short(cx: &CheckContext) -> Result<(), CheckStop> {
         .into_iter()
         .map(BatchResult);
     let (Some(good), Some(bad)) = (results.next(), results.next()) else {
-        cx.observe(row::BAT_09, false, || {
+        cx.observe(ids::BAT_09, false, || {
             format!("results are missing: {answer}")
         });
         return Ok(());
     };
     many.adopt(&api, &good, &answer).await?;
     let is_short = good.is_success() && good.href().is_some() && good.0.get("body").is_none();
-    cx.observe(row::BAT_09, is_short, || {
+    cx.observe(ids::BAT_09, is_short, || {
         format!("with `Prefer: return=minimal`: {}", good.0)
     });
-    cx.observe(row::BAT_09, bad.told("body").is_object(), || {
+    cx.observe(ids::BAT_09, bad.told("body").is_object(), || {
         format!("what failed has no body: {}", bad.0)
     });
     Ok(())
@@ -585,7 +585,7 @@ async fn spoiled(
         let results = many
             .send(
                 api,
-                row::STR_09,
+                ids::STR_09,
                 &entries,
                 if is_strict { &header } else { &[] },
             )
@@ -594,7 +594,7 @@ async fn spoiled(
             continue;
         };
         for good in [first, last] {
-            cx.observe(row::STR_09, good.is_success(), || {
+            cx.observe(ids::STR_09, good.is_success(), || {
                 format!(
                     "a valid entry next to one with an unknown member: {}",
                     good.0
@@ -607,7 +607,7 @@ async fn spoiled(
             told.is_success()
         };
         cx.observe(
-            row::STR_09,
+            ids::STR_09,
             is_right && unknown.is_in(told.told("body")),
             || {
                 let how = if is_strict { "with" } else { "without" };
@@ -620,8 +620,8 @@ async fn spoiled(
     }
     let listed = many.listed(api).await?;
     let alone = [Spoiled::new(cx, &many.good(cx)).body];
-    many.send(api, row::STR_09, &alone, &header).await?;
-    many.nothing_done(api, row::STR_09, listed, &alone).await
+    many.send(api, ids::STR_09, &alone, &header).await?;
+    many.nothing_done(api, ids::STR_09, listed, &alone).await
 }
 
 /// Who may not call the helper, and who may call none of this tenant.
@@ -655,7 +655,7 @@ async fn strangers(cx: &CheckContext) -> Result<(), CheckStop> {
                     good().to_string()
                 };
                 let answer = who.post_as(media, &many.url, body, &[]).await?;
-                cx.observe(row::BAT_10, answer.status == 401, || {
+                cx.observe(ids::BAT_10, answer.status == 401, || {
                     format!("a batch {what}: {answer}")
                 });
             }
@@ -664,7 +664,7 @@ async fn strangers(cx: &CheckContext) -> Result<(), CheckStop> {
             let answer = narrow
                 .post_as(JSON, &many.url, format!("[{}]", good()), &[])
                 .await?;
-            cx.observe(row::BAT_10, answer.status == 403, || {
+            cx.observe(ids::BAT_10, answer.status == 403, || {
                 format!("a batch with a key that may not call the helper: {answer}")
             });
         }
@@ -672,11 +672,11 @@ async fn strangers(cx: &CheckContext) -> Result<(), CheckStop> {
             let answer = other
                 .post_as(JSON, &many.url, format!("[{}]", good()), &[])
                 .await?;
-            cx.observe(row::BAT_10, answer.status == 404, || {
+            cx.observe(ids::BAT_10, answer.status == 404, || {
                 format!("a batch for a container of another tenant: {answer}")
             });
         }
-        many.nothing_done(&api, row::BAT_10, listed, &sent).await?;
+        many.nothing_done(&api, ids::BAT_10, listed, &sent).await?;
     }
     Ok(())
 }

@@ -1,8 +1,8 @@
 //! Canvasses (HLP-16 to HLP-18, RES-canvass-06 to RES-canvass-12, RES-person-48), which only their
 //! helper records.
 
-use super::below::only_member;
-use super::calls::{PreparedHelper, own_fields, somebody};
+use super::nested_collections::only_member;
+use super::helper_calls::{PreparedHelper, own_fields, somebody};
 use super::crud::is_page;
 use super::prelude::*;
 use crate::counted::may_be_of;
@@ -11,8 +11,8 @@ use crate::generate;
 /// The rows that a recorded canvass shows.
 #[rustfmt::skip]
 const RECORDED: &[&str] = &[
-    row::HLP_06, row::HLP_16, row::HLP_17, row::RES_CANVASS_06, row::RES_CANVASS_12, row::RES_PERSON_48, row::COL_23,
-    row::COL_28,
+    ids::HLP_06, ids::HLP_16, ids::HLP_17, ids::RES_CANVASS_06, ids::RES_CANVASS_12, ids::RES_PERSON_48, ids::COL_23,
+    ids::COL_28,
 ];
 
 pub(super) const CHECKS: &[Check] = &[
@@ -56,7 +56,7 @@ async fn canvass(cx: &CheckContext) -> Result<(), CheckStop> {
         let named = ["record_canvass_helper", "record_canvas_helper"]
             .iter()
             .any(|name| person.href(name).is_some());
-        cx.must(row::RES_PERSON_48, named, || {
+        cx.must(ids::RES_PERSON_48, named, || {
             format!("no link to the canvass helper in {}", person.short())
         })?;
     }
@@ -70,7 +70,7 @@ async fn canvass(cx: &CheckContext) -> Result<(), CheckStop> {
         let sent = cx.marked(&fields);
         let made = api
             .call(
-                &[row::HLP_16, row::HLP_06, row::RES_PERSON_48],
+                &[ids::HLP_16, ids::HLP_06, ids::RES_PERSON_48],
                 &ready,
                 &json!({ "canvass": sent }),
             )
@@ -81,10 +81,10 @@ async fn canvass(cx: &CheckContext) -> Result<(), CheckStop> {
             made.clone()
         };
         for record in [&made, &read] {
-            compare_stored(cx, &[row::HLP_16], &sent, record);
+            compare_stored(cx, &[ids::HLP_16], &sent, record);
             if fields.get("status_code").is_some() {
                 let same = generate::restored(&json!(code), record.json.get("status_code"));
-                cx.observe(row::RES_CANVASS_06, same, || {
+                cx.observe(ids::RES_CANVASS_06, same, || {
                     format!("status_code was {}: {}", json!(code), record.short())
                 });
             }
@@ -115,12 +115,12 @@ async fn links(
     if declared.helpers_only() {
         return Ok(());
     }
-    cx.observe(row::RES_CANVASS_12, made.link("self").is_some(), || {
+    cx.observe(ids::RES_CANVASS_12, made.link("self").is_some(), || {
         format!("no link self in {}", made.short())
     });
     if declared.links("canvass", "target") {
         api.check_link(
-            &[row::RES_CANVASS_12, row::HLP_17],
+            &[ids::RES_CANVASS_12, ids::HLP_17],
             made,
             "target",
             target,
@@ -133,11 +133,11 @@ async fn links(
         .filter(|name| declared.links("canvass", name))
     {
         let href = made.href(name);
-        if cx.observe(row::RES_CANVASS_12, href.is_some(), || {
+        if cx.observe(ids::RES_CANVASS_12, href.is_some(), || {
             format!("no link {name} in {}", made.short())
         }) {
             let answer = api.get(&href.unwrap_or_default()).await?;
-            cx.observe(row::RES_CANVASS_12, is_page(&answer), || {
+            cx.observe(ids::RES_CANVASS_12, is_page(&answer), || {
                 format!("{name} is no collection: {answer}")
             });
         }
@@ -155,12 +155,12 @@ async fn canvasser(cx: &CheckContext) -> Result<(), CheckStop> {
     let read = api
         .as_read(
             "canvass",
-            api.call(&[row::RES_CANVASS_07], &ready, &json!({ "canvass": sent }))
+            api.call(&[ids::RES_CANVASS_07], &ready, &json!({ "canvass": sent }))
                 .await?,
         )
         .await?;
     api.check_link(
-        &[row::RES_CANVASS_07, row::RES_CANVASS_12],
+        &[ids::RES_CANVASS_07, ids::RES_CANVASS_12],
         &read,
         "canvasser",
         &canvasser,
@@ -178,8 +178,8 @@ async fn answers(cx: &CheckContext) -> Result<(), CheckStop> {
 async fn answer(cx: &CheckContext, sort: &str) -> Result<(), CheckStop> {
     let api = cx.api();
     let (member, row, value) = match sort {
-        "Paragraph" => ("value", row::RES_CANVASS_10, json!("Because I said so")),
-        _ => ("responses", row::RES_CANVASS_11, json!(["b2"])),
+        "Paragraph" => ("value", ids::RES_CANVASS_10, json!("Because I said so")),
+        _ => ("responses", ids::RES_CANVASS_11, json!(["b2"])),
     };
     if cx
         .declared()
@@ -199,7 +199,7 @@ async fn answer(cx: &CheckContext, sort: &str) -> Result<(), CheckStop> {
     let read = api
         .as_read(
             "canvass",
-            api.call(&[row::RES_CANVASS_08], &ready, &json!({ "canvass": sent }))
+            api.call(&[ids::RES_CANVASS_08], &ready, &json!({ "canvass": sent }))
                 .await?,
         )
         .await?;
@@ -214,11 +214,11 @@ async fn answer(cx: &CheckContext, sort: &str) -> Result<(), CheckStop> {
     let mut looked = false;
     if readable || shown.is_object() {
         looked = true;
-        cx.must(row::RES_CANVASS_08, shown.is_object(), || {
+        cx.must(ids::RES_CANVASS_08, shown.is_object(), || {
             format!("question_response is {shown}: {}", read.short())
         })?;
         let same = generate::restored(&value, shown.get(member));
-        cx.observe(row, same, || {
+        cx.observe(ids, same, || {
             format!("{member} was {value}: {}", read.short())
         });
         asked(
@@ -244,7 +244,7 @@ async fn answer(cx: &CheckContext, sort: &str) -> Result<(), CheckStop> {
     if looked && found.is_empty() {
         return Ok(());
     }
-    cx.must(row::RES_CANVASS_08, found.len() == 1, || {
+    cx.must(ids::RES_CANVASS_08, found.len() == 1, || {
         format!("{} answers of {}", found.len(), read.short())
     })?;
     let Some(found) = found.first() else {
@@ -256,13 +256,13 @@ async fn answer(cx: &CheckContext, sort: &str) -> Result<(), CheckStop> {
         .is_some_and(|field| field.readable)
     {
         let same = generate::restored(&value, found.json.get(member));
-        cx.observe(row, same, || {
+        cx.observe(ids, same, || {
             format!("{member} was {value}: {}", found.short())
         });
     }
     if cx.declared().links("answer", "question") {
         api.check_link(
-            &[row::RES_CANVASS_09],
+            &[ids::RES_CANVASS_09],
             found,
             "question",
             &question,
@@ -293,7 +293,7 @@ async fn asked(
         let answer = api.get(&url).await?;
         right = answer.status == 200 && is_one(&answer.record(), question);
     }
-    cx.observe(row::RES_CANVASS_09, right, || {
+    cx.observe(ids::RES_CANVASS_09, right, || {
         format!("{shown} is not the question {}", question.short())
     });
     Ok(())
@@ -310,7 +310,7 @@ async fn bare(cx: &CheckContext) -> Result<(), CheckStop> {
         // It may have lost its marker, too.
         cx.run.journal.created_at(own, None, 0);
     }
-    cx.observe(row::HLP_16, answer.is_refused(), || {
+    cx.observe(ids::HLP_16, answer.is_refused(), || {
         format!("without `canvass`: {answer}")
     });
     Ok(())
@@ -328,14 +328,14 @@ async fn no_person(cx: &CheckContext) -> Result<(), CheckStop> {
     put(&mut body, "person", person.clone());
     let answer = api.post(&ready.url, &body).await?;
     cx.observe(
-        row::HLP_18,
+        ids::HLP_18,
         answer.is_created() || answer.status == 400,
         || answer.to_string(),
     );
     let grown = api
         .has_grown_by(&people, before, may_be_of(cx, &[person]))
         .await?;
-    cx.observe(row::HLP_18, !grown, || {
+    cx.observe(ids::HLP_18, !grown, || {
         format!("the person in the body was created: {answer}")
     });
     Ok(())
@@ -348,7 +348,7 @@ async fn nobody(cx: &CheckContext) -> Result<(), CheckStop> {
     let ready = api.ready("record_canvass").await?;
     api.remove(target(&ready)?).await?;
     let answer = api.post(&ready.url, &ready.body(cx, None)).await?;
-    cx.observe(row::HLP_17, matches!(answer.status, 400 | 404), || {
+    cx.observe(ids::HLP_17, matches!(answer.status, 400 | 404), || {
         format!("the person is gone: {answer}")
     });
     Ok(())

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::Map;
 
-use super::compare::whole_seconds;
+use super::record_comparison::whole_seconds;
 use super::prelude::*;
 use super::subject::{body, is_default, subject};
 use crate::declared::FIRM;
@@ -15,8 +15,8 @@ use crate::values::{instant, is_unset};
 /// The rows of changes to a kind.
 #[rustfmt::skip]
 pub(super) const ROWS: &[&str] = &[
-    row::CRU_04, row::CRU_08, row::CRU_11, row::CRU_15, row::CRU_16, row::CRU_17, row::CRU_18, row::CRU_19, row::CAP_06,
-    row::ERR_15, row::TYP_15, row::TYP_16, "field:petition.total_signatures", "field:form.total_submissions",
+    ids::CRU_04, ids::CRU_08, ids::CRU_11, ids::CRU_15, ids::CRU_16, ids::CRU_17, ids::CRU_18, ids::CRU_19, ids::CAP_06,
+    ids::ERR_15, ids::TYP_15, ids::TYP_16, "field:petition.total_signatures", "field:form.total_submissions",
     "field:fundraising_page.total_donations", "field:fundraising_page.total_amount", "field:event.total_accepted",
     "field:event.total_tickets", "field:event.total_amount", "field:advocacy_campaign.total_outreaches",
 ];
@@ -79,9 +79,9 @@ fn independent(one: &str, sent: &mut Value) {
 /// The answer to a change is the full updated resource (ERR-15, CRU-04, CRU-08, CRU-11).
 fn full(cx: &CheckContext, one: &str, answered: &Representation, after: &Representation) {
     let row = match one {
-        "signature" => Some(row::CRU_04),
-        "submission" => Some(row::CRU_08),
-        "question" => Some(row::CRU_11),
+        "signature" => Some(ids::CRU_04),
+        "submission" => Some(ids::CRU_08),
+        "question" => Some(ids::CRU_11),
         _ => None,
     };
     for (name, _) in cx.declared().fields(one).into_iter().flatten() {
@@ -92,9 +92,9 @@ fn full(cx: &CheckContext, one: &str, answered: &Representation, after: &Represe
                 answered[name], after[name]
             )
         };
-        cx.observe(row::ERR_15, same, found);
-        if let Some(row) = row {
-            cx.observe(row, same, found);
+        cx.observe(ids::ERR_15, same, found);
+        if let Some(row) = ids {
+            cx.observe(ids, same, found);
         }
     }
 }
@@ -128,7 +128,7 @@ fn changed(
             (Some(_), None) => {}
             (None, _) => {
                 let same = old == new || (is_unset(old) && is_unset(new));
-                cx.observe(row::CRU_15, same, || {
+                cx.observe(ids::CRU_15, same, || {
                     format!(
                         "{name} was not sent; it was {} and is {}; sent {sent}",
                         json!(old),
@@ -149,11 +149,11 @@ fn dated(cx: &CheckContext, before: &Representation, after: &Representation, may
     if let (Some(old), Some(new)) = (old.and_then(instant), new.and_then(instant)) {
         let advanced = new > old || (may_be_equal && new == old);
         let found = || format!("modified_date was {old} before the change and is {new}");
-        holds(cx, &[row::CRU_19, row::TYP_16], advanced, found);
+        holds(cx, &[ids::CRU_19, ids::TYP_16], advanced, found);
     }
     let (old, new) = (&before["created_date"], &after["created_date"]);
     if !old.is_null() {
-        cx.observe(row::TYP_15, old == new, || {
+        cx.observe(ids::TYP_15, old == new, || {
             format!("created_date was {old} before the change and is {new}")
         });
     }
@@ -186,7 +186,7 @@ async fn kept(
     }
     let answer = api.put(&before.self_url()?, &sent).await?;
     let refused = answer.status == 400 && declared.behaves("rejects_read_only");
-    cx.observe(row::CRU_16, answer.status == 200 || refused, || {
+    cx.observe(ids::CRU_16, answer.status == 200 || refused, || {
         answer.to_string()
     });
     let after = api.reread(before).await?;
@@ -203,10 +203,10 @@ async fn kept(
                 before[name], after[name]
             )
         };
-        cx.observe(row::CRU_16, same, found);
-        cx.observe(row::CAP_06, same, found);
+        cx.observe(ids::CRU_16, same, found);
+        cx.observe(ids::CAP_06, same, found);
         if name == "created_date" {
-            cx.observe(row::TYP_15, same, found);
+            cx.observe(ids::TYP_15, same, found);
         }
         if let Some(field) =
             fields::find(one, name).filter(|field| field.way == fields::ObservationMethod::Computed)
@@ -216,7 +216,7 @@ async fn kept(
     }
     let modified = after["modified_date"].as_str().and_then(instant);
     let taken = modified.is_some() && modified == instant("2001-02-03T04:05:06Z");
-    cx.observe(row::TYP_16, !taken, || {
+    cx.observe(ids::TYP_16, !taken, || {
         format!(
             "a client's modified_date was taken over: {}",
             after["modified_date"]
@@ -259,7 +259,7 @@ pub(super) async fn nothing(cx: &CheckContext) -> Result<(), CheckStop> {
         for other in names.iter().filter(|other| *other != name) {
             let (old, new) = (before.json.get(*other), after.json.get(*other));
             let same = old == new || (is_unset(old) && is_unset(new));
-            cx.observe(row::CRU_17, same, || {
+            cx.observe(ids::CRU_17, same, || {
                 format!(
                     "{name} was emptied; {other} was {} and is {}",
                     json!(old),
@@ -289,7 +289,7 @@ fn emptied(cx: &CheckContext, one: &str, name: &str, after: &Representation) {
     let default = field
         .and_then(|field| field.default.as_deref())
         .is_some_and(|default| is_default(default, got));
-    cx.observe(row::CRU_17, is_unset(got) || default, || {
+    cx.observe(ids::CRU_17, is_unset(got) || default, || {
         format!("{name} was set to null and reads {}", after[name])
     });
 }
@@ -345,8 +345,8 @@ pub(super) async fn arrays(cx: &CheckContext) -> Result<(), CheckStop> {
                     after[name.as_str()]
                 )
             };
-            for row in [row::CRU_18, row::TYP_12] {
-                cx.observe_with_cause(row, same, found, || {
+            for row in [ids::CRU_18, ids::TYP_12] {
+                cx.observe_with_cause(ids, same, found, || {
                     generate::lost(cx, one, &json!({ name: form }), &after.json, &[])
                 });
             }

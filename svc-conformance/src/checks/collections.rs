@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use super::below::container;
-use super::compare;
+use super::nested_collections::container;
+use super::record_comparison;
 use super::pages::same_page;
 use super::prelude::*;
 use crate::address;
@@ -17,9 +17,9 @@ const FIRST: usize = 4;
 /// What the pages of a collection show.
 #[rustfmt::skip]
 const PAGES: &[&str] = &[
-    row::COL_20, row::COL_21, row::COL_22, row::COL_23, row::COL_24, row::COL_25, row::COL_26, row::COL_27, row::COL_28,
-    row::COL_31, row::COL_29, row::LIM_01, row::LIM_02, row::RES_PETITION_10, row::RES_FORM_10,
-    row::RES_FUNDRAISING_PAGE_09, row::RES_ADVOCACY_CAMPAIGN_12,
+    ids::COL_20, ids::COL_21, ids::COL_22, ids::COL_23, ids::COL_24, ids::COL_25, ids::COL_26, ids::COL_27, ids::COL_28,
+    ids::COL_31, ids::COL_29, ids::LIM_01, ids::LIM_02, ids::RES_PETITION_10, ids::RES_FORM_10,
+    ids::RES_FUNDRAISING_PAGE_09, ids::RES_ADVOCACY_CAMPAIGN_12,
 ];
 
 pub(super) const CHECKS: &[Check] = &[
@@ -48,7 +48,7 @@ pub(super) async fn place(
     api: &CheckClient<'_>,
 ) -> Result<PagedCollection, CheckStop> {
     let declared = cx.declared();
-    if compare::can_make(cx, "person") {
+    if record_comparison::can_make(cx, "person") {
         for one in [
             "signature",
             "outreach",
@@ -106,7 +106,7 @@ impl PagedCollection {
         cx: &CheckContext,
         api: &CheckClient<'_>,
     ) -> Result<Representation, CheckStop> {
-        let fields = compare::filled(cx, self.kind.one);
+        let fields = record_comparison::filled(cx, self.kind.one);
         let Some(container) = &self.container else {
             return api.make(self.kind.one, &fields).await;
         };
@@ -130,7 +130,7 @@ async fn paged(cx: &CheckContext) -> Result<(), CheckStop> {
         let first = api.get(&place.url).await?;
         if let Some(size) = first["per_page"].as_u64() {
             cx.chose("records on a page", size.to_string());
-            holds(cx, &[row::COL_29, row::LIM_02], true, String::new);
+            holds(cx, &[ids::COL_29, ids::LIM_02], true, String::new);
         }
         return walk(cx, &api, &place, &[]).await.map(drop);
     }
@@ -138,7 +138,7 @@ async fn paged(cx: &CheckContext) -> Result<(), CheckStop> {
     let first = api.get(&place.url).await?;
     let size = first["per_page"].as_u64().unwrap_or_default();
     cx.chose("records on a page", size.to_string());
-    holds(cx, &[row::COL_29, row::LIM_02], true, String::new);
+    holds(cx, &[ids::COL_29, ids::LIM_02], true, String::new);
     let before = first["total_records"].as_u64();
     // One more than full pages: what is deleted then leaves full pages.
     let over = before
@@ -157,7 +157,7 @@ async fn paged(cx: &CheckContext) -> Result<(), CheckStop> {
     let total = walk(cx, &api, &place, &made).await?;
     if place.container.is_some() {
         let grown = before == Some(1) && total == Some(more.saturating_add(1));
-        cx.observe(row::COL_23, grown, || {
+        cx.observe(ids::COL_23, grown, || {
             format!(
                 "{} records, then {more} more were made: {}",
                 json!(before),
@@ -193,7 +193,7 @@ async fn paged(cx: &CheckContext) -> Result<(), CheckStop> {
     let after = walk(cx, &api, &place, &made).await?;
     if place.container.is_some() {
         let shrunk = total.and_then(|total| total.checked_sub(1)) == after;
-        cx.observe(row::COL_23, shrunk, || {
+        cx.observe(ids::COL_23, shrunk, || {
             format!(
                 "{} records before a delete, {} after it",
                 json!(total),
@@ -232,7 +232,7 @@ async fn changed(
     else {
         return Ok(());
     };
-    compare::compare(cx, api, &[row::COL_28], &member, one).await
+    record_comparison::compare(cx, api, &[ids::COL_28], &member, one).await
 }
 
 /// Follows `next` from the first page to the last; how many records the pages count.
@@ -265,12 +265,12 @@ async fn walk(
     let count = pages.first().and_then(|page| page["total_pages"].as_u64());
     let walked = u64::try_from(pages.len()).unwrap_or(u64::MAX);
     if quiet && let Some(count) = count {
-        cx.observe(row::COL_20, count.max(1) == walked, || {
+        cx.observe(ids::COL_20, count.max(1) == walked, || {
             format!("total_pages is {count}, `next` led to {walked} pages")
         });
         if count > 1 || walked > 1 {
             cx.run.met.add(Encounter::SecondPage);
-            cx.observe(row::COL_24, count.max(1) == walked, || {
+            cx.observe(ids::COL_24, count.max(1) == walked, || {
                 format!("{count} pages are counted, `next` led to {walked}")
             });
         }
@@ -279,7 +279,7 @@ async fn walk(
     for page in &pages {
         number = number.saturating_add(1);
         let at = page["page"].as_u64();
-        cx.observe(row::COL_22, at == Some(number), || {
+        cx.observe(ids::COL_22, at == Some(number), || {
             format!(
                 "page {number} says that it is page {}: {}",
                 json!(at),
@@ -289,12 +289,12 @@ async fn walk(
         if let Some(next) = page.link("next") {
             let parameter =
                 address::parameter(&next, "page").and_then(|text| text.parse::<u64>().ok());
-            cx.observe(row::COL_24, parameter == number.checked_add(1), || {
+            cx.observe(ids::COL_24, parameter == number.checked_add(1), || {
                 format!("`next` of page {number} is {next}")
             });
         }
         cx.observe(
-            row::COL_31,
+            ids::COL_31,
             !page.embedded().is_empty() || total == Some(0),
             || {
                 format!(
@@ -315,7 +315,7 @@ async fn walk(
         }
         if cx.declared().offers(place.kind.one, "read") {
             for member in page.embedded().iter().take(2) {
-                compare::compare(cx, api, &[row::COL_28], member, place.kind.one).await?;
+                record_comparison::compare(cx, api, &[ids::COL_28], member, place.kind.one).await?;
             }
         }
     }
@@ -340,7 +340,7 @@ fn everyone(
         .count();
     let count = u64::try_from(members.len()).unwrap_or(u64::MAX);
     let twice = links.saturating_sub(owns.len());
-    cx.observe(row::COL_23, total == Some(count) && twice == 0, || {
+    cx.observe(ids::COL_23, total == Some(count) && twice == 0, || {
         format!(
             "total_records is {}, the pages have {count} members, {twice} of them twice",
             json!(total)
@@ -352,9 +352,9 @@ fn everyone(
             .filter(|member| is_one(member, record))
             .count();
         let rows: &[&str] = if walked > 1 {
-            &[row::COL_24, row::COL_23, row::COL_31]
+            &[ids::COL_24, ids::COL_23, ids::COL_31]
         } else {
-            &[row::COL_23, row::COL_31]
+            &[ids::COL_23, ids::COL_31]
         };
         holds(cx, rows, times == 1, || {
             format!("{} is {times} times on {walked} pages", record.short())
@@ -395,17 +395,17 @@ async fn members(cx: &CheckContext) -> Result<(), CheckStop> {
             continue;
         }
         let made = if cx.declared().offers(of.one, "create") && cx.run.settings.writes {
-            Some(api.make(of.one, &compare::filled(cx, of.one)).await?)
+            Some(api.make(of.one, &record_comparison::filled(cx, of.one)).await?)
         } else {
             None
         };
         let url = api.collection(of.many).await?;
         let answer = api.get(&url).await?;
-        cx.observe(row::COL_01, answer.status == 200, || answer.to_string());
+        cx.observe(ids::COL_01, answer.status == 200, || answer.to_string());
         let page = answer.record();
         if made.is_some() {
             let right = answer.status == 200 && !page.embedded().is_empty();
-            cx.observe(row::COL_31, right, || {
+            cx.observe(ids::COL_31, right, || {
                 format!("after a create in {}: {answer}", of.many)
             });
         }
@@ -419,7 +419,7 @@ async fn members(cx: &CheckContext) -> Result<(), CheckStop> {
                     .and_then(Value::as_array);
                 let right =
                     list.is_some_and(|list| !list.is_empty() && list.iter().all(Value::is_object));
-                cx.observe(row::COL_28, right, || {
+                cx.observe(ids::COL_28, right, || {
                     format!("the members of {} are not embedded: {answer}", of.many)
                 });
             }
@@ -434,10 +434,10 @@ async fn members(cx: &CheckContext) -> Result<(), CheckStop> {
             .into_iter()
             .chain(page.embedded().into_iter().take(more))
         {
-            compare::compare(
+            record_comparison::compare(
                 cx,
                 &api,
-                &[row::COL_28, row::COL_03, row::ERR_10, row::HAL_17],
+                &[ids::COL_28, ids::COL_03, ids::ERR_10, ids::HAL_17],
                 &member,
                 of.one,
             )
@@ -450,6 +450,6 @@ async fn members(cx: &CheckContext) -> Result<(), CheckStop> {
 /// Any path shape will do: links are followed.
 async fn paths(cx: &CheckContext) -> Result<(), CheckStop> {
     let entry = cx.api().entry().await?;
-    cx.observe(row::COL_19, true, || entry.short());
+    cx.observe(ids::COL_19, true, || entry.short());
     Ok(())
 }

@@ -51,12 +51,12 @@ async fn changes(cx: &CheckContext) -> Result<(), CheckStop> {
         let (done, too) = tokio::join!(api.put(&own, &first_body), api.put(&own, &second_body));
         let (done, too) = (done?, too?);
         let both = done.status == 200 && too.status == 200;
-        cx.observe(row::ERR_15, both, || {
+        cx.observe(ids::ERR_15, both, || {
             format!("two changes at the same time: {done} and {too}")
         });
         let after = api.reread(&record).await?;
         let kept = after[left] == one && after[right] == other;
-        cx.observe(row::CRU_15, !both || kept, || {
+        cx.observe(ids::CRU_15, !both || kept, || {
             format!(
                 "{left} and {right} were changed at the same time to {one:?} and {other:?}: {}",
                 after.short()
@@ -68,10 +68,10 @@ async fn changes(cx: &CheckContext) -> Result<(), CheckStop> {
         let both = done?.status == 200 && too?.status == 200;
         let after = api.reread(&record).await?;
         let one_of = after[left] == "a" || after[left] == "b";
-        cx.observe(row::ERR_15, !both || one_of, || {
+        cx.observe(ids::ERR_15, !both || one_of, || {
             format!("{left} was set to a and b, reads {}", after[left])
         });
-        cx.observe(row::CRU_15, after[right] == other, || {
+        cx.observe(ids::CRU_15, after[right] == other, || {
             format!("{right} was not sent: {}", after.short())
         });
     }
@@ -105,7 +105,7 @@ async fn creates(cx: &CheckContext) -> Result<(), CheckStop> {
             .identifiers()
             .iter()
             .any(|identifier| marker == *identifier);
-        cx.observe(row::CRU_22, same, || {
+        cx.observe(ids::CRU_22, same, || {
             format!("created with {marker}, read as {}", read.short())
         });
     }
@@ -120,7 +120,7 @@ async fn creates(cx: &CheckContext) -> Result<(), CheckStop> {
             let listed = api.listed(&url, &last.self_url()?).await?;
             fits = listed.is_none_or(|listed| listed.is_counted && listed.has_record);
         }
-        cx.observe(row::COL_23, fits, || {
+        cx.observe(ids::COL_23, fits, || {
             format!("total_records was {before}, {count} were created, it is {after}")
         });
     }

@@ -58,7 +58,7 @@ async fn ask(
 /// The tag of an answer; one that is none ends the check.
 fn tag(cx: &CheckContext, row: &str, answer: &TestResponse) -> Result<String, CheckStop> {
     let tag = answer.header("etag").unwrap_or_default();
-    cx.must(row, is_tag(tag), || {
+    cx.must(ids, is_tag(tag), || {
         format!("{answer} has the ETag {tag:?}")
     })?;
     Ok(tag.to_owned())
@@ -85,10 +85,10 @@ fn weak(tag: &str) -> String {
 /// What is read has a tag, and is not sent to who names it (ETG-01, ETG-02, ETG-05, ETG-06).
 async fn reads(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
-    unsent(cx, &api, row::ETG_02, cx.run.target.base()).await?;
+    unsent(cx, &api, ids::ETG_02, cx.run.target.base()).await?;
     let declared = cx.declared();
     if let Some(kind) = declared.first_with(&["list"]) {
-        unsent(cx, &api, row::ETG_02, &api.collection(kind.many).await?).await?;
+        unsent(cx, &api, ids::ETG_02, &api.collection(kind.many).await?).await?;
     }
     let readable = |kind: &CatalogueKind| kind.under.is_none() && declared.offers(kind.one, "read");
     let makeable = |kind: &CatalogueKind| readable(kind) && declared.offers(kind.one, "create");
@@ -100,17 +100,17 @@ async fn reads(cx: &CheckContext) -> Result<(), CheckStop> {
         return Ok(());
     };
     let url = api.make(kind.one, &json!({})).await?.self_url()?;
-    unsent(cx, &api, row::ETG_01, &url).await?;
+    unsent(cx, &api, ids::ETG_01, &url).await?;
     let record = api.get(&url).await?;
     if declared.offers(kind.one, "update") {
-        let tag = tag(cx, row::ETG_01, &record)?;
-        cx.observe(row::ETG_01, !tag.starts_with("W/"), || {
+        let tag = tag(cx, ids::ETG_01, &record)?;
+        cx.observe(ids::ETG_01, !tag.starts_with("W/"), || {
             format!("{record} can be changed, its ETag is {tag}")
         });
     }
     dated(cx, &record);
     if declared.text.authentication.required {
-        let tag = tag(cx, row::ETG_01, &record)?;
+        let tag = tag(cx, ids::ETG_01, &record)?;
         for named in [tag.as_str(), "*"] {
             let answer = ask(
                 &cx.anonymous(),
@@ -120,17 +120,17 @@ async fn reads(cx: &CheckContext) -> Result<(), CheckStop> {
                 (IF_NONE_MATCH, named),
             )
             .await?;
-            cx.observe(row::ETG_05, answer.status == 401, || {
+            cx.observe(ids::ETG_05, answer.status == 401, || {
                 format!("without a key: {answer}")
             });
         }
     }
     if let Some(other) = cx.other() {
-        let tag = tag(cx, row::ETG_01, &record)?;
+        let tag = tag(cx, ids::ETG_01, &record)?;
         let plain = other.get(&url).await?;
         let answer = ask(&other, Method::GET, &url, None, (IF_NONE_MATCH, &tag)).await?;
         cx.observe(
-            row::ETG_05,
+            ids::ETG_05,
             plain.is_success() || answer.status == plain.status,
             || format!("with the key of another tenant: {answer}, without If-None-Match: {plain}"),
         );
@@ -153,7 +153,7 @@ fn dated(cx: &CheckContext, record: &TestResponse) {
         ),
     };
     cx.observe(
-        row::ETG_03,
+        ids::ETG_03,
         apart.is_some_and(|apart| apart.abs() < SECOND),
         || {
             format!(
@@ -192,16 +192,16 @@ async fn unsent(
     ];
     for (way, named) in known.into_iter().enumerate() {
         for method in [Method::GET, Method::HEAD] {
-            let Some((answer, tag)) = settled(cx, api, row, url, &method, named).await? else {
+            let Some((answer, tag)) = settled(cx, api, ids, url, &method, named).await? else {
                 continue;
             };
             let is_bare = answer.status == 304 && answer.body.is_empty();
-            cx.observe(row::ETG_05, is_bare, || {
+            cx.observe(ids::ETG_05, is_bare, || {
                 format!("with If-None-Match: {}: {answer}", named(&tag))
             });
             let has = answer.header("etag");
             let is_same = has.is_some_and(|has| weak(has) == weak(&tag));
-            cx.observe(row::ETG_05, way > 0 || is_same, || {
+            cx.observe(ids::ETG_05, way > 0 || is_same, || {
                 format!("{answer} has the ETag {has:?}, not {tag}")
             });
         }
@@ -214,7 +214,7 @@ async fn unsent(
             return Ok(());
         }
         let is_whole = answer.status == 200 && answer.json.is_object();
-        cx.observe(row::ETG_06, is_whole, || {
+        cx.observe(ids::ETG_06, is_whole, || {
             format!("with If-None-Match: {named}: {answer}; without: {first}")
         });
     }
@@ -233,7 +233,7 @@ async fn settled(
 ) -> Result<Option<(TestResponse, String)>, CheckStop> {
     for _ in 0..TRIES {
         let before = api.get(url).await?;
-        let known = tag(cx, row, &before)?;
+        let known = tag(cx, ids, &before)?;
         let answer = ask(
             api,
             method.clone(),
@@ -244,8 +244,8 @@ async fn settled(
         .await?;
         let after = api.get(url).await?;
         cx.observe(
-            row::ETG_04,
-            before.body == after.body || tag(cx, row, &after)? != known,
+            ids::ETG_04,
+            before.body == after.body || tag(cx, ids, &after)? != known,
             || format!("two answers that differ have the ETag {known}: {before} and {after}"),
         );
         if before.body == after.body && after.header("etag") == Some(&known) {
@@ -267,14 +267,14 @@ async fn apart(
     if before.body == after.body {
         return Ok(());
     }
-    let (old, new) = (tag(cx, row, before)?, tag(cx, row, after)?);
-    cx.observe(row::ETG_04, old != new, || {
+    let (old, new) = (tag(cx, ids, before)?, tag(cx, ids, after)?);
+    cx.observe(ids::ETG_04, old != new, || {
         format!("two answers that differ have the ETag {old}: {before} and {after}")
     });
     let again = ask(api, Method::GET, &after.url, None, (IF_NONE_MATCH, &old)).await?;
     // Another caller's change may bring back what was there before.
     let is_restored = again.status == 304 && api.get(&after.url).await?.body == before.body;
-    cx.observe(row::ETG_06, again.status == 200 || is_restored, || {
+    cx.observe(ids::ETG_06, again.status == 200 || is_restored, || {
         format!("with the ETag from before a change, {old}: {again}")
     });
     Ok(())
@@ -295,7 +295,7 @@ async fn tags(cx: &CheckContext) -> Result<(), CheckStop> {
         .post(&url, &cx.marked(&full(cx, kind.one, &json!({}))))
         .await?;
     let made = api.created(kind, &created)?;
-    apart(cx, &api, row::ETG_02, &before, &api.get(&url).await?).await?;
+    apart(cx, &api, ids::ETG_02, &before, &api.get(&url).await?).await?;
     same_tag(cx, &created, &api.get(&made.self_url()?).await?);
     member(cx, &api).await
 }
@@ -312,7 +312,7 @@ async fn member(cx: &CheckContext, api: &CheckClient<'_>) -> Result<(), CheckSto
     let member = place.add(cx, api).await?;
     let before = api.get(&place.url).await?;
     match touch(api, place.kind.one, &member).await? {
-        Some(_) => apart(cx, api, row::ETG_02, &before, &api.get(&place.url).await?).await,
+        Some(_) => apart(cx, api, ids::ETG_02, &before, &api.get(&place.url).await?).await,
         None => Ok(()),
     }
 }
@@ -326,7 +326,7 @@ async fn totals(cx: &CheckContext) -> Result<(), CheckStop> {
     let person = api.person().await?;
     api.act(&petition, "signature", &person, &cx.marked(&json!({})))
         .await?;
-    apart(cx, &api, row::ETG_01, &before, &api.get(&url).await?).await
+    apart(cx, &api, ids::ETG_01, &before, &api.get(&url).await?).await
 }
 
 /// A change is made to the record that its client knows, or not at all.
@@ -336,7 +336,7 @@ async fn changes(cx: &CheckContext) -> Result<(), CheckStop> {
     let record = api.make(kind.one, &json!({ text: "first" })).await?;
     let url = record.self_url()?;
     let first = api.get(&url).await?;
-    let old = tag(cx, row::ETG_01, &first)?;
+    let old = tag(cx, ids::ETG_01, &first)?;
     next_second(cx, &first).await;
     let changed = ask(
         &api,
@@ -346,14 +346,14 @@ async fn changes(cx: &CheckContext) -> Result<(), CheckStop> {
         (IF_MATCH, &old),
     )
     .await?;
-    cx.must(row::ETG_08, changed.status == 200, || {
+    cx.must(ids::ETG_08, changed.status == 200, || {
         format!("with If-Match: {old}, the current ETag: {changed}")
     })?;
     let second = api.get(&url).await?;
     same_tag(cx, &changed, &second);
-    apart(cx, &api, row::ETG_01, &first, &second).await?;
+    apart(cx, &api, ids::ETG_01, &first, &second).await?;
     dated(cx, &second);
-    let current = tag(cx, row::ETG_01, &second)?;
+    let current = tag(cx, ids::ETG_01, &second)?;
     let unquoted = old.trim_matches('"').to_owned();
     let others = [
         unquoted,
@@ -375,11 +375,11 @@ async fn changes(cx: &CheckContext) -> Result<(), CheckStop> {
         // needs one.
         let is_refused =
             answer.status == 412 || (number == 0 && matches!(answer.status, 400 | 428));
-        cx.observe(row::ETG_07, is_refused, || {
+        cx.observe(ids::ETG_07, is_refused, || {
             format!("PUT with If-Match: {named}, not {current}: {answer}")
         });
         let after = api.get(&url).await?;
-        cx.must(row::ETG_07, after[text] == second[text], || {
+        cx.must(ids::ETG_07, after[text] == second[text], || {
             format!(
                 "PUT with If-Match: {named}, not {current}, has set {text} to {}",
                 after[text]
@@ -393,11 +393,11 @@ async fn changes(cx: &CheckContext) -> Result<(), CheckStop> {
     .into_iter()
     .enumerate()
     {
-        let named = form(&tag(cx, row::ETG_01, &api.get(&url).await?)?);
+        let named = form(&tag(cx, ids::ETG_01, &api.get(&url).await?)?);
         let body = json!({ text: format!("round {round}") });
         let answer = ask(&api, Method::PUT, &url, Some(&body), (IF_MATCH, &named)).await?;
         let is_done = answer.status == 200 && Some(&answer[text]) == body.get(text);
-        cx.observe(row::ETG_08, is_done, || {
+        cx.observe(ids::ETG_08, is_done, || {
             format!("PUT with If-Match: {named}: {answer}")
         });
         same_tag(cx, &answer, &api.get(&url).await?);
@@ -411,7 +411,7 @@ fn same_tag(cx: &CheckContext, written: &TestResponse, read: &TestResponse) {
     // The server may have changed the record in the meantime.
     let is_changed = written["modified_date"] != read["modified_date"];
     cx.observe(
-        row::ETG_08,
+        ids::ETG_08,
         sent.is_none() || sent == now || is_changed,
         || format!("{written} has the ETag {sent:?}, the next read {now:?}"),
     );
@@ -424,21 +424,21 @@ async fn deletes(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let record = api.make(kind.one, &json!({ text: "first" })).await?;
     let url = record.self_url()?;
-    let old = tag(cx, row::ETG_01, &api.get(&url).await?)?;
+    let old = tag(cx, ids::ETG_01, &api.get(&url).await?)?;
     api.change(&record, &json!({ text: "second" })).await?;
     for named in [old.as_str(), OF_NOTHING] {
         let answer = ask(&api, Method::DELETE, &url, None, (IF_MATCH, named)).await?;
-        cx.observe(row::ETG_07, answer.status == 412, || {
+        cx.observe(ids::ETG_07, answer.status == 412, || {
             format!("DELETE with If-Match: {named}: {answer}")
         });
         let after = api.get(&url).await?;
-        cx.must(row::ETG_07, after.status == 200, || {
+        cx.must(ids::ETG_07, after.status == 200, || {
             format!("after a DELETE that was refused: {after}")
         })?;
     }
-    let current = tag(cx, row::ETG_01, &api.get(&url).await?)?;
+    let current = tag(cx, ids::ETG_01, &api.get(&url).await?)?;
     let answer = ask(&api, Method::DELETE, &url, None, (IF_MATCH, &current)).await?;
-    cx.must(row::ETG_08, answer.is_removal(), || {
+    cx.must(ids::ETG_08, answer.is_removal(), || {
         format!("DELETE with If-Match: {current}, the current: {answer}")
     })?;
     for named in [current.as_str(), "*"] {
@@ -448,7 +448,7 @@ async fn deletes(cx: &CheckContext) -> Result<(), CheckStop> {
             ask(&api, Method::PUT, &url, Some(&body), (IF_MATCH, named)).await?,
         ] {
             let is_missing = matches!(answer.status, 404 | 410 | 412);
-            cx.observe(row::ETG_07, is_missing, || {
+            cx.observe(ids::ETG_07, is_missing, || {
                 format!("after the deletion, with If-Match: {named}: {answer}")
             });
         }
@@ -462,18 +462,18 @@ async fn required(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let url = api.make(kind.one, &json!({ text: "first" })).await?.self_url()?;
     let answer = api.without_if_match().put(&url, &json!({ text: "second" })).await?;
-    cx.observe(row::ETG_09, answer.status == 428, || {
+    cx.observe(ids::ETG_09, answer.status == 428, || {
         format!("PUT without If-Match: {answer}")
     });
     if cx.declared().offers(kind.one, "delete") {
         let answer = api.without_if_match().delete(&url).await?;
-        cx.observe(row::ETG_09, answer.status == 428, || {
+        cx.observe(ids::ETG_09, answer.status == 428, || {
             format!("DELETE without If-Match: {answer}")
         });
     }
     let after = api.get(&url).await?;
     let is_kept = after.status == 200 && after[text] == "first";
-    cx.observe(row::ETG_09, is_kept, || {
+    cx.observe(ids::ETG_09, is_kept, || {
         format!("after a PUT and a DELETE without If-Match: {after}")
     });
     Ok(())
@@ -485,7 +485,7 @@ async fn race(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let url = api.make(kind.one, &json!({ text: "first" })).await?.self_url()?;
     for round in 0..cx.cases(2, 4, 20) {
-        let known = tag(cx, row::ETG_01, &api.get(&url).await?)?;
+        let known = tag(cx, ids::ETG_01, &api.get(&url).await?)?;
         let bodies = ["a", "b", "c", "d"].map(|name| json!({ text: format!("{name} {round}") }));
         let change = |body| {
             ask(
@@ -512,7 +512,7 @@ async fn race(cx: &CheckContext) -> Result<(), CheckStop> {
                 .filter(|answer| answer.status == status)
                 .count()
         };
-        cx.must(row::ETG_10, count(200) == 1 && count(412) == 3, || {
+        cx.must(ids::ETG_10, count(200) == 1 && count(412) == 3, || {
             format!("four changes of {known}: {}", all())
         })?;
         let after = api.get(&url).await?;
@@ -521,7 +521,7 @@ async fn race(cx: &CheckContext) -> Result<(), CheckStop> {
             .zip(&bodies)
             .find(|(answer, _)| answer.status == 200);
         let is_kept = made.is_some_and(|(_, body)| Some(&after[text]) == body.get(text));
-        cx.observe(row::ETG_10, is_kept, || {
+        cx.observe(ids::ETG_10, is_kept, || {
             format!("four changes: {}; then {}", all(), after[text])
         });
     }
@@ -552,7 +552,7 @@ async fn dates(cx: &CheckContext) -> Result<(), CheckStop> {
             .await?;
             let after = api.get(&url).await?;
             let is_kept = answer.status != 412 || Some(&after[text]) != body.get(text);
-            cx.observe(row::ETG_11, is_kept, || {
+            cx.observe(ids::ETG_11, is_kept, || {
                 format!(
                     "PUT with If-Unmodified-Since: {date}: {answer}; then {text} is {}",
                     after[text]
@@ -566,7 +566,7 @@ async fn dates(cx: &CheckContext) -> Result<(), CheckStop> {
                 .collect::<Vec<_>>()
                 .join("; ")
         };
-        cx.must(row::ETG_11, done.len() < 2, || {
+        cx.must(ids::ETG_11, done.len() < 2, || {
             format!(
                 "both PUTs with If-Unmodified-Since: {date} are done: {}",
                 all()

@@ -2,7 +2,7 @@
 
 use chrono::{TimeDelta, Utc};
 
-use super::compare::identified;
+use super::record_comparison::identified;
 use super::prelude::*;
 use crate::fields::{self, ValueShape};
 use crate::generate;
@@ -62,7 +62,7 @@ fn fields_of(one: &str) -> Value {
         "referrer_data": {"source": "mail-3", "website": "example.org"},
     });
     if one == "signature" {
-        super::compare::put(&mut body, "comments", "Yes, \u{e9} & \u{1f600}");
+        super::record_comparison::put(&mut body, "comments", "Yes, \u{e9} & \u{1f600}");
     }
     body
 }
@@ -74,8 +74,8 @@ async fn action(cx: &CheckContext) -> Result<(), CheckStop> {
         return Ok(());
     };
     let (create, person_row, identifier): (&[&str], &[&str], &[&str]) = match one {
-        "signature" => (&[row::CRU_01], &[row::CRU_02], &[row::CRU_03]),
-        _ => (&[row::CRU_06], &[row::CRU_06], &[row::CRU_06]),
+        "signature" => (&[ids::CRU_01], &[ids::CRU_02], &[ids::CRU_03]),
+        _ => (&[ids::CRU_06], &[ids::CRU_06], &[ids::CRU_06]),
     };
     let api = cx.api();
     let container = api.make(under, &json!({})).await?;
@@ -153,21 +153,21 @@ async fn links_of_submission(
     person: &Representation,
 ) -> Result<(), CheckStop> {
     let declared = cx.declared();
-    cx.observe(row::CRU_07, made.link("self").is_some(), || {
+    cx.observe(ids::CRU_07, made.link("self").is_some(), || {
         format!("no link self in {}", made.short())
     });
     for (name, to) in [("form", form), ("person", person)] {
         if declared.links("submission", name) {
-            api.check_link(&[row::CRU_07], made, name, to, name).await?;
+            api.check_link(&[ids::CRU_07], made, name, to, name).await?;
         }
     }
     if declared.links("submission", "answers") {
         let href = made.href("answers");
-        cx.must(row::CRU_07, href.is_some(), || {
+        cx.must(ids::CRU_07, href.is_some(), || {
             format!("no link answers in {}", made.short())
         })?;
         let answer = api.get(&href.unwrap_or_default()).await?;
-        cx.observe(row::CRU_07, is_page(&answer), || {
+        cx.observe(ids::CRU_07, is_page(&answer), || {
             format!("the link answers leads to no collection: {answer}")
         });
     }
@@ -188,9 +188,9 @@ async fn top(cx: &CheckContext) -> Result<(), CheckStop> {
     let one = cx.check.subject;
     let Some(kind) = kind(one) else { return Ok(()) };
     let row: &[&str] = if one == "question" {
-        &[row::CRU_10]
+        &[ids::CRU_10]
     } else {
-        &[row::CRU_12]
+        &[ids::CRU_12]
     };
     let api = cx.api();
     let named = json!({"name": "colour", "title": "Which colour?", "description": "<b>Pick</b> & go", "summary": "One"});
@@ -209,29 +209,29 @@ async fn top(cx: &CheckContext) -> Result<(), CheckStop> {
     let answer = api.post(&url, &sent).await?;
     must(
         cx,
-        row,
+        ids,
         answer.is_created() && answer.json.is_object(),
         || answer.to_string(),
     )?;
     let made = api.created(kind, &answer)?;
-    compare_stored(cx, row, &sent, &made);
+    compare_stored(cx, ids, &sent, &made);
     if !cx.declared().helpers_only() {
-        must(cx, row, made.link("self").is_some(), || {
+        must(cx, ids, made.link("self").is_some(), || {
             format!("no link self in {}", made.short())
         })?;
     }
     if one == "question" && cx.declared().links(one, "answers") {
         let href = made.href("answers");
-        must(cx, row, href.is_some(), || {
+        must(cx, ids, href.is_some(), || {
             format!("no link answers in {}", made.short())
         })?;
         let answer = api.get(&href.unwrap_or_default()).await?;
-        holds(cx, row, is_page(&answer), || {
+        holds(cx, ids, is_page(&answer), || {
             format!("the link answers leads to no collection: {answer}")
         });
     }
     if cx.declared().offers(one, "read") {
-        compare_stored(cx, row, &sent, &api.reread(&made).await?);
+        compare_stored(cx, ids, &sent, &api.reread(&made).await?);
     }
     Ok(())
 }
@@ -258,9 +258,9 @@ fn texts(cx: &CheckContext, one: &str) -> Vec<&'static str> {
 async fn update(cx: &CheckContext) -> Result<(), CheckStop> {
     let one = cx.check.subject;
     let rows: &[&str] = match one {
-        "signature" => &[row::CRU_04],
-        "submission" => &[row::CRU_08],
-        _ => &[row::CRU_11],
+        "signature" => &[ids::CRU_04],
+        "submission" => &[ids::CRU_08],
+        _ => &[ids::CRU_11],
     };
     let api = cx.api();
     let first = part(cx, one, &fields_of(one));
@@ -321,9 +321,9 @@ async fn delete(cx: &CheckContext) -> Result<(), CheckStop> {
         return Ok(());
     };
     let rows: &[&str] = if one == "signature" {
-        &[row::CRU_05]
+        &[ids::CRU_05]
     } else {
-        &[row::CRU_09]
+        &[ids::CRU_09]
     };
     let api = cx.api();
     let container = api.make(under, &json!({})).await?;
@@ -346,7 +346,7 @@ async fn delete(cx: &CheckContext) -> Result<(), CheckStop> {
     let rows_of_form: Vec<&str> = rows
         .iter()
         .copied()
-        .chain([row::CRU_14, row::ERR_17])
+        .chain([ids::CRU_14, ids::ERR_17])
         .collect();
     must(cx, &rows_of_form, answer.is_removal(), || {
         answer.to_string()
@@ -417,7 +417,7 @@ async fn there(cx: &CheckContext, kind: CatalogueKind) -> Result<(), CheckStop> 
     {
         let tolerance = TimeDelta::from_std(cx.run.settings.clock_tolerance).unwrap_or_default();
         let fits = created >= began - tolerance && created <= Utc::now() + tolerance;
-        cx.observe(row::TYP_15, fits, || {
+        cx.observe(ids::TYP_15, fits, || {
             format!(
                 "created after {began}, created_date is {created}: {}",
                 made.short()
@@ -427,7 +427,7 @@ async fn there(cx: &CheckContext, kind: CatalogueKind) -> Result<(), CheckStop> 
     if declared.offers(one, "read") {
         let answer = api.get(&made.self_url()?).await?;
         let found = answer.status == 200 && answer.json.is_object();
-        cx.must(row::CRU_22, found, || {
+        cx.must(ids::CRU_22, found, || {
             format!("a created {one} is not at its `self`: {answer}")
         })?;
         let read = answer.record();
@@ -438,7 +438,7 @@ async fn there(cx: &CheckContext, kind: CatalogueKind) -> Result<(), CheckStop> 
             .filter(|(_, field)| field.readable && !field.computed)
         {
             let same = generate::restored(&made[name.as_str()], read.json.get(name));
-            cx.observe(row::CRU_22, same, || {
+            cx.observe(ids::CRU_22, same, || {
                 format!(
                     "{name} of a created {one} was answered as {}, reads {}",
                     made[name.as_str()],
@@ -446,11 +446,11 @@ async fn there(cx: &CheckContext, kind: CatalogueKind) -> Result<(), CheckStop> 
                 )
             });
         }
-        cx.observe(row::CRU_22, is_one(&made, &read), || {
+        cx.observe(ids::CRU_22, is_one(&made, &read), || {
             format!("`self` leads to another record: {}", read.short())
         });
         let (then, now) = (&made["created_date"], &read["created_date"]);
-        cx.observe(row::CRU_22, generate::restored(then, Some(now)), || {
+        cx.observe(ids::CRU_22, generate::restored(then, Some(now)), || {
             format!("created_date was {then} and is {now}")
         });
     }
@@ -465,7 +465,7 @@ async fn there(cx: &CheckContext, kind: CatalogueKind) -> Result<(), CheckStop> 
     };
     if let Some(url) = api.home(one, container.as_ref()).await? {
         let listed = api.find_in(&url, &made).await?;
-        cx.observe(row::CRU_22, listed.is_some(), || {
+        cx.observe(ids::CRU_22, listed.is_some(), || {
             format!("the collection lacks the created {}", made.short())
         });
     }
@@ -499,7 +499,7 @@ async fn gone(
     api.remove(&made).await?;
     if cx.declared().offers(kind.one, "read") {
         let (gone, answer) = api.expect_not_found(&made.self_url()?).await?;
-        cx.observe(row::ERR_11, gone, || {
+        cx.observe(ids::ERR_11, gone, || {
             format!("a deleted {} is still there: {answer}", kind.one)
         });
     }
@@ -527,13 +527,13 @@ async fn whole(cx: &CheckContext, one: &str) -> Result<(), CheckStop> {
     let before = api.make(one, &json!({ name: "As it was" })).await?;
     let before = api.reread(&before).await?;
     let mut body = before.json.clone();
-    super::compare::put(&mut body, name, "Put back");
+    super::record_comparison::put(&mut body, name, "Put back");
     let answer = api.put(&before.self_url()?, &body).await?;
     if answer.status == 400 && cx.declared().behaves("rejects_read_only") {
-        cx.prefers(row::CRU_16, true, String::new);
+        cx.prefers(ids::CRU_16, true, String::new);
         return Ok(());
     }
-    if !cx.prefers(row::CRU_16, answer.status == 200, || {
+    if !cx.prefers(ids::CRU_16, answer.status == 200, || {
         format!("a {one} put back as it was read: {answer}")
     }) {
         return Ok(());
@@ -557,7 +557,7 @@ async fn whole(cx: &CheckContext, one: &str) -> Result<(), CheckStop> {
             format!("a {one} was put back with another {name}; {other} is {now}, not {expected}")
         };
         let cause = || generate::lost_in(cx, &after, name, expected).filter(|_| other == name);
-        cx.observe_with_cause(row::CRU_15, right, found, cause);
+        cx.observe_with_cause(ids::CRU_15, right, found, cause);
     }
     Ok(())
 }

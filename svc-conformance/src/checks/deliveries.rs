@@ -7,7 +7,7 @@ use std::time::Duration;
 use http::Method;
 
 use super::prelude::*;
-use super::{feed, webhooks};
+use super::{change_feed, webhooks};
 use crate::address;
 use crate::kinds::kind_of;
 use crate::receiver::{Inbox, Message, Receiver, Reply, Secret};
@@ -112,7 +112,7 @@ impl Hook {
     /// Waits for the first message about a record, without which the check has nothing to see.
     async fn first(&self, cx: &CheckContext, record: &str) -> Result<(), CheckStop> {
         let arrived = self.attempts(limit(cx), record, 1).await;
-        cx.must(row::HOOK_07, arrived, || {
+        cx.must(ids::HOOK_07, arrived, || {
             format!(
                 "no message about {record} arrived within {:?} after it was created",
                 limit(cx)
@@ -131,7 +131,7 @@ impl Hook {
             let other = subjects
                 .iter()
                 .find(|(known, about)| known == id && *about != body);
-            cx.observe(row::HOOK_07, other.is_none(), || {
+            cx.observe(ids::HOOK_07, other.is_none(), || {
                 format!("two messages have the `webhook-id` {id} and different bodies: {body} and {other:?}")
             });
             subjects.push((id.to_owned(), body));
@@ -209,10 +209,10 @@ fn surplus(body: &Value) -> Vec<String> {
 
 /// Looks at one message: what it has and how it is signed.
 fn judge(cx: &CheckContext, message: &Message, secret: &Secret) {
-    cx.observe(row::HOOK_07, message.method == Method::POST, || {
+    cx.observe(ids::HOOK_07, message.method == Method::POST, || {
         format!("a message comes as {}", message.method)
     });
-    cx.observe(row::HOOK_07, message.id().is_some(), || {
+    cx.observe(ids::HOOK_07, message.id().is_some(), || {
         "a message has no `webhook-id`".to_owned()
     });
     let body = body(message);
@@ -224,11 +224,11 @@ fn judge(cx: &CheckContext, message: &Message, secret: &Secret) {
         body.as_ref()
             .map_or_else(|| "no JSON of at most 64 KiB".to_owned(), Value::to_string)
     };
-    cx.observe(row::HOOK_07, is_formed, || {
+    cx.observe(ids::HOOK_07, is_formed, || {
         format!("a body without `type` or `timestamp`: {}", shown())
     });
     let more = body.as_ref().map(surplus).unwrap_or_default();
-    cx.observe(row::HOOK_07, more.is_empty(), || {
+    cx.observe(ids::HOOK_07, more.is_empty(), || {
         format!(
             "a body has more than `type`, `timestamp` and the link of the record: {more:?} in {}",
             shown()
@@ -242,7 +242,7 @@ fn judge(cx: &CheckContext, message: &Message, secret: &Secret) {
     let is_now = at
         .and_then(|at| at.parse::<i64>().ok())
         .is_some_and(|at| at.abs_diff(message.seconds) <= tolerance);
-    cx.observe(row::HOOK_08, is_now, || {
+    cx.observe(ids::HOOK_08, is_now, || {
         format!(
             "`webhook-timestamp` is {at:?}; it must be the time of the attempt in seconds, {} here",
             message.seconds
@@ -253,7 +253,7 @@ fn judge(cx: &CheckContext, message: &Message, secret: &Secret) {
 
 /// Looks at the signature of a message; whether it is made with a secret.
 fn is_signed(cx: &CheckContext, message: &Message, secret: &Secret, which: &str) -> bool {
-    cx.observe(row::HOOK_08, secret.signs(message), || {
+    cx.observe(ids::HOOK_08, secret.signs(message), || {
         let mistake = secret.mistake(message).map(|mistake| format!(": {mistake}")).unwrap_or_default();
         format!("no `v1` signature over `<webhook-id>.<webhook-timestamp>.<body>` is made with {which}{mistake}")
     })
@@ -375,7 +375,7 @@ async fn arrives(
             messages.iter().any(is_new).then_some(())
         })
         .await;
-    cx.must(row::HOOK_07, arrived.is_some(), || {
+    cx.must(ids::HOOK_07, arrived.is_some(), || {
         let repeated = hook.about(own).len() > before;
         let repeated = if repeated {
             "; one arrived with the `webhook-id` of an earlier change"
@@ -400,7 +400,7 @@ async fn arrives(
 /// After a webhook was given another secret, that one signs.
 async fn rotated(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
-    let of = feed::subject(cx, &[])?;
+    let of = change_feed::subject(cx, &[])?;
     let hook = Hook::new(
         &api,
         &json!({ "kinds": [of.one] }),
@@ -455,7 +455,7 @@ struct Receivers {
 /// What becomes of a message that was not taken.
 async fn attempts(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
-    let of = feed::subject(cx, &[])?;
+    let of = change_feed::subject(cx, &[])?;
     let fields = json!({ "kinds": [of.one], "events": ["created"] });
     let later = |first: Reply| vec![first, Reply::Status(204)];
     let elsewhere = receiver(cx)?.inbox(&cx.unique(), vec![Reply::Status(204)]);
@@ -501,7 +501,7 @@ impl Receivers {
             (moved, &self.moved, "302"),
             (busy, &self.busy, "503"),
         ] {
-            cx.observe(row::HOOK_11, again, || {
+            cx.observe(ids::HOOK_11, again, || {
                 format!(
                     "a message that was answered {answered} was not sent again within {limit:?} (--webhook-timeout)"
                 )
@@ -512,7 +512,7 @@ impl Receivers {
                 .filter_map(Message::id)
                 .map(str::to_owned)
                 .collect();
-            cx.observe(row::HOOK_07, ids.len() <= 1, || {
+            cx.observe(ids::HOOK_07, ids.len() <= 1, || {
                 format!("attempts at one message, answered {answered}, have different `webhook-id`s: {ids:?}")
             });
         }
@@ -531,7 +531,7 @@ impl Receivers {
         let Some(soonest) = attempts.iter().skip(1).filter_map(after).min() else {
             return Ok(());
         };
-        cx.must(row::HOOK_11, soonest.saturating_add(ROUNDING) >= Duration::from_secs(RETRY_AFTER), || {
+        cx.must(ids::HOOK_11, soonest.saturating_add(ROUNDING) >= Duration::from_secs(RETRY_AFTER), || {
             format!("503 with `Retry-After: {RETRY_AFTER}`, and the message was sent again after {soonest:?}")
         })
     }
@@ -539,7 +539,7 @@ impl Receivers {
     /// No redirect is followed.
     fn stays(&self, cx: &CheckContext) -> Result<(), CheckStop> {
         let followed = !self.elsewhere.messages().is_empty();
-        cx.must(row::HOOK_11, !followed, || {
+        cx.must(ids::HOOK_11, !followed, || {
             "a message was answered 302, and the redirect was followed".to_owned()
         })
     }
@@ -575,7 +575,7 @@ impl Receivers {
                 )
                 .await;
         }
-        cx.must(row::HOOK_11, state != "active", || {
+        cx.must(ids::HOOK_11, state != "active", || {
             format!(
                 "a message was answered 410, and the webhook is still active after {:?}",
                 limit(cx)
@@ -585,7 +585,7 @@ impl Receivers {
         let own = api.make(one, &json!({})).await?.self_url()?;
         self.well.first(cx, &own).await?;
         let more = self.gone.inbox.messages().len() > before;
-        cx.must(row::HOOK_11, !more, || {
+        cx.must(ids::HOOK_11, !more, || {
             "a message was answered 410, and more was sent there".to_owned()
         })
     }
@@ -595,7 +595,7 @@ impl Receivers {
 /// other request ends, twice, was delayed by it: some servers collect messages before they send.
 async fn apart(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
-    let of = feed::subject(cx, &[])?;
+    let of = change_feed::subject(cx, &[])?;
     let fields = json!({ "kinds": [of.one], "events": ["created"] });
     let hangs = Hook::new(&api, &fields, vec![Reply::Hang]).await?;
     let well = Hook::new(&api, &fields, vec![Reply::Status(204)]).await?;
@@ -630,7 +630,7 @@ async fn is_apart(
             given_up = hangs.inbox.hangs(false, WHILE_HANGING) => { let _ = given_up; false }
         };
         if first {
-            cx.observe(row::HOOK_12, true, String::new);
+            cx.observe(ids::HOOK_12, true, String::new);
             return Ok(());
         }
         hangs.inbox.hold(false);
@@ -640,7 +640,7 @@ async fn is_apart(
             )));
         }
     }
-    cx.must(row::HOOK_12, false, || {
+    cx.must(ids::HOOK_12, false, || {
         "a message arrived only when the request to a receiver that hangs had ended, twice"
             .to_owned()
     })
@@ -700,7 +700,7 @@ async fn is_kept_from(
         return Err(missing(&open));
     }
     let told = narrow.about(&secret).len();
-    cx.must(row::HOOK_03, told == 0, || {
+    cx.must(ids::HOOK_03, told == 0, || {
         format!(
             "a webhook of a key that may not read a {} received a message about {secret}",
             hidden.one

@@ -1,11 +1,11 @@
 //! Status codes and error codes (CAP-07, ERR-07, ERR-10 to ERR-17, ERR-29 to ERR-40, LIM-06).
 
-use super::calls::PreparedHelper;
-use super::compare;
+use super::helper_calls::PreparedHelper;
+use super::record_comparison;
 use super::functions::any_helper;
 use super::prelude::*;
 use crate::address;
-use crate::answer::descriptions;
+use crate::response::descriptions;
 use crate::client::PageWalkEnd;
 use crate::generate::least;
 use crate::values::first;
@@ -51,14 +51,14 @@ async fn unsupported(cx: &CheckContext) -> Result<(), CheckStop> {
             .iter()
             .any(|problem| !problem.code.is_empty());
         if answer.is_success() {
-            cx.prefers(row::CAP_07, false, || {
+            cx.prefers(ids::CAP_07, false, || {
                 format!("{} {operation} is not declared: {answer}", of.one)
             });
             continue;
         }
         holds(
             cx,
-            &[row::ERR_07, row::CAP_07],
+            &[ids::ERR_07, ids::CAP_07],
             answer.status == 500 && coded,
             || format!("{} {operation} is not declared: {answer}", of.one),
         );
@@ -102,7 +102,7 @@ async fn gone(cx: &CheckContext) -> Result<(), CheckStop> {
     {
         if of
             .under
-            .is_some_and(|under| !compare::can_make(cx, under) || !compare::can_make(cx, "person"))
+            .is_some_and(|under| !record_comparison::can_make(cx, under) || !record_comparison::can_make(cx, "person"))
         {
             continue;
         }
@@ -112,7 +112,7 @@ async fn gone(cx: &CheckContext) -> Result<(), CheckStop> {
         if declared.offers(of.one, "read") {
             let answer = api.get(&own).await?;
             cx.observe(
-                row::ERR_10,
+                ids::ERR_10,
                 answer.status == 200 && is_one(&answer.record(), &record),
                 || answer.to_string(),
             );
@@ -123,7 +123,7 @@ async fn gone(cx: &CheckContext) -> Result<(), CheckStop> {
         }
         let again = api.delete(&own).await?;
         let said = again.status == 404 && !again.problems().is_empty();
-        cx.observe(row::ERR_16, said, || {
+        cx.observe(ids::ERR_16, said, || {
             format!("the second delete of a {}: {again}", of.one)
         });
     }
@@ -137,10 +137,10 @@ async fn gone(cx: &CheckContext) -> Result<(), CheckStop> {
 /// 404 without a body; a body in the form of errors is a deviation.
 fn not_found(cx: &CheckContext, answer: &TestResponse) {
     let formed = answer.body.is_empty() || !answer.problems().is_empty();
-    if cx.observe(row::ERR_11, answer.status == 404 && formed, || {
+    if cx.observe(ids::ERR_11, answer.status == 404 && formed, || {
         format!("of a record that is not there: {answer}")
     }) {
-        cx.prefers(row::ERR_11, answer.body.is_empty(), || {
+        cx.prefers(ids::ERR_11, answer.body.is_empty(), || {
             format!("a 404 of a read has a body: {answer}")
         });
     }
@@ -166,7 +166,7 @@ async fn paragraph(cx: &CheckContext) -> Result<(), CheckStop> {
     let both = |answer: &TestResponse| {
         answer.refuses(code, "question_type") && answer.refuses(code, "responses")
     };
-    cx.observe(row::ERR_35, both(&answer), || answer.to_string());
+    cx.observe(ids::ERR_35, both(&answer), || answer.to_string());
     if !cx.declared().offers("question", "update") {
         return Ok(());
     }
@@ -175,7 +175,7 @@ async fn paragraph(cx: &CheckContext) -> Result<(), CheckStop> {
         .await?;
     let body = json!({"question_type": "Paragraph", "responses": [{"key": "a1", "name": "yes"}]});
     let answer = api.put(&text.self_url()?, &body).await?;
-    cx.observe(row::ERR_35, both(&answer), || answer.to_string());
+    cx.observe(ids::ERR_35, both(&answer), || answer.to_string());
     Ok(())
 }
 
@@ -200,14 +200,14 @@ async fn response_names(cx: &CheckContext) -> Result<(), CheckStop> {
             .await?;
         let property = format!("responses[{place}].name");
         let right = answer.refuses("RESPONSE_NAME_INVALID", &property);
-        if cx.observe(row::ERR_36, right, || {
+        if cx.observe(ids::ERR_36, right, || {
             format!("without {property}: {answer}")
         }) {
             let hinted = answer
                 .problems()
                 .iter()
                 .any(|problem| problem.hint.is_some());
-            cx.prefers(row::ERR_36, hinted, || format!("no hint: {answer}"));
+            cx.prefers(ids::ERR_36, hinted, || format!("no hint: {answer}"));
         }
     }
     if !cx.declared().offers("question", "update") {
@@ -217,7 +217,7 @@ async fn response_names(cx: &CheckContext) -> Result<(), CheckStop> {
     let list = json!([{"key": "a1", "name": "allowed"}, {"key": "b2", "name": "not allowed!"}]);
     let answer = api.put(&made.self_url()?, &json!({ "responses": list })).await?;
     let right = answer.refuses("RESPONSE_NAME_INVALID", "responses[1].name");
-    cx.observe(row::ERR_36, right, || {
+    cx.observe(ids::ERR_36, right, || {
         format!("an update without responses[1].name: {answer}")
     });
     Ok(())
@@ -247,7 +247,7 @@ async fn response_keys(cx: &CheckContext) -> Result<(), CheckStop> {
             .any(|name| name.starts_with("responses"));
         holds(
             cx,
-            &[row::ERR_40, row::LIM_06],
+            &[ids::ERR_40, ids::LIM_06],
             answer.status == 400 && named,
             || format!("two responses with one key: {answer}"),
         );
@@ -267,7 +267,7 @@ pub(super) async fn keys(cx: &CheckContext) -> Result<(), CheckStop> {
         cx.marked(&json!({"question_type": "MultiChoice", "responses": responses}))
     };
     let answer = api.post(&url, &ask(["a1", "a1"])).await?;
-    cx.observe(row::RES_QUESTION_08, answer.status == 400, || {
+    cx.observe(ids::RES_QUESTION_08, answer.status == 400, || {
         format!("two responses have the key a1: {answer}")
     });
     for key in ["a-1", "", "a1 "] {
@@ -276,7 +276,7 @@ pub(super) async fn keys(cx: &CheckContext) -> Result<(), CheckStop> {
             let got = first(&answer.json, "responses[].key").and_then(Value::as_str);
             let right =
                 got.is_none_or(|got| !got.is_empty() && got.chars().all(char::is_alphanumeric));
-            cx.observe(row::RES_QUESTION_08, right, || {
+            cx.observe(ids::RES_QUESTION_08, right, || {
                 format!("the key {} is not alphanumeric: {answer}", json!(got))
             });
         }
@@ -337,7 +337,7 @@ async fn partial(cx: &CheckContext) -> Result<(), CheckStop> {
     let right = answer.status == 400
         && is("request_type", "non-atomic".into())
         && is("response_code", 400.into());
-    cx.observe(row::ERR_30, right, || answer.to_string());
+    cx.observe(ids::ERR_30, right, || answer.to_string());
     let has = |name: &str, codes: &[u64]| {
         let rel = cx.declared().rel(name);
         let mut entries = answer
@@ -351,7 +351,7 @@ async fn partial(cx: &CheckContext) -> Result<(), CheckStop> {
         })
     };
     cx.observe(
-        row::ERR_31,
+        ids::ERR_31,
         has("person", &[200, 201]) && has("tagging", &[400]),
         || answer.to_string(),
     );
@@ -360,11 +360,11 @@ async fn partial(cx: &CheckContext) -> Result<(), CheckStop> {
         .iter()
         .filter(|entry| entry["response_code"] == 400);
     let spelt: Vec<&Value> = refused.flat_map(descriptions).collect();
-    cx.observe(row::ERR_33, !spelt.is_empty(), || {
+    cx.observe(ids::ERR_33, !spelt.is_empty(), || {
         format!("an entry that failed has no descriptions: {answer}")
     });
     let named = answer.refuses("TAG_NAME_DOES_NOT_EXIST", "add_tags");
-    cx.observe(row::ERR_37, named, || answer.to_string());
+    cx.observe(ids::ERR_37, named, || answer.to_string());
     let rel = cx.declared().rel("person");
     if let Some(beside) = answer
         .json
@@ -375,17 +375,17 @@ async fn partial(cx: &CheckContext) -> Result<(), CheckStop> {
         if cx.declared().offers("person", "read") && beside.link("self").is_some() {
             let read = api.get(&beside.self_url()?).await?;
             let right = read.status == 200 && is_one(&read.record(), &beside);
-            cx.observe(row::ERR_32, right, || {
+            cx.observe(ids::ERR_32, right, || {
                 format!("`self` of the person beside the error: {read}")
             });
-            cx.observe(row::ERR_29, right, || {
+            cx.observe(ids::ERR_29, right, || {
                 format!("the person is not there: {read}")
             });
             return Ok(());
         }
     }
     if let Some(found) = find(cx, &api, &marker).await? {
-        cx.observe(row::ERR_29, found.is_some(), || {
+        cx.observe(ids::ERR_29, found.is_some(), || {
             format!("the person is not there after {answer}")
         });
     }
@@ -401,11 +401,11 @@ async fn atomic(cx: &CheckContext) -> Result<(), CheckStop> {
         && answer
             .error()
             .is_some_and(|error| error["request_type"] == "atomic");
-    cx.observe(row::ERR_34, right, || answer.to_string());
+    cx.observe(ids::ERR_34, right, || answer.to_string());
     let named = answer.refuses("TAG_NAME_DOES_NOT_EXIST", "add_tags");
-    cx.observe(row::ERR_37, named, || answer.to_string());
+    cx.observe(ids::ERR_37, named, || answer.to_string());
     if let Some(found) = find(cx, &api, &marker).await? {
-        cx.observe(row::ERR_34, found.is_none(), || {
+        cx.observe(ids::ERR_34, found.is_none(), || {
             format!("a person is left behind after {answer}")
         });
     }
@@ -437,7 +437,7 @@ async fn unsupported_function(cx: &CheckContext) -> Result<(), CheckStop> {
             };
             entry["response_code"] == 500 && descriptions(entry).iter().any(code)
         };
-        cx.observe(row::ERR_38, answer.entries().iter().any(says), || {
+        cx.observe(ids::ERR_38, answer.entries().iter().any(says), || {
             format!("{function} is not declared: {answer}")
         });
     }

@@ -1,8 +1,8 @@
 //! What the change feed reports of each kind: direct writes, and what helpers and their functions
 //! write (SYN-02, SYN-03, SYN-05).
 
-use super::calls::{PreparedHelper, declared_helpers, ignored, somebody};
-use super::feed::{behind, end, page};
+use super::helper_calls::{PreparedHelper, declared_helpers, ignored, somebody};
+use super::change_feed::{behind, end, page};
 use super::functions::{any_helper, below, call, simple};
 use super::prelude::*;
 use super::subject::{changeable_text, touch};
@@ -154,7 +154,7 @@ async fn reported(
             "changed" => !entries.is_empty() && entries.iter().all(|(done, _)| *done == what),
             _ => last.is_some_and(|(done, _)| done == what),
         };
-        cx.observe(row::SYN_02, is_right, || {
+        cx.observe(ids::SYN_02, is_right, || {
             let entries: Vec<&str> = entries.iter().map(|(done, _)| *done).collect();
             format!(
                 "the {} {own} was {what}, its entries are {entries:?}",
@@ -176,7 +176,7 @@ async fn follow(
         return Ok(None);
     };
     let answer = api.get(&own).await?;
-    if !api.cx.observe(row::SYN_03, answer.status == 200, || {
+    if !api.cx.observe(ids::SYN_03, answer.status == 200, || {
         format!("{} leads to {answer}", entry.short())
     }) {
         return Ok(None);
@@ -185,7 +185,7 @@ async fn follow(
         [&entry["at"], &answer["modified_date"]].map(|date| date.as_str().and_then(instant));
     if let [Some(at), Some(modified)] = dates {
         let apart = at.signed_duration_since(modified).num_seconds().abs();
-        api.cx.observe(row::SYN_03, apart <= APART, || {
+        api.cx.observe(ids::SYN_03, apart <= APART, || {
             format!(
                 "`at` is {at}, the `modified_date` of the record {modified}: {}",
                 entry.short()

@@ -1,6 +1,6 @@
 //! Filters and orders of collections, as a server declares them (FLT-01 to FLT-12).
 
-use super::compare;
+use super::record_comparison;
 use super::prelude::*;
 use crate::address::with_parameter;
 use crate::catalogue::FILTERS;
@@ -115,7 +115,7 @@ pub(super) async fn made(
     api: &CheckClient<'_>,
     of: CatalogueKind,
 ) -> Result<Representation, CheckStop> {
-    let mut fields = compare::filled(cx, of.one);
+    let mut fields = record_comparison::filled(cx, of.one);
     if of.one == "person"
         && cx
             .declared()
@@ -197,7 +197,7 @@ pub(super) async fn fits(
     });
     if right {
         let total = page["total_records"].as_u64();
-        cx.observe(row::FLT_05, total == Some(u64::from(expected)), || {
+        cx.observe(ids::FLT_05, total == Some(u64::from(expected)), || {
             format!(
                 "filter={text} shows {} records and counts {}: {}",
                 members.len(),
@@ -229,9 +229,9 @@ async fn value(
             continue;
         }
         let row = if field == "email_address" {
-            row::FLT_06
+            ids::FLT_06
         } else {
-            row::FLT_07
+            ids::FLT_07
         };
         let strangers = shown(&other, field);
         for value in shown(&record, field)
@@ -246,7 +246,7 @@ async fn value(
                 (&url, &text),
                 &record,
                 true,
-                &[row::FLT_01, row, row::FLT_12],
+                &[ids::FLT_01, ids, ids::FLT_12],
             )
             .await?;
             let (capitals, part) = (value.to_uppercase(), format!("{value}x"));
@@ -256,7 +256,7 @@ async fn value(
                 (&url, &format!("{field} eq {}", quoted(&part))),
                 &record,
                 false,
-                &[row::FLT_01, row],
+                &[ids::FLT_01, ids],
             )
             .await?;
             // The address of the server's own identifiers may be written in either case by itself.
@@ -268,7 +268,7 @@ async fn value(
                     (&url, &text),
                     &record,
                     field == "email_address",
-                    &[row],
+                    &[ids],
                 )
                 .await?;
             }
@@ -277,7 +277,7 @@ async fn value(
     }
     if let Some(text) = asked.filter(|_| cx.declared().offers(of.one, "delete")) {
         api.remove(&record).await?;
-        fits(cx, api, (&url, &text), &record, false, &[row::FLT_12]).await?;
+        fits(cx, api, (&url, &text), &record, false, &[ids::FLT_12]).await?;
     }
     Ok(())
 }
@@ -335,12 +335,12 @@ async fn words(cx: &CheckContext) -> Result<(), CheckStop> {
             [false, true],
         ),
     ] {
-        let (page, members) = found(cx, &api, &url, &text, &[row::FLT_10]).await?;
+        let (page, members) = found(cx, &api, &url, &text, &[ids::FLT_10]).await?;
         let there =
             [&one, &other].map(|record| members.iter().any(|member| is_one(member, record)));
         let wanted = expected.iter().filter(|wanted| **wanted).count();
         cx.observe(
-            row::FLT_10,
+            ids::FLT_10,
             there == expected && members.len() == wanted,
             || {
                 format!(
@@ -394,7 +394,7 @@ async fn refused(cx: &CheckContext) -> Result<(), CheckStop> {
         {
             let answer = api.get(&filtered(&url, &text)).await?;
             cx.observe(
-                row::FLT_03,
+                ids::FLT_03,
                 answer.status == 400 && names_place(&answer, text.chars().count()),
                 || format!("filter={text}: {answer}"),
             );
@@ -407,7 +407,7 @@ async fn refused(cx: &CheckContext) -> Result<(), CheckStop> {
                     &format!("{field} eq '2026-11-01T00:00:00Z'"),
                 ))
                 .await?;
-            cx.observe(row::FLT_04, answer.status == 400, || {
+            cx.observe(ids::FLT_04, answer.status == 400, || {
                 format!("filter by {field}, not declared: {answer}")
             });
         }
@@ -418,7 +418,7 @@ async fn refused(cx: &CheckContext) -> Result<(), CheckStop> {
             .filter(|field| !orders.iter().any(|one| one == field))
         {
             let answer = api.get(&with_parameter(&url, "order", field)).await?;
-            cx.observe(row::FLT_04, answer.status == 400, || {
+            cx.observe(ids::FLT_04, answer.status == 400, || {
                 format!("order by {field}, not declared: {answer}")
             });
         }
@@ -466,7 +466,7 @@ async fn paged(cx: &CheckContext) -> Result<(), CheckStop> {
             .iter()
             .filter(|member| is_one(member, record))
             .count();
-        cx.observe(row::FLT_08, times == 1, || {
+        cx.observe(ids::FLT_08, times == 1, || {
             format!(
                 "{} is {times} times on {} pages",
                 record.short(),
@@ -474,7 +474,7 @@ async fn paged(cx: &CheckContext) -> Result<(), CheckStop> {
             )
         });
     }
-    cx.observe(row::FLT_01, members.len() == all.len(), || {
+    cx.observe(ids::FLT_01, members.len() == all.len(), || {
         format!(
             "a filter that fits {} records shows {}",
             all.len(),
@@ -483,7 +483,7 @@ async fn paged(cx: &CheckContext) -> Result<(), CheckStop> {
     });
     for page in &pages {
         let total = page["total_records"].as_u64();
-        cx.observe(row::FLT_05, total == u64::try_from(all.len()).ok(), || {
+        cx.observe(ids::FLT_05, total == u64::try_from(all.len()).ok(), || {
             format!(
                 "a filter that fits {} records counts {}: {}",
                 all.len(),
@@ -503,7 +503,7 @@ async fn paged(cx: &CheckContext) -> Result<(), CheckStop> {
                     .embedded()
                     .iter()
                     .all(|member| all.iter().any(|record| is_one(member, record)));
-            cx.observe(row::FLT_08, right, || {
+            cx.observe(ids::FLT_08, right, || {
                 format!("`{name}` of a filtered page is {link}, which leads to {answer}")
             });
         }
@@ -534,7 +534,7 @@ async fn ordered(cx: &CheckContext) -> Result<(), CheckStop> {
             let walked = api.walk(&ordered, |page| {
                 for member in page.embedded() {
                     let date = shown(&member, field).pop().and_then(|date| instant(&date));
-                    cx.observe(row::FLT_09, date.is_some() && date >= last, || {
+                    cx.observe(ids::FLT_09, date.is_some() && date >= last, || {
                         format!(
                             "in the order of {field}, {} stands behind {last:?}",
                             member.short()
@@ -547,7 +547,7 @@ async fn ordered(cx: &CheckContext) -> Result<(), CheckStop> {
             });
             let walked = walked.await?;
             cx.observe(
-                row::FLT_09,
+                ids::FLT_09,
                 matches!(walked, crate::client::PageWalkEnd::Done),
                 || {
                     format!(
@@ -555,7 +555,7 @@ async fn ordered(cx: &CheckContext) -> Result<(), CheckStop> {
                     )
                 },
             );
-            cx.observe(row::FLT_08, pages > 0, || {
+            cx.observe(ids::FLT_08, pages > 0, || {
                 format!("order={field} shows no page")
             });
         }
@@ -580,8 +580,8 @@ async fn tenants(cx: &CheckContext) -> Result<(), CheckStop> {
                 continue;
             };
             let text = format!("{field} eq {}", quoted(&value));
-            let (page, members) = found(cx, &other, &url, &text, &[row::FLT_11]).await?;
-            cx.observe(row::FLT_11, members.is_empty(), || {
+            let (page, members) = found(cx, &other, &url, &text, &[ids::FLT_11]).await?;
+            cx.observe(ids::FLT_11, members.is_empty(), || {
                 format!(
                     "with the key of another tenant, filter={text} shows {}",
                     page.short()

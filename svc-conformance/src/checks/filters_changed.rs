@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use chrono::{DateTime, FixedOffset, Offset as _, SecondsFormat, Utc};
 
-use super::below::container;
-use super::compare;
+use super::nested_collections::container;
+use super::record_comparison;
 use super::filters::{
     DATES, FEW, OWN, addresses, enough, few, filtered, fits, found, made, quoted, shown, told_apart,
 };
@@ -42,7 +42,7 @@ async fn dated(
     let url = api.collection(of.many).await?;
     let mut record = made(cx, api, of).await?;
     // So that the date of the change is another one than that of the creation.
-    if compare::whole_seconds(&record) {
+    if record_comparison::whole_seconds(&record) {
         cx.run.target.wait(Duration::from_millis(1100)).await;
     }
     if let Some(after) = touch(api, of.one, &record).await? {
@@ -87,12 +87,12 @@ async fn dated(
         let is_taken = api.get(&filtered(&url, &elsewhere)).await?.status == 200;
         texts.extend(Some((elsewhere, moment, true)).filter(|_| is_taken));
         for (text, moment, expected) in texts {
-            let (page, members) = found(cx, api, &url, &text, &[row::FLT_02]).await?;
+            let (page, members) = found(cx, api, &url, &text, &[ids::FLT_02]).await?;
             let times = members
                 .iter()
                 .filter(|member| is_one(member, &record))
                 .count();
-            cx.observe(row::FLT_02, times == usize::from(expected), || {
+            cx.observe(ids::FLT_02, times == usize::from(expected), || {
                 format!(
                     "filter={text} shows {} {times} times: {}",
                     record.short(),
@@ -110,7 +110,7 @@ async fn dated(
                     }
                 })
             });
-            cx.observe(row::FLT_01, outside.is_none(), || {
+            cx.observe(ids::FLT_01, outside.is_none(), || {
                 format!(
                     "filter={text} shows {}, which it does not fit",
                     outside.map(Representation::short).unwrap_or_default()
@@ -154,9 +154,9 @@ async fn value(
         .filter(|field| cx.declared().filters(of).iter().any(|one| one == field))
     {
         let row = if field == "email_address" {
-            row::FLT_06
+            ids::FLT_06
         } else {
-            row::FLT_07
+            ids::FLT_07
         };
         let (old, new) = (shown(&before, field), shown(&after, field));
         for (value, is_there) in old
@@ -172,7 +172,7 @@ async fn value(
                 (&url, &text),
                 &after,
                 is_there,
-                &[row::FLT_01, row, row::FLT_12],
+                &[ids::FLT_01, ids, ids::FLT_12],
             )
             .await?;
         }
@@ -221,7 +221,7 @@ async fn ordered(
             .iter()
             .map(|one| shown(one, date).pop().and_then(|date| instant(&date)))
             .collect();
-        cx.observe(row::FLT_09, dates.is_sorted(), || {
+        cx.observe(ids::FLT_09, dates.is_sorted(), || {
             format!("in the order of {date} the dates are {dates:?}")
         });
         for record in &all {
@@ -229,7 +229,7 @@ async fn ordered(
                 .iter()
                 .filter(|member| is_one(member, record))
                 .count();
-            cx.observe(row::FLT_08, times == 1, || {
+            cx.observe(ids::FLT_08, times == 1, || {
                 format!(
                     "in the order of {date}, {} is {times} times on the pages of {url}",
                     record.short()
@@ -273,7 +273,7 @@ async fn undeclared(
         "created_date ge '2026-11-01T00:00:00Z'",
     ] {
         let answer = api.get(&filtered(&url, text)).await?;
-        cx.observe(row::FLT_04, answer.status == 400, || {
+        cx.observe(ids::FLT_04, answer.status == 400, || {
             format!("filter={text}, not declared: {answer}")
         });
     }

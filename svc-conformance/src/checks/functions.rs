@@ -1,6 +1,6 @@
 //! Helper action functions (HAF): tags, lists, answers and triggers that a helper takes.
 
-use super::calls::{PreparedHelper, declared_helpers, ignored, somebody};
+use super::helper_calls::{PreparedHelper, declared_helpers, ignored, somebody};
 use super::prelude::*;
 
 pub(super) const CHECKS: &[Check] = &[
@@ -22,10 +22,10 @@ pub(super) const CHECKS: &[Check] = &[
 /// The functions that add somebody to something: function, kind of the container, its collection of
 /// members.
 const MEMBERSHIPS: &[(&str, &str, &str, &str)] = &[
-    ("add_tags", "tag", "taggings", row::HAF_02),
-    ("add_tags_uri", "tag", "taggings", row::HAF_04),
-    ("add_lists", "list", "items", row::HAF_05),
-    ("add_lists_uri", "list", "items", row::HAF_06),
+    ("add_tags", "tag", "taggings", ids::HAF_02),
+    ("add_tags_uri", "tag", "taggings", ids::HAF_04),
+    ("add_lists", "list", "items", ids::HAF_05),
+    ("add_lists_uri", "list", "items", ids::HAF_06),
 ];
 
 /// A tag of its own, where people can be tagged through a helper and tags can be made.
@@ -170,7 +170,7 @@ async fn joined(
     let under = kind.and_then(|kind| kind.under).unwrap_or_default();
     if cx.declared().lists_below("person", many) {
         let members = below(&api, person, many).await?;
-        cx.must(row, members.len() == containers.len(), || {
+        cx.must(ids, members.len() == containers.len(), || {
             format!(
                 "{many} of the person: {} instead of {}: {}",
                 members.len(),
@@ -181,7 +181,7 @@ async fn joined(
         for container in containers {
             let found = about(&api, &members, one, under, container).await?;
             if let Some(found) = found {
-                cx.observe(row, found, || {
+                cx.observe(ids, found, || {
                     format!("none of the person's {many} leads to {}", container.short())
                 });
             }
@@ -190,11 +190,11 @@ async fn joined(
     if cx.declared().lists_below(under, many) {
         for container in containers {
             let members = below(&api, container, many).await?;
-            cx.must(row, members.len() == 1, || {
+            cx.must(ids, members.len() == 1, || {
                 format!("{many} of {}: {}", container.short(), members.len())
             })?;
             if let Some(found) = about(&api, &members, one, "person", person).await? {
-                cx.observe(row, found, || {
+                cx.observe(ids, found, || {
                     format!("{many} of {} do not lead to the person", container.short())
                 });
             }
@@ -226,12 +226,12 @@ async fn members(cx: &CheckContext) -> Result<(), CheckStop> {
         containers.push(container);
     }
     let called = call(cx, &ready, &json!({ *function: values })).await?;
-    cx.must(row, called.person.is_some(), || called.answer.to_string())?;
+    cx.must(ids, called.person.is_some(), || called.answer.to_string())?;
     let Some(person) = called.person else {
         return Ok(());
     };
     let member = if *one == "tag" { "tagging" } else { "item" };
-    joined(cx, row, (member, many), &person, &containers).await?;
+    joined(cx, ids, (member, many), &person, &containers).await?;
     let Some(name) = values.first().filter(|_| cx.cases(0, 1, 1) > 0) else {
         return Ok(());
     };
@@ -244,7 +244,7 @@ async fn members(cx: &CheckContext) -> Result<(), CheckStop> {
         return Ok(());
     };
     let members = below(&api, &person, many).await?;
-    cx.prefers(row, members.len() == 1, || {
+    cx.prefers(ids, members.len() == 1, || {
         format!(
             "{many} of somebody to whom {name} was added twice: {}",
             members.len()
@@ -282,7 +282,7 @@ async fn unknown_tag(cx: &CheckContext) -> Result<(), CheckStop> {
     note_rest(&api, &ready, &answer, &body, &person).await?;
     holds(
         cx,
-        &[row::HAF_03, row::ERR_37],
+        &[ids::HAF_03, ids::ERR_37],
         answer.refuses("TAG_NAME_DOES_NOT_EXIST", "add_tags"),
         || format!("an unknown tag: {answer}"),
     );
@@ -290,7 +290,7 @@ async fn unknown_tag(cx: &CheckContext) -> Result<(), CheckStop> {
         let created = api
             .has_grown_by(&tags, before, |tag| tag["name"] == *name)
             .await?;
-        cx.observe(row::HAF_03, !created, || {
+        cx.observe(ids::HAF_03, !created, || {
             format!("the tag `{name}` was created")
         });
     }
@@ -326,7 +326,7 @@ pub(super) async fn note_rest(
     }
     let shown = answer.json.get(api.cx.declared().rel("person"));
     if let Some(shown) = shown {
-        super::compare::adopt(api.cx, &answer.document.beside(shown.clone()));
+        super::record_comparison::adopt(api.cx, &answer.document.beside(shown.clone()));
     }
     let sent = |json: &Value| answer.document.beside(json.clone());
     let Some(url) = ready
@@ -337,7 +337,7 @@ pub(super) async fn note_rest(
         return Ok(());
     };
     if let Ok(Some(made)) = api.find_in(&url, &sent(body)).await {
-        super::compare::adopt(api.cx, &made);
+        super::record_comparison::adopt(api.cx, &made);
         if shown.is_none() && made.href("person").is_some() && !person.is_null() {
             drop(api.person_of(&made, "person").await);
         }
@@ -367,7 +367,7 @@ async fn on_helper(cx: &CheckContext, name: &'static str) -> Result<(), CheckSto
             &json!({ *function: given(function, &container)? }),
         )
         .await?;
-        cx.must(row::HAF_01, called.person.is_some(), || {
+        cx.must(ids::HAF_01, called.person.is_some(), || {
             format!("{function} on {name}: {}", called.answer)
         })?;
         let Some(person) = called.person else {
@@ -375,12 +375,12 @@ async fn on_helper(cx: &CheckContext, name: &'static str) -> Result<(), CheckSto
         };
         if cx.declared().lists_below(one, many) {
             let found = below(&api, &container, many).await?;
-            cx.must(row::HAF_01, found.len() == 1, || {
+            cx.must(ids::HAF_01, found.len() == 1, || {
                 format!("{function} on {name}: {many} of {}", container.short())
             })?;
         } else if cx.declared().lists_below("person", many) {
             let found = below(&api, &person, many).await?;
-            cx.must(row::HAF_01, !found.is_empty(), || {
+            cx.must(ids::HAF_01, !found.is_empty(), || {
                 format!("{function} on {name}: {many} of {}", person.short())
             })?;
         }
@@ -390,12 +390,12 @@ async fn on_helper(cx: &CheckContext, name: &'static str) -> Result<(), CheckSto
         let question = api.make("question", &json!({})).await?;
         let element = json!([{"question": question.self_url()?, "responses": ["a1"]}]);
         let called = call(cx, &ready, &json!({ function: element })).await?;
-        cx.must(row::HAF_01, called.person.is_some(), || {
+        cx.must(ids::HAF_01, called.person.is_some(), || {
             format!("{function} on {name}: {}", called.answer)
         })?;
         if cx.declared().lists_below("question", "answers") {
             let found = below(&api, &question, "answers").await?;
-            cx.must(row::HAF_01, found.len() == 1, || {
+            cx.must(ids::HAF_01, found.len() == 1, || {
                 format!("{function} on {name}: answers of {}", question.short())
             })?;
         }
@@ -420,7 +420,7 @@ async fn trigger(cx: &CheckContext, name: &'static str, at: usize) -> Result<(),
             let called = call(cx, &ready, &functions).await?;
             holds(
                 cx,
-                &[row::HAF_01, row::HAF_11, row::HAF_12, row::HAF_13],
+                &[ids::HAF_01, ids::HAF_11, ids::HAF_12, ids::HAF_13],
                 called.answer.is_created(),
                 || format!("{member} {enabled}: {}", called.answer),
             );
@@ -432,7 +432,7 @@ async fn trigger(cx: &CheckContext, name: &'static str, at: usize) -> Result<(),
                 _ => None,
             };
             for record in [Some(made), called.person, read].into_iter().flatten() {
-                cx.observe(row::HAF_13, !record.carries(&identifier), || {
+                cx.observe(ids::HAF_13, !record.carries(&identifier), || {
                     format!("{identifier} is in {}", record.short())
                 });
             }
@@ -454,7 +454,7 @@ async fn trigger(cx: &CheckContext, name: &'static str, at: usize) -> Result<(),
     );
     let answer = api.post(&ready.url, &body).await?;
     note_rest(&api, &ready, &answer, &body, &person).await?;
-    cx.observe(row::HAF_12, answer.status == 400, || {
+    cx.observe(ids::HAF_12, answer.status == 400, || {
         format!("enabled is no boolean: {answer}")
     });
     Ok(())

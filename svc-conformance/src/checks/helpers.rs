@@ -2,7 +2,7 @@
 
 use http::Method;
 
-use super::calls::{declared_helpers, ignored, somebody};
+use super::helper_calls::{declared_helpers, ignored, somebody};
 use super::prelude::*;
 use crate::generate::with;
 
@@ -21,7 +21,7 @@ async fn method(cx: &CheckContext, name: &'static str) -> Result<(), CheckStop> 
     let ready = api.ready(name).await?;
     let person = somebody(cx);
     let answer = api.post(&ready.url, &ready.body(cx, Some(&person))).await?;
-    cx.must(row::HLP_01, answer.is_created(), || answer.to_string())?;
+    cx.must(ids::HLP_01, answer.is_created(), || answer.to_string())?;
     api.about(&ready, &answer.record())
         .await
         .map(drop)
@@ -36,7 +36,7 @@ async fn method(cx: &CheckContext, name: &'static str) -> Result<(), CheckStop> 
     }
     for method in [Method::PUT, Method::DELETE] {
         let answer = api.send(method, &ready.url, Some("{}".to_owned())).await?;
-        cx.observe(row::HLP_01, answer.status >= 400, || {
+        cx.observe(ids::HLP_01, answer.status >= 400, || {
             format!("{name} is no method of it: {answer}")
         });
     }
@@ -70,7 +70,7 @@ async fn with_bodies(
                 put(&mut body, function, value.clone());
             }
             let answer = api.post(&ready.url, &body).await?;
-            cx.observe(row::HLP_02, answer.is_created(), || {
+            cx.observe(ids::HLP_02, answer.is_created(), || {
                 format!("{name} with {body}: {answer}")
             });
             if answer.is_created() {

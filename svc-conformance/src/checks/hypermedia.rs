@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::calls::{declared_helpers, ignored, somebody};
-use super::compare;
+use super::helper_calls::{declared_helpers, ignored, somebody};
+use super::record_comparison;
 use super::prelude::*;
-use crate::relations::{LinkedResource, meaning};
+use crate::linked_resources::{LinkedResource, meaning};
 use crate::values::is_unset;
 
 pub(super) const CHECKS: &[Check] = &[
@@ -45,7 +45,7 @@ async fn own(cx: &CheckContext) -> Result<(), CheckStop> {
     }
     for of in tops(cx) {
         each.took(Ok(()))?;
-        let body = compare::filled(cx, of.one);
+        let body = record_comparison::filled(cx, of.one);
         let made = [
             api.make(of.one, &body).await?,
             api.make(of.one, &json!({})).await?,
@@ -58,11 +58,11 @@ async fn own(cx: &CheckContext) -> Result<(), CheckStop> {
             holds(
                 cx,
                 &[
-                    row::HAL_06,
-                    row::HAL_12,
-                    row::HAL_16,
-                    row::COL_03,
-                    row::ERR_10,
+                    ids::HAL_06,
+                    ids::HAL_12,
+                    ids::HAL_16,
+                    ids::COL_03,
+                    ids::ERR_10,
                 ],
                 right,
                 || format!("`self` of a new {} leads to {answer}", of.one),
@@ -70,7 +70,7 @@ async fn own(cx: &CheckContext) -> Result<(), CheckStop> {
             let lost = missing(record, &alone);
             holds(
                 cx,
-                &[row::HAL_17, row::COL_03],
+                &[ids::HAL_17, ids::COL_03],
                 answer.status == 200 && lost.is_empty(),
                 || {
                     format!(
@@ -85,7 +85,7 @@ async fn own(cx: &CheckContext) -> Result<(), CheckStop> {
             };
             let again = api.get(&url).await?;
             cx.observe(
-                row::HAL_16,
+                ids::HAL_16,
                 again.status == 200 && is_one(&again.record(), record),
                 || format!("`self` of {} leads to {again}", alone.short()),
             );
@@ -117,11 +117,11 @@ async fn old(cx: &CheckContext, api: &CheckClient<'_>, of: CatalogueKind) -> Res
         holds(
             cx,
             &[
-                row::HAL_06,
-                row::HAL_12,
-                row::HAL_16,
-                row::COL_03,
-                row::ERR_10,
+                ids::HAL_06,
+                ids::HAL_12,
+                ids::HAL_16,
+                ids::COL_03,
+                ids::ERR_10,
             ],
             right,
             || format!("`self` of {} leads to {answer}", record.short()),
@@ -151,7 +151,7 @@ async fn other_way_round(
         };
         let again = api.get(&url).await?;
         cx.observe(
-            row::HAL_16,
+            ids::HAL_16,
             again.status == 200 && is_one(&again.record(), record),
             || format!("`self` of {} leads to {again}", alone.short()),
         );
@@ -177,7 +177,7 @@ async fn links(cx: &CheckContext) -> Result<(), CheckStop> {
         let Some(under) = of.under.filter(|_| declared.offers(of.one, "create")) else {
             continue;
         };
-        if !compare::can_make(cx, under) || !compare::can_make(cx, "person") {
+        if !record_comparison::can_make(cx, under) || !record_comparison::can_make(cx, "person") {
             continue;
         }
         if under == "person" {
@@ -229,12 +229,12 @@ async fn lead(
             && answer.json.is_object()
             && answer.json.get("total_records").is_none()
             && expected.is_none_or(|expected| is_one(&found, expected));
-        cx.observe(row::HAL_15, right, || {
+        cx.observe(ids::HAL_15, right, || {
             format!("the link {rel} of a {} leads to {answer}", of.one)
         });
         if answer.status == 200 {
             let single = answer.json.get("total_records").is_none();
-            cx.observe(row::HAL_14, single, || {
+            cx.observe(ids::HAL_14, single, || {
                 format!(
                     "the link {rel} of a {} leads to a collection: {answer}",
                     of.one
@@ -258,7 +258,7 @@ async fn entry_links(cx: &CheckContext) -> Result<(), CheckStop> {
         };
         let answer = api.get(&url).await?;
         cx.observe(
-            row::HAL_15,
+            ids::HAL_15,
             answer.status == 200 && answer.json.is_object(),
             || answer.to_string(),
         );
@@ -286,7 +286,7 @@ async fn namespace(cx: &CheckContext) -> Result<(), CheckStop> {
     let named = curies
         .iter()
         .any(|curie| curie["name"] == Value::String(namespace.clone()));
-    cx.observe(row::ENT_27, !used || named, || {
+    cx.observe(ids::ENT_27, !used || named, || {
         format!("relations under {own} without a curie: {}", entry.short())
     });
     if !cx.run.settings.writes {
@@ -313,7 +313,7 @@ fn has_namespace(cx: &CheckContext, record: &Representation, own: &str) {
             .strip_prefix(own)
             .is_some_and(|id| !id.is_empty())
     });
-    cx.observe(row::ENT_08, right, || {
+    cx.observe(ids::ENT_08, right, || {
         format!("no identifier of {} begins with {own}", record.short())
     });
 }
@@ -323,7 +323,7 @@ async fn of_helper(cx: &CheckContext, name: &'static str, own: &str) -> Result<(
     let api = cx.api();
     let ready = api.ready(name).await?;
     let made = api
-        .call(&[row::HLP_06], &ready, &ready.body(cx, Some(&somebody(cx))))
+        .call(&[ids::HLP_06], &ready, &ready.body(cx, Some(&somebody(cx))))
         .await?;
     api.about(&ready, &made).await.map(drop).or_else(ignored)?;
     has_namespace(cx, &made, own);

@@ -3,7 +3,7 @@
 
 use http::{HeaderName, Method};
 
-use super::calls::{PreparedHelper, declared_helpers, somebody};
+use super::helper_calls::{PreparedHelper, declared_helpers, somebody};
 use super::prelude::*;
 use super::subject::touch;
 use crate::fixtures::full;
@@ -152,7 +152,7 @@ async fn once(
     made: &Representation,
 ) -> Result<(), CheckStop> {
     let done = done(api, post, made).await?;
-    cx.observe(row, done.is_none_or(|done| done == 1), || {
+    cx.observe(ids, done.is_none_or(|done| done == 1), || {
         format!(
             "{} of one person, by one key: {}",
             post.kind.many,
@@ -176,12 +176,12 @@ async fn repeated(
     let key = key(cx);
     let first = post.send(api, &key).await?;
     cx.must(
-        row::IDM_01,
+        ids::IDM_01,
         first.is_created() && first.json.is_object(),
         || format!("with a new key: {first}"),
     )?;
     let replayed = first.header(REPLAYED);
-    cx.observe(row::IDM_02, replayed != Some("true"), || {
+    cx.observe(ids::IDM_02, replayed != Some("true"), || {
         format!("{first} says {replayed:?} of a new key")
     });
     for round in 0..2 {
@@ -190,28 +190,28 @@ async fn repeated(
         }
         let second = post.send(api, &key).await?;
         cx.must(
-            row::IDM_01,
+            ids::IDM_01,
             second.is_created() && second.json.is_object(),
             || format!("again: {second}"),
         )?;
         let (one, other) = (first.record().self_url()?, second.record().self_url()?);
-        cx.observe(row::IDM_01, one == other, || {
+        cx.observe(ids::IDM_01, one == other, || {
             format!("two records by one key: {one} and {other}")
         });
         let is_same = second.status == first.status && second.body == first.body;
-        cx.observe(row::IDM_02, is_same, || {
+        cx.observe(ids::IDM_02, is_same, || {
             format!("not the same answer: {first}, and again {second}")
         });
         let (before, after) = (first.header("location"), second.header("location"));
-        cx.observe(row::IDM_02, before == after, || {
+        cx.observe(ids::IDM_02, before == after, || {
             format!("Location was {before:?}, and again {after:?}")
         });
         let replayed = second.header(REPLAYED);
-        cx.observe(row::IDM_02, replayed == Some("true"), || {
+        cx.observe(ids::IDM_02, replayed == Some("true"), || {
             format!("{second}, again, says {replayed:?}")
         });
     }
-    once(cx, row::IDM_01, api, &post, &first.record()).await?;
+    once(cx, ids::IDM_01, api, &post, &first.record()).await?;
     elsewhere(cx, api, &post, &key).await?;
     if post.other.is_empty() || post.other == post.body {
         return Ok(());
@@ -221,13 +221,13 @@ async fn repeated(
         ..post
     };
     let refused = other.send(api, &key).await?;
-    cx.observe(row::IDM_04, refused.status == 422, || {
+    cx.observe(ids::IDM_04, refused.status == 422, || {
         format!("another body by the same key: {refused}")
     });
-    once(cx, row::IDM_04, api, &other, &first.record()).await?;
+    once(cx, ids::IDM_04, api, &other, &first.record()).await?;
     let renewed = other.send(api, &self::key(cx)).await?;
     let replayed = renewed.header(REPLAYED);
-    cx.observe(row::IDM_04, replayed != Some("true"), || {
+    cx.observe(ids::IDM_04, replayed != Some("true"), || {
         format!("{renewed} says {replayed:?} of another key")
     });
     Ok(())
@@ -263,12 +263,12 @@ async fn elsewhere(
             &[(KEY, key)],
         )
         .await?;
-    cx.observe(row::IDM_04, refused.status == 422, || {
+    cx.observe(ids::IDM_04, refused.status == 422, || {
         format!("the same body by the same key elsewhere: {refused}")
     });
     if let Some(url) = api.home(post.kind.one, other.container.as_ref()).await? {
         let total = api.total(&url).await?;
-        cx.observe(row::IDM_04, total.unwrap_or_default() == 0, || {
+        cx.observe(ids::IDM_04, total.unwrap_or_default() == 0, || {
             format!(
                 "{} {} by a request that was refused: {refused}",
                 json!(total),
@@ -302,7 +302,7 @@ async fn at_once(cx: &CheckContext) -> Result<(), CheckStop> {
             let is_told = answers
                 .iter()
                 .all(|answer| answer.is_created() || answer.status == 409);
-            cx.must(row::IDM_03, is_told && !done.is_empty(), || {
+            cx.must(ids::IDM_03, is_told && !done.is_empty(), || {
                 format!("four at once by one key: {}", all())
             })?;
             let addresses = done
@@ -312,21 +312,21 @@ async fn at_once(cx: &CheckContext) -> Result<(), CheckStop> {
             let is_one = addresses
                 .iter()
                 .all(|address| Some(address) == addresses.first());
-            cx.observe(row::IDM_03, is_one, || {
+            cx.observe(ids::IDM_03, is_one, || {
                 format!("four at once by one key have made {}", addresses.join(", "))
             });
             let fresh = done
                 .iter()
                 .filter(|answer| answer.header(REPLAYED) != Some("true"))
                 .count();
-            cx.observe(row::IDM_03, fresh == 1, || {
+            cx.observe(ids::IDM_03, fresh == 1, || {
                 format!(
                     "{fresh} of four at once say that they are the first: {}",
                     all()
                 )
             });
             if let Some(first) = done.first() {
-                once(cx, row::IDM_03, &api, &post, &first.record()).await?;
+                once(cx, ids::IDM_03, &api, &post, &first.record()).await?;
             }
         }
     }
@@ -340,17 +340,17 @@ async fn no_key(cx: &CheckContext) -> Result<(), CheckStop> {
         return Ok(());
     };
     let refused = post.send(&api, "\"\"").await?;
-    cx.observe(row::IDM_05, refused.status == 400, || {
+    cx.observe(ids::IDM_05, refused.status == 400, || {
         format!("with an empty key: {refused}")
     });
     let answer = post.send(&api, &key(cx)).await?;
     let replayed = answer.header(REPLAYED);
     let is_first = answer.is_created() && replayed != Some("true");
-    cx.observe(row::IDM_05, is_first, || {
+    cx.observe(ids::IDM_05, is_first, || {
         format!("after a request with an empty key, with a new one: {answer}, {replayed:?}")
     });
     if answer.is_created() {
-        once(cx, row::IDM_05, &api, &post, &answer.record()).await?;
+        once(cx, ids::IDM_05, &api, &post, &answer.record()).await?;
     }
     Ok(())
 }
@@ -372,18 +372,18 @@ async fn callers(cx: &CheckContext) -> Result<(), CheckStop> {
     };
     let key = key(cx);
     let first = theirs.send(&api, &key).await?;
-    cx.must(row::IDM_01, first.is_created(), || first.to_string())?;
+    cx.must(ids::IDM_01, first.is_created(), || first.to_string())?;
     let second = theirs.send(&other, &key).await?;
     let replayed = second.header(REPLAYED);
     let is_own = second.is_created()
         && replayed != Some("true")
         && second.record().self_url()? != first.record().self_url()?;
-    cx.observe(row::IDM_07, is_own, || {
+    cx.observe(ids::IDM_07, is_own, || {
         format!("the key of another tenant's request: {second}, {replayed:?}")
     });
     let again = theirs.send(&api, &key).await?;
     let is_first = again.is_created() && again.record().self_url()? == first.record().self_url()?;
-    cx.observe(row::IDM_07, is_first, || {
+    cx.observe(ids::IDM_07, is_first, || {
         format!("after the same key of another tenant: {again}")
     });
     Ok(())
@@ -404,16 +404,16 @@ async fn erased(cx: &CheckContext) -> Result<(), CheckStop> {
     };
     let key = key(cx);
     let first = post.send(&api, &key).await?;
-    cx.must(row::IDM_01, first.is_created(), || first.to_string())?;
+    cx.must(ids::IDM_01, first.is_created(), || first.to_string())?;
     let erased = first.record().self_url()?;
     api.remove(&first.record()).await?;
     let again = post.send(&api, &key).await?;
     let is_gone = !again.is_created() || again.record().self_url()? != erased;
-    cx.observe(row::IDM_08, is_gone, || {
+    cx.observe(ids::IDM_08, is_gone, || {
         format!("the key of a request whose person was deleted: {again}")
     });
     let is_told = again.text().contains(&erased);
-    cx.observe(row::IDM_08, !is_told, || {
+    cx.observe(ids::IDM_08, !is_told, || {
         format!("{again} names {erased}, who was deleted")
     });
     Ok(())

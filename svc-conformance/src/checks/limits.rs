@@ -1,7 +1,7 @@
 //! Limits that a server enforces (LIM-04, LIM-05), and what it says it can do (CAP-01 to CAP-11,
 //! VER-02, VER-03).
 
-use super::compare;
+use super::record_comparison;
 use super::prelude::*;
 use crate::fixtures::helper_address;
 use crate::generate::with;
@@ -92,7 +92,7 @@ async fn capacity(cx: &CheckContext) -> Result<(), CheckStop> {
             } else {
                 answer.is_refused()
             };
-            cx.must(row::LIM_04, right, || {
+            cx.must(ids::LIM_04, right, || {
                 format!("attendance {number} of an event with {places} places: {answer}")
             })?;
         }
@@ -103,7 +103,7 @@ async fn capacity(cx: &CheckContext) -> Result<(), CheckStop> {
         api.change(&event, &json!({"capacity": 1})).await?;
         attend(cx, &api, &event, &accepted, way).await?;
         let answer = attend(cx, &api, &event, &accepted, way).await?;
-        cx.observe(row::LIM_04, answer.is_refused(), || {
+        cx.observe(ids::LIM_04, answer.is_refused(), || {
             format!("attendance 2 after the places became 1: {answer}")
         });
     }
@@ -145,7 +145,7 @@ async fn last_place(
         } else {
             answer.is_refused()
         };
-        cx.observe(row::LIM_04, right, || {
+        cx.observe(ids::LIM_04, right, || {
             format!("attendance {number} of an event with {left} places left: {answer}")
         });
         came.extend(Some(answer.record()).filter(|_| answer.is_created()));
@@ -177,7 +177,7 @@ async fn tickets(cx: &CheckContext) -> Result<(), CheckStop> {
             attend(cx, &api, &event, &fields, by_helper).await
         };
         let answer = sell(3).await?;
-        cx.must(row::LIM_05, answer.is_refused(), || {
+        cx.must(ids::LIM_05, answer.is_refused(), || {
             format!("three tickets of a level with 2: {answer}")
         })?;
         for number in 1..=3 {
@@ -187,7 +187,7 @@ async fn tickets(cx: &CheckContext) -> Result<(), CheckStop> {
             } else {
                 answer.is_refused()
             };
-            cx.must(row::LIM_05, right, || {
+            cx.must(ids::LIM_05, right, || {
                 format!("ticket {number} of a level with 2: {answer}")
             })?;
         }
@@ -214,7 +214,7 @@ async fn declared(cx: &CheckContext) -> Result<(), CheckStop> {
             continue;
         }
         let Ok(url) = api.collection(of.many).await else {
-            cx.observe(row::CAP_04, false, || {
+            cx.observe(ids::CAP_04, false, || {
                 format!(
                     "{} are declared and linked nowhere: {}",
                     of.many,
@@ -225,22 +225,22 @@ async fn declared(cx: &CheckContext) -> Result<(), CheckStop> {
         };
         let answer = api.get(&url).await?;
         let row = if actions.contains(&of.one) {
-            row::CAP_02
+            ids::CAP_02
         } else {
-            row::CAP_03
+            ids::CAP_03
         };
-        holds(cx, &[row, row::CAP_04], answer.status == 200, || {
+        holds(cx, &[ids, ids::CAP_04], answer.status == 200, || {
             format!("{} are declared: {answer}", of.many)
         });
     }
     holds(
         cx,
-        &[row::CAP_01, row::CAP_10, row::VER_02, row::VER_03],
+        &[ids::CAP_01, ids::CAP_10, ids::VER_02, ids::VER_03],
         true,
         || entry.short(),
     );
     if cx.declared().helpers_only() {
-        holds(cx, &[row::CAP_04, row::CAP_11], true, || entry.short());
+        holds(cx, &[ids::CAP_04, ids::CAP_11], true, || entry.short());
     }
     cx.chose(
         "interface version",
@@ -259,12 +259,12 @@ async fn signup(cx: &CheckContext) -> Result<(), CheckStop> {
     let answer = api
         .post(
             &url,
-            &json!({"person": cx.marked(&compare::filled(cx, "person"))}),
+            &json!({"person": cx.marked(&record_comparison::filled(cx, "person"))}),
         )
         .await?;
     holds(
         cx,
-        &[row::CAP_09, row::ENT_24],
+        &[ids::CAP_09, ids::ENT_24],
         answer.is_created() && answer.json.is_object(),
         || answer.to_string(),
     );

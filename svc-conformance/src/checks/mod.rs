@@ -9,20 +9,20 @@ mod access;
 mod actions;
 mod answers;
 mod batch;
-mod below;
-mod calls;
+mod nested_collections;
+mod helper_calls;
 mod canvasses;
 mod changes;
 mod collections;
-mod compare;
+mod record_comparison;
 mod concurrent;
 mod conditional;
 mod crud;
 mod deliveries;
-mod entry;
+mod entry_point;
 mod errors;
-mod events;
-mod feed;
+mod event_stream;
+mod change_feed;
 mod feed_kinds;
 mod filters;
 mod filters_changed;
@@ -34,19 +34,19 @@ mod limits;
 mod links;
 mod pages;
 mod people;
-mod places;
+mod page_links;
 mod prelude;
-mod refusals;
+mod invalid_bodies;
 mod round_trip;
 mod rules;
 mod schedule;
 mod stateful;
-mod strangers;
+mod anonymous_helpers;
 mod strict;
 mod subject;
-mod together;
-mod twice;
-mod unknown_caller;
+mod complete_errors;
+mod duplicate_people;
+mod anonymous_disclosure;
 mod webhooks;
 
 use crate::check::Check;
@@ -54,24 +54,24 @@ use crate::check::Check;
 /// Every check, in the order in which they run.
 pub(crate) fn all() -> Vec<Check> {
     [
-        entry::CHECKS,
+        entry_point::CHECKS,
         hypermedia::CHECKS,
         collections::CHECKS,
-        below::CHECKS,
+        nested_collections::CHECKS,
         access::CHECKS,
         errors::CHECKS,
         limits::CHECKS,
         round_trip::CHECKS,
-        refusals::CHECKS,
-        together::CHECKS,
+        invalid_bodies::CHECKS,
+        complete_errors::CHECKS,
         crud::CHECKS,
         links::CHECKS,
         rules::CHECKS,
         helpers::CHECKS,
         people::CHECKS,
-        twice::CHECKS,
-        strangers::CHECKS,
-        unknown_caller::CHECKS,
+        duplicate_people::CHECKS,
+        anonymous_helpers::CHECKS,
+        anonymous_disclosure::CHECKS,
         actions::CHECKS,
         canvasses::CHECKS,
         functions::CHECKS,
@@ -83,10 +83,10 @@ pub(crate) fn all() -> Vec<Check> {
         idempotency::CHECKS,
         batch::CHECKS,
         strict::CHECKS,
-        places::CHECKS,
-        feed::CHECKS,
+        page_links::CHECKS,
+        change_feed::CHECKS,
         feed_kinds::CHECKS,
-        events::CHECKS,
+        event_stream::CHECKS,
         webhooks::CHECKS,
         deliveries::CHECKS,
         filters::CHECKS,

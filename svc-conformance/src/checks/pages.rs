@@ -30,7 +30,7 @@ pub(super) async fn two_pages(
     }
     cx.run.met.add(Encounter::SecondPage);
     let next = first.link("next");
-    cx.must(row::COL_24, next.is_some(), || {
+    cx.must(ids::COL_24, next.is_some(), || {
         format!(
             "{total} records on pages of {size}, and no `next`: {}",
             first.short()
@@ -38,19 +38,19 @@ pub(super) async fn two_pages(
     })?;
     let next = next.unwrap_or_default();
     cx.observe(
-        row::COL_24,
+        ids::COL_24,
         address::parameter(&next, "page") == Some("2"),
         || format!("`next` of the first page is {next}"),
     );
     let answer = api.get(&next).await?;
-    cx.must(row::COL_24, answer.status == 200, || {
+    cx.must(ids::COL_24, answer.status == 200, || {
         format!("`next` leads to {answer}")
     })?;
     let second = answer.record();
-    cx.observe(row::COL_22, second["page"] == 2, || {
+    cx.observe(ids::COL_22, second["page"] == 2, || {
         format!("`next` of the first page leads to {answer}")
     });
-    cx.observe(row::COL_21, second["per_page"] == size, || {
+    cx.observe(ids::COL_21, second["per_page"] == size, || {
         format!("the first page has per_page {size}: {answer}")
     });
     let (one, other) = (first.embedded(), second.embedded());
@@ -61,19 +61,19 @@ pub(super) async fn two_pages(
     if !right && api.get(url).await?["total_records"] != total {
         return Err(none("another client writes to the collection"));
     }
-    cx.observe(row::COL_23, second["total_records"] == total, || {
+    cx.observe(ids::COL_23, second["total_records"] == total, || {
         format!("the first page counts {total}: {answer}")
     });
     for (page, expected, members) in [(1, size, &one), (2, left, &other)] {
         let count = counted(members);
-        cx.observe(row::COL_23, count == expected, || {
+        cx.observe(ids::COL_23, count == expected, || {
             format!("page {page} of {total} records has {count} members, with {size} on a page it must have {expected}")
         });
     }
     let both = other
         .iter()
         .find(|member| one.iter().any(|known| is_one(known, member)));
-    cx.observe(row::COL_24, both.is_none(), || {
+    cx.observe(ids::COL_24, both.is_none(), || {
         format!(
             "on two pages: {}",
             both.map(Representation::short).unwrap_or_default()
@@ -81,7 +81,7 @@ pub(super) async fn two_pages(
     });
     let last = total <= size.saturating_mul(2);
     let ends = second.link("next").is_none();
-    cx.observe(row::COL_24, ends == last, || {
+    cx.observe(ids::COL_24, ends == last, || {
         format!("page 2 of {total} records: {answer}")
     });
     same_page(cx, api, &second).await
@@ -97,7 +97,7 @@ pub(super) async fn same_page(
         return Ok(());
     }
     let Some(own) = page.link("self") else {
-        cx.observe(row::COL_27, false, || {
+        cx.observe(ids::COL_27, false, || {
             format!("no link self in {}", page.short())
         });
         return Ok(());
@@ -111,7 +111,7 @@ pub(super) async fn same_page(
             .zip(&other)
             .all(|(one, other)| is_one(one, other));
     cx.observe(
-        row::COL_27,
+        ids::COL_27,
         answer.status == 200 && again["page"] == page["page"] && same,
         || {
             format!(

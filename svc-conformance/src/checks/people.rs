@@ -1,8 +1,8 @@
 //! The person whom a helper is about (HLP-03 to HLP-05), and the sign-up (HLP-19 to HLP-21,
 //! RES-person-49).
 
-use super::calls::{declared_helpers, somebody};
-use super::compare::identified;
+use super::helper_calls::{declared_helpers, somebody};
+use super::record_comparison::identified;
 use super::crud::is_page;
 use super::prelude::*;
 use crate::fields;
@@ -66,7 +66,7 @@ async fn inline_person(
     let person = identified(cx, cx.marked(&person));
     let answer = api.post(&ready.url, &ready.body(cx, Some(&person))).await?;
     cx.must(
-        row::HLP_03,
+        ids::HLP_03,
         answer.is_created() && answer.json.is_object(),
         || answer.to_string(),
     )?;
@@ -77,7 +77,7 @@ async fn inline_person(
         .unwrap_or_else(|| json!([]));
     compare_stored(
         cx,
-        &[row::HLP_03],
+        &[ids::HLP_03],
         &json!({ "identifiers": identifiers }),
         &read,
     );
@@ -102,7 +102,7 @@ async fn inline_person(
                 read[name.as_str()]
             )
         };
-        cx.observe_with_cause(row::HLP_03, same, found, || {
+        cx.observe_with_cause(ids::HLP_03, same, found, || {
             generate::lost(cx, "person", &json!({ name: value }), &read.json, &[])
         });
     }
@@ -118,7 +118,7 @@ async fn told(cx: &CheckContext) -> Result<(), CheckStop> {
         .as_deref()
         .unwrap_or_default();
     if !text.trim().is_empty() {
-        cx.observe(row::HLP_05, true, String::new);
+        cx.observe(ids::HLP_05, true, String::new);
         return Ok(());
     }
     let api = cx.api();
@@ -129,7 +129,7 @@ async fn told(cx: &CheckContext) -> Result<(), CheckStop> {
     let found = docs
         .as_ref()
         .is_some_and(|docs| docs.status == 200 && docs.text().to_lowercase().contains("match"));
-    cx.observe(row::HLP_05, found, || {
+    cx.observe(ids::HLP_05, found, || {
         "neither the declaration nor the documentation says how persons are matched".to_owned()
     });
     Ok(())
@@ -152,7 +152,7 @@ async fn signup(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let entry = api.entry().await?;
     let there = entry.href("person_signup_helper");
-    let rows: &[&str] = &[row::HLP_19, row::RES_PERSON_49];
+    let rows: &[&str] = &[ids::HLP_19, ids::RES_PERSON_49];
     must(cx, rows, there.is_some(), || {
         format!("no link person_signup_helper in {}", entry.short())
     })?;
@@ -160,7 +160,7 @@ async fn signup(cx: &CheckContext) -> Result<(), CheckStop> {
     let answer = api
         .post(&there.unwrap_or_default(), &json!({ "person": person }))
         .await?;
-    let rows: &[&str] = &[row::HLP_19, row::RES_PERSON_49, row::HLP_06];
+    let rows: &[&str] = &[ids::HLP_19, ids::RES_PERSON_49, ids::HLP_06];
     must(
         cx,
         rows,
@@ -168,19 +168,19 @@ async fn signup(cx: &CheckContext) -> Result<(), CheckStop> {
         || answer.to_string(),
     )?;
     let made = answer.record();
-    compare_stored(cx, &[row::HLP_19], &person, &made);
+    compare_stored(cx, &[ids::HLP_19], &person, &made);
     cx.observe(
-        row::HLP_20,
+        ids::HLP_20,
         made["id"].as_str().is_some_and(|id| !id.is_empty()),
         || format!("id is {}", made["id"]),
     );
     if cx.declared().offers("person", "read") && made.link("self").is_some() {
-        compare_stored(cx, &[row::HLP_19], &person, &api.reread(&made).await?);
+        compare_stored(cx, &[ids::HLP_19], &person, &api.reread(&made).await?);
     }
     if cx.declared().helpers_only() {
         return Ok(());
     }
-    cx.observe(row::HLP_21, made.link("self").is_some(), || {
+    cx.observe(ids::HLP_21, made.link("self").is_some(), || {
         format!("no link self in {}", made.short())
     });
     for (many, names) in COLLECTIONS {
@@ -193,13 +193,13 @@ async fn signup(cx: &CheckContext) -> Result<(), CheckStop> {
             continue;
         }
         let href = names.iter().find_map(|name| made.href(name));
-        if !cx.observe(row::HLP_21, href.is_some(), || {
+        if !cx.observe(ids::HLP_21, href.is_some(), || {
             format!("no link {names:?} in {}", made.short())
         }) {
             continue;
         }
         let answer: TestResponse = api.get(&href.unwrap_or_default()).await?;
-        cx.observe(row::HLP_21, is_page(&answer), || {
+        cx.observe(ids::HLP_21, is_page(&answer), || {
             format!("the link {many} of a person leads to no collection: {answer}")
         });
     }

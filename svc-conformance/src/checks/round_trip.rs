@@ -139,7 +139,7 @@ async fn alone(cx: &CheckContext, api: &CheckClient<'_>, sent: &Value) -> Result
             if taken > 0 {
                 Some(Cause::of_field(CauseKind::Refused, field))
             } else {
-                diagnosis::seen(&cx.run, row::ERR_13, cx.span().1)
+                diagnosis::seen(&cx.run, ids::ERR_13, cx.span().1)
             }
         };
         cx.observe_with_cause(field.row, false, found, cause);
@@ -168,7 +168,7 @@ fn compare(cx: &CheckContext, sent: &Value, read: &Representation) {
         let same = generate::same(shown.field, shown.sent, got, prefix);
         for row in rows(&shown) {
             cx.observe_with_cause(
-                row,
+                ids,
                 same,
                 || message(&shown, got, read),
                 || generate::lost(cx, one, sent, &read.json, &shown.way),
@@ -194,14 +194,14 @@ fn rows(shown: &FieldValue<'_>) -> Vec<&'static str> {
     // An object without members says nothing about its members' types.
     rows.extend(row_of(shown.field.shape));
     match shown.field.path {
-        "referrer_data" => rows.push(row::RES_REFERRER_DATA_01),
-        "share_options" => rows.extend([row::RES_SHARE_OPTIONS_01, row::RES_SHARE_OPTIONS_02]),
-        "targets" | "target_list" => rows.push(row::RES_TARGET_01),
-        "network_a_share" | "network_b_share" | "email_share" => rows.push(row::HAL_11),
-        "custom_fields" => rows.push(row::RES_PERSON_37),
-        "number" if shown.field.owner == "phone_number" => rows.push(row::LIM_03),
+        "referrer_data" => rows.push(ids::RES_REFERRER_DATA_01),
+        "share_options" => rows.extend([ids::RES_SHARE_OPTIONS_01, ids::RES_SHARE_OPTIONS_02]),
+        "targets" | "target_list" => rows.push(ids::RES_TARGET_01),
+        "network_a_share" | "network_b_share" | "email_share" => rows.push(ids::HAL_11),
+        "custom_fields" => rows.push(ids::RES_PERSON_37),
+        "number" if shown.field.owner == "phone_number" => rows.push(ids::LIM_03),
         "type" if matches!(shown.field.owner, "outreach" | "advocacy_campaign") => {
-            rows.push(row::TYP_10);
+            rows.push(ids::TYP_10);
         }
         _ => {}
     }
@@ -247,7 +247,7 @@ fn left_out(cx: &CheckContext, one: &str, sent: &Value, shown: &Representation) 
             .default
             .as_deref()
             .is_some_and(|default| is_default(default, got));
-        cx.observe(row::CAP_08, is_unset(got) || default, || {
+        cx.observe(ids::CAP_08, is_unset(got) || default, || {
             format!(
                 "{name} was left out and reads {}; the declared default is {}",
                 json!(got),
@@ -292,7 +292,7 @@ async fn dates_in_helpers(cx: &CheckContext) -> Result<(), CheckStop> {
         let record = api.help(&container, helper, &body).await?;
         for name in ["created_date", "modified_date"] {
             let got = record[name].as_str().and_then(instant);
-            cx.observe(row::TYP_17, got.is_none() || got != instant(old), || {
+            cx.observe(ids::TYP_17, got.is_none() || got != instant(old), || {
                 format!("{helper} took over {name}: {}", record.short())
             });
         }

@@ -1,7 +1,7 @@
 //! Rules of single resources that are more than a round trip: persons, donations, events,
 //! questions, totals (RES).
 
-use super::compare;
+use super::record_comparison;
 use super::prelude::*;
 use crate::fixtures::ticketed;
 use crate::values::first;
@@ -91,10 +91,10 @@ async fn person(
 async fn gender(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     for (row, identity, expected) in [
-        (row::RES_PERSON_08, "Female", "Female"),
-        (row::RES_PERSON_08, "Male", "Male"),
-        (row::RES_PERSON_09, "Transgender Female", "Female"),
-        (row::RES_PERSON_09, "Cisgender Male", "Male"),
+        (ids::RES_PERSON_08, "Female", "Female"),
+        (ids::RES_PERSON_08, "Male", "Male"),
+        (ids::RES_PERSON_09, "Transgender Female", "Female"),
+        (ids::RES_PERSON_09, "Cisgender Male", "Male"),
     ] {
         let read = api
             .as_read(
@@ -103,7 +103,7 @@ async fn gender(cx: &CheckContext) -> Result<(), CheckStop> {
                     .await?,
             )
             .await?;
-        cx.observe(row, read["gender"] == expected, || {
+        cx.observe(ids, read["gender"] == expected, || {
             format!("gender of {identity:?} is {}", read["gender"])
         });
     }
@@ -116,7 +116,7 @@ async fn gender(cx: &CheckContext) -> Result<(), CheckStop> {
         .await?
         {
             let found = || format!("gender {} with the identity {identity:?}", read["gender"]);
-            cx.observe(row::RES_PERSON_08, read["gender"] == identity, found);
+            cx.observe(ids::RES_PERSON_08, read["gender"] == identity, found);
         }
     }
     if cx.declared().offers("person", "update") {
@@ -128,7 +128,7 @@ async fn gender(cx: &CheckContext) -> Result<(), CheckStop> {
             .await?;
         if answer.status != 400 {
             let gender = &answer["gender"];
-            cx.observe(row::RES_PERSON_08, gender == "Male", || {
+            cx.observe(ids::RES_PERSON_08, gender == "Male", || {
                 format!("gender of \"Male\" is {gender}: {answer}")
             });
         }
@@ -143,16 +143,16 @@ async fn primary(cx: &CheckContext) -> Result<(), CheckStop> {
         "postal_addresses" => {
             let list = json!([{"primary": true, "venue": "Hall", "locality": "Springfield"},
                 {"primary": true, "venue": "Barn", "locality": "Shelbyville"}]);
-            (row::RES_POSTAL_ADDRESS_02, list)
+            (ids::RES_POSTAL_ADDRESS_02, list)
         }
         "email_addresses" => {
             let address = |at: usize| format!("{}-{at}@example.org", cx.unique());
             let list = json!([{"primary": true, "address": address(0)}, {"primary": true, "address": address(1)}]);
-            (row::RES_EMAIL_ADDRESS_02, list)
+            (ids::RES_EMAIL_ADDRESS_02, list)
         }
         _ => {
             let list = json!([{"primary": "true", "number": "15550100101"}, {"primary": "true", "number": "15550100102"}]);
-            (row::RES_PHONE_NUMBER_02, list)
+            (ids::RES_PHONE_NUMBER_02, list)
         }
     };
     let body = part(cx, "person", &json!({ name: list }));
@@ -166,8 +166,8 @@ async fn primary(cx: &CheckContext) -> Result<(), CheckStop> {
         return Err(none(format!("{name}[].primary is not declared")));
     }
     let few = |value: &Value| primaries(value) <= 1;
-    if let Some(read) = person(cx, &[row], &body).await? {
-        cx.observe(row, few(&read[name]), || {
+    if let Some(read) = person(cx, &[ids], &body).await? {
+        cx.observe(ids, few(&read[name]), || {
             format!("{name} has two primaries: {}", read.short())
         });
     }
@@ -180,7 +180,7 @@ async fn primary(cx: &CheckContext) -> Result<(), CheckStop> {
     let made = api.make("person", &first).await?;
     let answer = api.put(&made.self_url()?, &body).await?;
     let right = answer.status == 400 || (answer.status == 200 && few(&answer[name]));
-    cx.observe(row, right, || {
+    cx.observe(ids, right, || {
         format!("{name} with two primaries: {answer}")
     });
     Ok(())
@@ -196,7 +196,7 @@ async fn mark(cx: &CheckContext) -> Result<(), CheckStop> {
                 .cloned()
                 .unwrap_or_default();
             let right = got.is_string() || got.is_null();
-            cx.observe(row::RES_PHONE_NUMBER_01, right, || {
+            cx.observe(ids::RES_PHONE_NUMBER_01, right, || {
                 format!("`primary` was sent as {sent}, it is {got}")
             });
         }
@@ -214,7 +214,7 @@ async fn digits(cx: &CheckContext) -> Result<(), CheckStop> {
             .unwrap_or_default();
         let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
         let right = got.is_null() || got.as_str().is_some_and(digits);
-        holds(cx, &[row::RES_PHONE_NUMBER_03, row::LIM_03], right, || {
+        holds(cx, &[ids::RES_PHONE_NUMBER_03, ids::LIM_03], right, || {
             format!("the number {sent:?} became {got}")
         });
     };
@@ -233,7 +233,7 @@ async fn digits(cx: &CheckContext) -> Result<(), CheckStop> {
         " 15550100104",
         "\u{661}\u{665}\u{665}",
     ] {
-        if let Some(read) = person(cx, &[row::RES_PHONE_NUMBER_03], &body(number)).await? {
+        if let Some(read) = person(cx, &[ids::RES_PHONE_NUMBER_03], &body(number)).await? {
             holds(number, &read);
         }
     }
@@ -260,12 +260,12 @@ async fn digits(cx: &CheckContext) -> Result<(), CheckStop> {
 async fn unique(cx: &CheckContext) -> Result<(), CheckStop> {
     for (row, name, list) in [
         (
-            row::RES_PERSON_16,
+            ids::RES_PERSON_16,
             "ethnicities",
             json!(["one", "two", "one"]),
         ),
         (
-            row::RES_PERSON_17,
+            ids::RES_PERSON_17,
             "languages_spoken",
             json!(["en", "de", "en"]),
         ),
@@ -274,13 +274,13 @@ async fn unique(cx: &CheckContext) -> Result<(), CheckStop> {
         if body.get(name).is_none() {
             continue;
         }
-        if let Some(read) = person(cx, &[row], &body).await? {
+        if let Some(read) = person(cx, &[ids], &body).await? {
             let got = read[name].as_array().map_or(&[][..], Vec::as_slice);
             let right = got
                 .iter()
                 .enumerate()
                 .all(|(at, one)| !got.iter().take(at).any(|other| other == one));
-            cx.observe(row, right, || format!("{name} is {}", read[name]));
+            cx.observe(ids, right, || format!("{name} is {}", read[name]));
         }
     }
     Ok(())
@@ -290,12 +290,12 @@ async fn unique(cx: &CheckContext) -> Result<(), CheckStop> {
 async fn handle(cx: &CheckContext) -> Result<(), CheckStop> {
     let sent = json!({"profiles": [{"provider": "network", "handle": "@ada", "url": "https://example.org/ada"}]});
     let body = part(cx, "person", &sent);
-    if let Some(read) = person(cx, &[row::RES_PERSON_35], &body).await? {
+    if let Some(read) = person(cx, &[ids::RES_PERSON_35], &body).await? {
         let got = first(&read.json, "profiles[].handle")
             .cloned()
             .unwrap_or_default();
         let right = got.as_str().is_none_or(|handle| !handle.starts_with('@'));
-        cx.observe(row::RES_PERSON_35, right, || format!("the handle is {got}"));
+        cx.observe(ids::RES_PERSON_35, right, || format!("the handle is {got}"));
     }
     Ok(())
 }
@@ -311,7 +311,7 @@ async fn voided(cx: &CheckContext) -> Result<(), CheckStop> {
         .await?;
     let right = read["voided"] == true
         && crate::generate::restored(&json!(date), read.json.get("voided_date"));
-    cx.prefers(row::RES_DONATION_18, right, || {
+    cx.prefers(ids::RES_DONATION_18, right, || {
         format!("sent voided on {date}: {}", read.short())
     });
     let read = api
@@ -324,7 +324,7 @@ async fn voided(cx: &CheckContext) -> Result<(), CheckStop> {
             .await?,
         )
         .await?;
-    cx.prefers(row::RES_DONATION_18, read["voided_date"].is_null(), || {
+    cx.prefers(ids::RES_DONATION_18, read["voided_date"].is_null(), || {
         format!("not voided: {}", read.short())
     });
     Ok(())
@@ -338,7 +338,7 @@ async fn transparence(cx: &CheckContext) -> Result<(), CheckStop> {
         .as_read("event", api.make("event", &json!({})).await?)
         .await?;
     let got = &read["transparence"];
-    cx.observe(row::RES_EVENT_29, got.is_null() || got == "opaque", || {
+    cx.observe(ids::RES_EVENT_29, got.is_null() || got == "opaque", || {
         format!("left out, transparence is {got}")
     });
     Ok(())
@@ -347,11 +347,11 @@ async fn transparence(cx: &CheckContext) -> Result<(), CheckStop> {
 /// The row of the total that counts a kind.
 pub(super) fn counted(one: &str) -> &'static [&'static str] {
     match one {
-        "signature" => &[row::RES_PETITION_10],
-        "submission" => &[row::RES_FORM_10],
-        "outreach" => &[row::RES_ADVOCACY_CAMPAIGN_12],
-        "attendance" => &[row::RES_EVENT_18],
-        _ => &[row::RES_FUNDRAISING_PAGE_09],
+        "signature" => &[ids::RES_PETITION_10],
+        "submission" => &[ids::RES_FORM_10],
+        "outreach" => &[ids::RES_ADVOCACY_CAMPAIGN_12],
+        "attendance" => &[ids::RES_EVENT_18],
+        _ => &[ids::RES_FUNDRAISING_PAGE_09],
     }
 }
 
@@ -383,7 +383,7 @@ async fn total(cx: &CheckContext) -> Result<(), CheckStop> {
     }
     let before = api.counted(&container, counted).await?.unwrap_or_default();
     if cx.declared().offers(under, "create") {
-        cx.observe(row.first().unwrap_or(&""), before == 0.0, || {
+        cx.observe(ids.first().unwrap_or(&""), before == 0.0, || {
             format!("{counted} of a new {under} is {before}")
         });
     }
@@ -394,15 +394,15 @@ async fn total(cx: &CheckContext) -> Result<(), CheckStop> {
             api.act(&container, one, &person, &cx.marked(&fields))
                 .await?,
         );
-        api.total_is(row, &container, counted, before + more)
+        api.total_is(ids, &container, counted, before + more)
             .await?;
     }
-    compare::elsewhere(
+    record_comparison::elsewhere(
         cx,
         &api,
         &container,
         under,
-        &[(row.first().unwrap_or(&""), counted)],
+        &[(ids.first().unwrap_or(&""), counted)],
     )
     .await?;
     if cx.declared().offers(one, "delete") {
@@ -410,11 +410,11 @@ async fn total(cx: &CheckContext) -> Result<(), CheckStop> {
             api.remove(record).await?;
             if cx.declared().offers(one, "read") && matches!(one, "signature" | "submission") {
                 let (gone, answer) = api.expect_not_found(&record.self_url()?).await?;
-                cx.observe(row::ERR_11, gone, || {
+                cx.observe(ids::ERR_11, gone, || {
                     format!("a deleted {one} is still there: {answer}")
                 });
             }
-            api.total_is(row, &container, counted, before + left)
+            api.total_is(ids, &container, counted, before + left)
                 .await?;
         }
     }
@@ -424,7 +424,7 @@ async fn total(cx: &CheckContext) -> Result<(), CheckStop> {
 /// The amount of a page is the sum of its donations in its currency, also after a change and a
 /// delete.
 async fn amounts(cx: &CheckContext) -> Result<(), CheckStop> {
-    let row: &[&str] = &[row::RES_FUNDRAISING_PAGE_10];
+    let row: &[&str] = &[ids::RES_FUNDRAISING_PAGE_10];
     let api = cx.api();
     let page = api
         .make(
@@ -437,7 +437,7 @@ async fn amounts(cx: &CheckContext) -> Result<(), CheckStop> {
         .await?
         .unwrap_or_default();
     if cx.declared().offers("fundraising_page", "create") {
-        cx.observe(row::RES_FUNDRAISING_PAGE_10, expected == 0.0, || {
+        cx.observe(ids::RES_FUNDRAISING_PAGE_10, expected == 0.0, || {
             format!("total_amount of a new page is {expected}")
         });
     }
@@ -455,7 +455,7 @@ async fn amounts(cx: &CheckContext) -> Result<(), CheckStop> {
                 .await?,
         );
         expected += amount;
-        api.total_is(row, &page, "total_amount", expected).await?;
+        api.total_is(ids, &page, "total_amount", expected).await?;
     }
     let (first, last) = (
         made.first().zip(amounts.first()),
@@ -467,21 +467,21 @@ async fn amounts(cx: &CheckContext) -> Result<(), CheckStop> {
         // A server may refuse to change the amount of a donation.
         if answer.status == 200 && answer["amount"].as_f64() == Some(less) {
             expected -= less;
-            api.total_is(row, &page, "total_amount", expected).await?;
+            api.total_is(ids, &page, "total_amount", expected).await?;
         }
     }
     if let Some((record, amount)) = last.filter(|_| cx.declared().offers("donation", "delete")) {
         api.remove(record).await?;
         expected -= amount;
-        api.total_is(row, &page, "total_amount", expected).await?;
+        api.total_is(ids, &page, "total_amount", expected).await?;
     }
     credited(cx, &api, &page, expected).await?;
-    compare::elsewhere(
+    record_comparison::elsewhere(
         cx,
         &api,
         &page,
         "fundraising_page",
-        &[(row::RES_FUNDRAISING_PAGE_10, "total_amount")],
+        &[(ids::RES_FUNDRAISING_PAGE_10, "total_amount")],
     )
     .await
 }
@@ -517,7 +517,7 @@ async fn credited(
     let is_near = |expected: f64| (total - expected).abs() <= 1e-9 * expected;
     let (net, gross) = (before + amount, before + amount + credit);
     cx.observe(
-        row::RES_FUNDRAISING_PAGE_10,
+        ids::RES_FUNDRAISING_PAGE_10,
         is_near(net) || is_near(gross),
         || {
             format!(
@@ -559,18 +559,18 @@ async fn sold(cx: &CheckContext) -> Result<(), CheckStop> {
             .await?;
         for (row, path, expected) in [
             (
-                row::RES_EVENT_19,
+                ids::RES_EVENT_19,
                 "total_tickets",
                 count.iter().sum::<f64>(),
             ),
-            (row::RES_EVENT_20, "total_amount", sum.iter().sum::<f64>()),
+            (ids::RES_EVENT_20, "total_amount", sum.iter().sum::<f64>()),
         ] {
             if cx
                 .declared()
                 .field("event", path)
                 .is_some_and(|field| field.readable)
             {
-                api.total_is(&[row], &event, path, expected).await?;
+                api.total_is(&[ids], &event, path, expected).await?;
             }
         }
         let read = api.reread(&event).await?;
@@ -582,8 +582,8 @@ async fn sold(cx: &CheckContext) -> Result<(), CheckStop> {
                 continue;
             };
             for (row, name, expected) in [
-                (row::RES_EVENT_16, "total_tickets", count.get(at)),
-                (row::RES_EVENT_17, "total_amount", sum.get(at)),
+                (ids::RES_EVENT_16, "total_tickets", count.get(at)),
+                (ids::RES_EVENT_17, "total_amount", sum.get(at)),
             ] {
                 let declared = cx
                     .declared()
@@ -597,17 +597,17 @@ async fn sold(cx: &CheckContext) -> Result<(), CheckStop> {
                 let right = level[name]
                     .as_f64()
                     .is_some_and(|got| (got - expected).abs() <= 1e-9 * expected.max(1.0));
-                cx.observe(row, right, || {
+                cx.observe(ids, right, || {
                     format!("{name} of {title} is {}, not {expected}", level[name])
                 });
             }
         }
     }
     let totals = [
-        (row::RES_EVENT_16, "ticket_levels[].total_tickets"),
-        (row::RES_EVENT_17, "ticket_levels[].total_amount"),
-        (row::RES_EVENT_19, "total_tickets"),
-        (row::RES_EVENT_20, "total_amount"),
+        (ids::RES_EVENT_16, "ticket_levels[].total_tickets"),
+        (ids::RES_EVENT_17, "ticket_levels[].total_amount"),
+        (ids::RES_EVENT_19, "total_tickets"),
+        (ids::RES_EVENT_20, "total_amount"),
     ];
-    compare::elsewhere(cx, &api, &event, "event", &totals).await
+    record_comparison::elsewhere(cx, &api, &event, "event", &totals).await
 }

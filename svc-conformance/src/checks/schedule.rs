@@ -12,14 +12,14 @@ pub(super) const CHECKS: &[Check] = &[
     check!(
         "sch/schedule-and-cancel",
         &[
-            row::HLP_22,
-            row::SCH_01,
-            row::SCH_02,
-            row::SCH_04,
-            row::SCH_05,
-            row::SCH_07,
-            row::RES_MESSAGE_01,
-            row::RES_MESSAGE_02,
+            ids::HLP_22,
+            ids::SCH_01,
+            ids::SCH_02,
+            ids::SCH_04,
+            ids::SCH_05,
+            ids::SCH_07,
+            ids::RES_MESSAGE_01,
+            ids::RES_MESSAGE_02,
         ],
         schedule
     )
@@ -48,7 +48,7 @@ async fn message(
         && cx.run.helper_fixture_at(&message.url).is_none()
     {
         let there = message.href("schedule_helper").is_some();
-        cx.must(row::HLP_22, there, || {
+        cx.must(ids::HLP_22, there, || {
             format!("no link schedule_helper in {}", message.short())
         })?;
     }
@@ -124,25 +124,25 @@ async fn schedule(cx: &CheckContext) -> Result<(), CheckStop> {
     on_condition(&answer)?;
     must(
         cx,
-        &[row::HLP_22, row::SCH_01, row::SCH_07],
+        &[ids::HLP_22, ids::SCH_01, ids::SCH_07],
         answer.is_success(),
         || answer.to_string(),
     )?;
-    cx.observe(row::SCH_02, has_notice(&answer), || answer.to_string());
+    cx.observe(ids::SCH_02, has_notice(&answer), || answer.to_string());
     let rows: [&[&str]; 2] = [
-        &[row::SCH_01, row::RES_MESSAGE_01],
-        &[row::SCH_01, row::SCH_07, row::RES_MESSAGE_02],
+        &[ids::SCH_01, ids::RES_MESSAGE_01],
+        &[ids::SCH_01, ids::SCH_07, ids::RES_MESSAGE_02],
     ];
     dates(cx, &api, rows, &message, [Some(START), Some(STOP)]).await?;
     let answer = api.delete(&url).await?;
-    must(cx, &[row::HLP_22, row::SCH_04], answer.is_success(), || {
+    must(cx, &[ids::HLP_22, ids::SCH_04], answer.is_success(), || {
         answer.to_string()
     })?;
-    cx.observe(row::SCH_05, has_notice(&answer), || answer.to_string());
+    cx.observe(ids::SCH_05, has_notice(&answer), || answer.to_string());
     dates(
         cx,
         &api,
-        [&[row::SCH_04], &[row::SCH_04]],
+        [&[ids::SCH_04], &[ids::SCH_04]],
         &message,
         [None, None],
     )
@@ -161,9 +161,9 @@ async fn again(cx: &CheckContext) -> Result<(), CheckStop> {
         )
         .await?;
     on_condition(&answer)?;
-    cx.must(row::SCH_07, answer.is_success(), || answer.to_string())?;
+    cx.must(ids::SCH_07, answer.is_success(), || answer.to_string())?;
     let cancelled = api.delete(&url).await?;
-    cx.must(row::SCH_08, cancelled.is_success(), || {
+    cx.must(ids::SCH_08, cancelled.is_success(), || {
         cancelled.to_string()
     })?;
     let other = json!({"scheduled_start_date": START, "scheduled_end_date": STOP});
@@ -177,11 +177,11 @@ async fn again(cx: &CheckContext) -> Result<(), CheckStop> {
         },
     );
     if answer.is_success() {
-        cx.observe(row::SCH_08, true, String::new);
+        cx.observe(ids::SCH_08, true, String::new);
         dates(
             cx,
             &api,
-            [&[row::SCH_08], &[]],
+            [&[ids::SCH_08], &[]],
             &message,
             [Some(START), Some(STOP)],
         )
@@ -204,7 +204,7 @@ async fn functions(cx: &CheckContext) -> Result<(), CheckStop> {
         .total(&tag.require_link("taggings")?)
         .await?
         .unwrap_or_default();
-    cx.observe(row::SCH_09, taggings == 0, || {
+    cx.observe(ids::SCH_09, taggings == 0, || {
         format!("the tag has {taggings} taggings after {answer}")
     });
     if answer.is_success() {
@@ -230,13 +230,13 @@ async fn wrong_date(cx: &CheckContext) -> Result<(), CheckStop> {
             &json!({"scheduled_start_date": "not a date", "scheduled_stop_date": STOP}),
         )
         .await?;
-    cx.observe(row::SCH_06, answer.status >= 400, || {
+    cx.observe(ids::SCH_06, answer.status >= 400, || {
         format!("a wrong date: {answer}")
     });
     dates(
         cx,
         &api,
-        [&[row::SCH_06], &[row::SCH_06]],
+        [&[ids::SCH_06], &[ids::SCH_06]],
         &message,
         [None, None],
     )
@@ -252,7 +252,7 @@ async fn missing(cx: &CheckContext) -> Result<(), CheckStop> {
     api.remove(&message).await?;
     let body = json!({"scheduled_start_date": START, "scheduled_stop_date": STOP});
     for answer in [api.post(&url, &body).await?, api.delete(&url).await?] {
-        cx.observe(row::SCH_06, answer.status >= 400, || {
+        cx.observe(ids::SCH_06, answer.status >= 400, || {
             format!("the message is gone: {answer}")
         });
     }

@@ -13,9 +13,9 @@ const MOST_SHRINKS: usize = 16;
 /// What sequences of requests can break.
 #[rustfmt::skip]
 const SEQUENCES: &[&str] = &[
-    row::COL_11, row::COL_12, row::COL_13, row::COL_14, row::COL_15, row::COL_16, row::COL_17, row::COL_18, row::COL_23,
-    row::COL_31, row::CRU_14, row::CRU_15, row::CRU_17, row::CRU_22, row::ERR_11, row::ERR_13, row::ERR_15, row::CRU_19,
-    row::TYP_13, row::TYP_15, row::AUT_02, "field:person.", "field:petition.", "field:event.", "field:form.",
+    ids::COL_11, ids::COL_12, ids::COL_13, ids::COL_14, ids::COL_15, ids::COL_16, ids::COL_17, ids::COL_18, ids::COL_23,
+    ids::COL_31, ids::CRU_14, ids::CRU_15, ids::CRU_17, ids::CRU_22, ids::ERR_11, ids::ERR_13, ids::ERR_15, ids::CRU_19,
+    ids::TYP_13, ids::TYP_15, ids::AUT_02, "field:person.", "field:petition.", "field:event.", "field:form.",
     "field:fundraising_page.", "field:question.", "field:share_page.", "field:advocacy_campaign.", "field:signature.",
     "field:submission.", "field:donation.", "field:outreach.", "field:attendance.",
 ];
@@ -66,7 +66,7 @@ async fn differs(
 ) -> Result<Option<(Vec<ModelStep>, ModelMismatch)>, CheckStop> {
     let executed = model::execute(cx, steps).await?;
     for row in &executed.held {
-        cx.observe(row, true, String::new);
+        cx.observe(ids, true, String::new);
     }
     Ok(executed.difference.map(|found| (steps.to_vec(), found)))
 }

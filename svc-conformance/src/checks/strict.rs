@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 
 use http::HeaderName;
 
-use super::calls::{PreparedHelper, declared_helpers, ignored, somebody};
+use super::helper_calls::{PreparedHelper, declared_helpers, ignored, somebody};
 use super::prelude::*;
-use super::refusals::{CreateTarget, unchanged};
+use super::invalid_bodies::{CreateTarget, unchanged};
 use super::subject::changeable_text;
 use crate::catalogue::Ability;
 use crate::counted::may_be_of;
@@ -118,26 +118,26 @@ impl Spoiled {
     /// unknown member.
     fn refused(&self, cx: &CheckContext, row: &str, answer: &TestResponse) {
         let paths: Vec<&str> = self.paths.iter().map(String::as_str).collect();
-        refused(cx, row, answer, &paths);
+        refused(cx, ids, answer, &paths);
     }
 
     /// Holds the answer to the body without the preference: the warnings alone name the unknown
     /// members.
     fn ignored(&self, cx: &CheckContext, answer: &TestResponse) -> Result<(), CheckStop> {
         let accepted = answer.is_created() && answer.json.is_object();
-        cx.must(row::STR_05, accepted, || {
+        cx.must(ids::STR_05, accepted, || {
             format!("a body with an unknown member, without `{STRICT}`: {answer}")
         })?;
         let name = cx.declared().extension_of(&answer.json, "warnings");
         let rest = without(&answer.json, &name.into_iter().collect::<Vec<_>>());
-        cx.observe(row::STR_05, !self.is_in(&rest), || {
+        cx.observe(ids::STR_05, !self.is_in(&rest), || {
             format!("an unknown member is echoed: {answer}")
         });
         // A caller without a key gets no warnings.
         if cx.run.keys.primary.is_some() {
             let warned = warned(cx, answer);
             for path in &self.paths {
-                cx.observe(row::STR_06, warned.contains(path.as_str()), || {
+                cx.observe(ids::STR_06, warned.contains(path.as_str()), || {
                     format!("the warnings do not name {path}: {answer}")
                 });
             }
@@ -157,7 +157,7 @@ impl Spoiled {
             return Ok(record);
         }
         let read = api.reread(&record).await?;
-        api.cx.observe(row::STR_05, !self.is_in(&read.json), || {
+        api.cx.observe(ids::STR_05, !self.is_in(&read.json), || {
             format!("an unknown member is stored: {}", read.short())
         });
         Ok(read)
@@ -176,7 +176,7 @@ fn refused(cx: &CheckContext, row: &str, answer: &TestResponse, paths: &[&str]) 
         .iter()
         .filter(|path| !named.contains(**path))
         .collect();
-    cx.observe(row, answer.status == 400 && missing.is_empty(), || {
+    cx.observe(ids, answer.status == 400 && missing.is_empty(), || {
         format!("with `{STRICT}`, {paths:?} are not accepted; no error names {missing:?}: {answer}")
     });
     applied(cx, answer);
@@ -198,7 +198,7 @@ fn applied(cx: &CheckContext, answer: &TestResponse) {
             .collect();
         preference.eq_ignore_ascii_case(STRICT)
     });
-    cx.observe(row::STR_04, is_applied, || {
+    cx.observe(ids::STR_04, is_applied, || {
         format!("no `Preference-Applied: {STRICT}`: {answer}")
     });
 }
@@ -206,7 +206,7 @@ fn applied(cx: &CheckContext, answer: &TestResponse) {
 /// Holds the answer to a body without unknown members, with the preference.
 fn accepted(cx: &CheckContext, answer: &TestResponse) -> Result<(), CheckStop> {
     cx.must(
-        row::STR_04,
+        ids::STR_04,
         answer.is_created() && answer.json.is_object(),
         || format!("with `{STRICT}`, a body without an unknown member: {answer}"),
     )?;
@@ -258,7 +258,7 @@ async fn create(
     let unknown = Spoiled::new(cx, &body()).nested(cx, one);
     unknown.refused(
         cx,
-        row::STR_01,
+        ids::STR_01,
         &api.post_with(&place.url, &unknown.body, &prefer(STRICT))
             .await?,
     );
@@ -273,19 +273,19 @@ async fn create(
     if !names.is_empty() {
         refused(
             cx,
-            row::STR_03,
+            ids::STR_03,
             &api.post_with(&place.url, &overwriting, &prefer(STRICT))
                 .await?,
             &names,
         );
     }
-    for (row, body) in [(row::STR_01, &unknown.body), (row::STR_03, &overwriting)] {
+    for (row, body) in [(ids::STR_01, &unknown.body), (ids::STR_03, &overwriting)] {
         let bodies = std::slice::from_ref(body);
         let is_done = before.is_some()
             && api
                 .has_grown_by(&place.url, before, may_be_of(cx, bodies))
                 .await?;
-        cx.observe(row, !is_done, || {
+        cx.observe(ids, !is_done, || {
             format!("a {one} that was refused is in {}", place.url)
         });
     }
@@ -342,12 +342,12 @@ async fn change(
     let unknown = Spoiled::new(cx, &valid());
     unknown.refused(
         cx,
-        row::STR_02,
+        ids::STR_02,
         &api.put_with(&own, &unknown.body, &prefer(STRICT_AS_SECOND))
             .await?,
     );
     let after = api.reread(&before).await?;
-    cx.observe(row::STR_02, unchanged(&before, &after), || {
+    cx.observe(ids::STR_02, unchanged(&before, &after), || {
         format!(
             "the change was refused, but {} became {}",
             before.short(),
@@ -361,7 +361,7 @@ async fn change(
     let read = unknown.not_stored(api, one, before).await?;
     if let Some(name) = text {
         cx.observe(
-            row::STR_05,
+            ids::STR_05,
             restored(unknown.member(name), read.json.get(name)),
             || {
                 format!(
@@ -388,7 +388,7 @@ async fn put_back(
     }
     let unknown = Spoiled::new(cx, whole);
     let answer = api.put(own, &unknown.body).await?;
-    cx.must(row::STR_07, answer.status == 200, || {
+    cx.must(ids::STR_07, answer.status == 200, || {
         format!("a {one} put back as it was read: {answer}")
     })?;
     let warned = warned(cx, &answer);
@@ -396,7 +396,7 @@ async fn put_back(
         .iter()
         .filter(|name| !unknown.paths.contains(name))
         .collect();
-    cx.observe(row::STR_07, other.is_empty(), || {
+    cx.observe(ids::STR_07, other.is_empty(), || {
         format!("a {one} was put back as it was read, and the warnings name {other:?}: {answer}")
     });
     unknown.ignored(cx, &answer)
@@ -438,7 +438,7 @@ async fn help(
     }
     unknown.refused(
         cx,
-        row::STR_08,
+        ids::STR_08,
         &api.post_with(&ready.url, &unknown.body, &prefer(STRICT))
             .await?,
     );
@@ -447,7 +447,7 @@ async fn help(
         let is_done = api
             .has_grown_by(&url, before, may_be_of(cx, &records))
             .await?;
-        cx.observe(row::STR_08, !is_done, || {
+        cx.observe(ids::STR_08, !is_done, || {
             format!("a call of {name} was refused, and its record is in {url}")
         });
     }

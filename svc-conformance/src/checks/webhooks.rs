@@ -76,7 +76,7 @@ async fn list(api: &CheckClient<'_>, url: &str) -> Result<Vec<Representation>, C
     let is_one = answer.status == 200
         && count("_embedded").is_some()
         && count("_embedded") == count("_links");
-    cx.must(row::HOOK_01, is_one, || {
+    cx.must(ids::HOOK_01, is_one, || {
         format!("no list of webhooks: {answer}")
     })?;
     Ok(answer.record().embedded())
@@ -93,7 +93,7 @@ async fn make(api: &CheckClient<'_>, url: &str) -> Result<TestResponse, CheckSto
         json!({ "url": receiver(api.cx), "events": ["created", "deleted"], "status": "paused" });
     let answer = api.post(url, &body).await?;
     let is_made = answer.status == 201 && answer.json.is_object();
-    api.cx.must(row::HOOK_02, is_made, || {
+    api.cx.must(ids::HOOK_02, is_made, || {
         format!("a webhook is not made: {answer}")
     })?;
     Ok(answer)
@@ -106,7 +106,7 @@ async fn link(cx: &CheckContext) -> Result<(), CheckStop> {
         cx.declared()
             .extension_href(&api.entry().await?, "webhooks"),
     );
-    cx.observe(row::HOOK_01, link.is_some() == declared, || {
+    cx.observe(ids::HOOK_01, link.is_some() == declared, || {
         format!(
             "webhooks are {}declared, the link is {}",
             if declared { "" } else { "not " },
@@ -136,7 +136,7 @@ async fn life(cx: &CheckContext) -> Result<(), CheckStop> {
     let url = hooks(&api).await?;
     let made = make(&api, &url).await?;
     let first = secret(&made).map(str::to_owned);
-    cx.must(row::HOOK_02, first.is_some(), || {
+    cx.must(ids::HOOK_02, first.is_some(), || {
         format!(
             "a new webhook has no secret of the form `whsec_…`: {}",
             made.status
@@ -145,14 +145,14 @@ async fn life(cx: &CheckContext) -> Result<(), CheckStop> {
     let first = first.unwrap_or_default();
     let another = make(&api, &url).await?;
     cx.observe(
-        row::HOOK_02,
+        ids::HOOK_02,
         secret(&another) != Some(first.as_str()),
         || "two new webhooks have one secret".to_owned(),
     );
     let another = another.record();
     let webhook = made.record();
     let own = webhook.self_url()?;
-    cx.observe(row::HOOK_02, made.header("location") == Some(&own), || {
+    cx.observe(ids::HOOK_02, made.header("location") == Some(&own), || {
         format!(
             "a new webhook is {own}, Location says {:?}",
             made.header("location")
@@ -162,12 +162,12 @@ async fn life(cx: &CheckContext) -> Result<(), CheckStop> {
     let listed = all
         .iter()
         .find(|one| one.link("self").as_ref() == Some(&own));
-    cx.must(row::HOOK_01, listed.is_some(), || {
+    cx.must(ids::HOOK_01, listed.is_some(), || {
         format!("{own} is not in the list")
     })?;
     for rel in ["redeliver", "rotate_secret"] {
         cx.must(
-            row::HOOK_01,
+            ids::HOOK_01,
             cx.declared().extension_href(&webhook, rel).is_some(),
             || format!("{own} has no link {rel}"),
         )?;
@@ -175,7 +175,7 @@ async fn life(cx: &CheckContext) -> Result<(), CheckStop> {
     let is_whole = made["url"].is_string()
         && made["kinds"].is_array()
         && made["events"] == json!(["created", "deleted"]);
-    cx.observe(row::HOOK_01, is_whole && made["status"] == "paused", || {
+    cx.observe(ids::HOOK_01, is_whole && made["status"] == "paused", || {
         format!("not what was sent: {}", webhook.short())
     });
     // Nothing but the answer that made it shows the secret.
@@ -183,7 +183,7 @@ async fn life(cx: &CheckContext) -> Result<(), CheckStop> {
     let (read, all) = (api.get(&own).await?, api.get(&url).await?);
     for answer in [&read, &all] {
         cx.observe(
-            row::HOOK_02,
+            ids::HOOK_02,
             answer.status == 200 && !shows(&answer.text(), &first),
             || {
                 format!(
@@ -196,7 +196,7 @@ async fn life(cx: &CheckContext) -> Result<(), CheckStop> {
     changed(cx, &api, &read).await?;
     rotated(cx, &api, &webhook, &first).await?;
     let gone = api.delete(&own).await?;
-    cx.must(row::HOOK_06, gone.is_removal(), || {
+    cx.must(ids::HOOK_06, gone.is_removal(), || {
         format!("a webhook is not deleted: {gone}")
     })?;
     for answer in [
@@ -204,7 +204,7 @@ async fn life(cx: &CheckContext) -> Result<(), CheckStop> {
         api.put(&own, &json!({ "status": "paused" })).await?,
         api.delete(&own).await?,
     ] {
-        cx.observe(row::HOOK_06, answer.status == 404, || {
+        cx.observe(ids::HOOK_06, answer.status == 404, || {
             format!("after it was deleted: {answer}")
         });
     }
@@ -213,11 +213,11 @@ async fn life(cx: &CheckContext) -> Result<(), CheckStop> {
         .iter()
         .map(|one| one.link("self"))
         .collect();
-    cx.observe(row::HOOK_01, !left.contains(&Some(own.clone())), || {
+    cx.observe(ids::HOOK_01, !left.contains(&Some(own.clone())), || {
         format!("{own} was deleted and is listed")
     });
     let other = another.self_url()?;
-    cx.observe(row::HOOK_01, left.contains(&Some(other.clone())), || {
+    cx.observe(ids::HOOK_01, left.contains(&Some(other.clone())), || {
         format!("{own} was deleted, and {other} is not listed any more")
     });
     api.remove(&another).await.map(drop)
@@ -246,7 +246,7 @@ async fn changed(
             .filter(|other| *other != name);
         let is_kept = others.clone().all(|other| after[other] == before[other]);
         cx.observe(
-            row::HOOK_06,
+            ids::HOOK_06,
             answer.status == 200 && after[name] == value && is_kept,
             || {
                 format!(
@@ -255,7 +255,7 @@ async fn changed(
                 )
             },
         );
-        cx.observe(row::HOOK_02, !answer.text().contains("whsec_"), || {
+        cx.observe(ids::HOOK_02, !answer.text().contains("whsec_"), || {
             "the answer to a change shows a secret".to_owned()
         });
         before = after;
@@ -273,11 +273,11 @@ async fn rotated(
     let url = cx.declared().extension_leads(webhook, "rotate_secret")?;
     let answer = api.send(Method::POST, &url, None).await?;
     let is_other = secret(&answer).is_some_and(|secret| secret != first);
-    cx.observe(row::HOOK_09, answer.status == 200 && is_other, || {
+    cx.observe(ids::HOOK_09, answer.status == 200 && is_other, || {
         format!("no other secret: {} to {}", answer.status, answer.request)
     });
     let read = api.get(&webhook.self_url()?).await?;
-    cx.observe(row::HOOK_09, !read.text().contains("whsec_"), || {
+    cx.observe(ids::HOOK_09, !read.text().contains("whsec_"), || {
         "a secret that was shown once is shown again".to_owned()
     });
     Ok(())
@@ -317,7 +317,7 @@ async fn key(cx: &CheckContext) -> Result<(), CheckStop> {
             let answer = nobody.send(method, url, body).await?;
             let is_refused =
                 answer.status == status || (who == "without a key" && answer.status == 403);
-            cx.observe(row::HOOK_03, is_refused, || format!("{who}: {answer}"));
+            cx.observe(ids::HOOK_03, is_refused, || format!("{who}: {answer}"));
         }
     }
     api.delete(&own).await?;
@@ -346,13 +346,13 @@ async fn unreadable_kinds(
     let cx = api.cx;
     let body = json!({ "url": receiver(cx), "kinds": [kind], "status": "paused" });
     let made = api.post(url, &body).await?;
-    cx.must(row::HOOK_02, made.is_created(), || {
+    cx.must(ids::HOOK_02, made.is_created(), || {
         format!("a webhook is not made: {made}")
     })?;
     let made = made.record();
     let own = made.self_url()?;
     let listed = narrow.get(url).await?;
-    cx.observe(row::HOOK_03, !listed.text().contains(&own), || {
+    cx.observe(ids::HOOK_03, !listed.text().contains(&own), || {
         format!("{own} is listed for a key that may not read its kind")
     });
     for (method, url, body) in [
@@ -375,7 +375,7 @@ async fn unreadable_kinds(
         (Method::DELETE, own.clone(), None),
     ] {
         let answer = narrow.send(method, &url, body).await?;
-        cx.observe(row::HOOK_03, matches!(answer.status, 403 | 404), || {
+        cx.observe(ids::HOOK_03, matches!(answer.status, 403 | 404), || {
             format!("with a key that may not read {kind}: {answer}")
         });
     }
@@ -400,12 +400,12 @@ async fn refused(
         .collect();
     let missing: Vec<&&str> = named.iter().filter(|name| !told.contains(name)).collect();
     cx.observe(
-        row::HOOK_04,
+        ids::HOOK_04,
         answer.status == 400 && missing.is_empty(),
         || format!("{body}: {answer}, which does not name {missing:?}"),
     );
     let after = list(api, url).await?.len();
-    cx.observe(row::HOOK_04, after == before, || {
+    cx.observe(ids::HOOK_04, after == before, || {
         format!("{body} was refused, and there are {after} webhooks for {before}")
     });
     Ok(())
@@ -451,7 +451,7 @@ async fn private(cx: &CheckContext) -> Result<(), CheckStop> {
             .problems()
             .iter()
             .any(|problem| problem.properties.iter().any(|name| name == "url"));
-        cx.observe(row::HOOK_05, answer.status == 400 && names, || {
+        cx.observe(ids::HOOK_05, answer.status == 400 && names, || {
             format!("{host}: {answer}")
         });
         if answer.is_created() {
@@ -471,12 +471,12 @@ async fn private(cx: &CheckContext) -> Result<(), CheckStop> {
             .problems()
             .iter()
             .any(|problem| problem.properties.iter().any(|name| name == "url"));
-        cx.observe(row::HOOK_05, answer.status == 400 && names, || {
+        cx.observe(ids::HOOK_05, answer.status == 400 && names, || {
             format!("a change to {host}: {answer}")
         });
     }
     let after = api.get(&own).await?.record();
-    cx.observe(row::HOOK_05, after["url"] == webhook["url"], || {
+    cx.observe(ids::HOOK_05, after["url"] == webhook["url"], || {
         format!(
             "changes of {} were refused, and it is {}",
             webhook["url"],
@@ -503,7 +503,7 @@ async fn redeliver(cx: &CheckContext) -> Result<(), CheckStop> {
     let last = address::parameter(&last, "after").unwrap_or_default();
     for body in [json!({}), json!({ "after": last })] {
         let answer = api.post(&again, &body).await?;
-        cx.observe(row::HOOK_10, answer.status == 200, || {
+        cx.observe(ids::HOOK_10, answer.status == 200, || {
             format!("{body}: {answer}")
         });
     }
@@ -517,7 +517,7 @@ async fn redeliver(cx: &CheckContext) -> Result<(), CheckStop> {
             .problems()
             .iter()
             .any(|problem| problem.properties.iter().any(|name| name == "after"));
-        cx.observe(row::HOOK_10, answer.status == 400 && names, || {
+        cx.observe(ids::HOOK_10, answer.status == 400 && names, || {
             format!("with the cursor `{wrong}`: {answer}")
         });
     }
@@ -537,7 +537,7 @@ async fn tenants(cx: &CheckContext) -> Result<(), CheckStop> {
     let is_listed = all
         .iter()
         .any(|one| one.link("self").as_ref() == Some(&own));
-    cx.observe(row::HOOK_14, !is_listed, || {
+    cx.observe(ids::HOOK_14, !is_listed, || {
         format!("{own} is listed for another tenant")
     });
     let (again, rotate) = (
@@ -556,7 +556,7 @@ async fn tenants(cx: &CheckContext) -> Result<(), CheckStop> {
         (Method::DELETE, &own, None),
     ] {
         let answer = other.send(method, url, body).await?;
-        cx.observe(row::HOOK_14, answer.status == 404, || {
+        cx.observe(ids::HOOK_14, answer.status == 404, || {
             format!("with the key of another tenant: {answer}")
         });
     }

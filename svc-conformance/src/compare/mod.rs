@@ -2,7 +2,7 @@
 //! field, and what is lost.
 
 mod fields;
-mod written;
+mod render;
 
 use std::collections::BTreeSet;
 

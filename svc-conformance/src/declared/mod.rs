@@ -1,7 +1,7 @@
 //! What the server under test says it supports, with the questions that checks ask.
 
 mod abilities;
-mod members;
+mod unknown_members;
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use serde_json::Value;
 pub use svc_declaration::Declaration;
 use svc_declaration::{DeclaredCollection, DeclaredField};
 
-use crate::answer::Representation;
+use crate::response::Representation;
 use crate::catalogue::Ability;
 use crate::fields;
 use crate::kinds::{CatalogueKind, KINDS, kind, kind_of};
@@ -66,7 +66,7 @@ pub fn parse_declaration(text: &str) -> Result<Declaration, DeclarationError> {
     if let Some(version) = version.and_then(|version| u32::try_from(version).ok()) {
         return Err(DeclarationError::Version(version));
     }
-    let unknown = members::unknown(&whole);
+    let unknown = unknown_members::unknown(&whole);
     if unknown.is_empty() {
         read(text)
     } else {

@@ -7,8 +7,8 @@ use proptest::strategy::BoxedStrategy;
 use serde_json::{Map, Value, json};
 use svc_declaration::DeclaredField;
 
-use super::fit;
-use super::leaf::{ValuePosition, leaf};
+use super::constraints;
+use super::field_value::{ValuePosition, leaf};
 use crate::declared::DeclaredApi;
 use crate::fields::{self, CheckedField, ValueShape};
 
@@ -153,10 +153,10 @@ impl BodyGenerator<'_> {
                 unique: self.unique,
             };
             let (any, field) = (
-                leaf(place, shape, &fit::values(field, known, shape)),
+                leaf(place, shape, &constraints::values(field, known, shape)),
                 field.clone(),
             );
-            return Some(any.prop_map(move |value| fit::fit(&field, value)).boxed());
+            return Some(any.prop_map(move |value| constraints::fit(&field, value)).boxed());
         };
         // Inside a shared object paths begin anew.
         let (owner, path) = match fields::shared(name) {

@@ -2,10 +2,10 @@
 
 mod body;
 mod compare;
-mod fault;
-mod fit;
-mod leaf;
-mod least;
+mod invalid_body;
+mod constraints;
+mod field_value;
+mod minimal_body;
 
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -14,8 +14,8 @@ use crate::seed::Seed;
 
 pub(crate) use body::{BodyVariant, FieldValue, body, part, described_values};
 pub(crate) use compare::{lost, lost_in, restored, same};
-pub(crate) use fault::{InvalidBody, faults};
-pub(crate) use least::{complete, least, with, without};
+pub(crate) use invalid_body::{InvalidBody, faults};
+pub(crate) use minimal_body::{complete, least, with, without};
 
 /// One value of a strategy, the same for the same seed.
 pub(crate) fn sample<S: Strategy>(strategy: &S, seed: Seed) -> Option<S::Value> {

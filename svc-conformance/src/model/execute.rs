@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::resolve::sent;
 use super::state::{ModelRecord, ModelState, name};
 use super::{ModelAction, ModelMismatch, ModelStep};
-use crate::answer::{Representation, TestResponse};
+use crate::response::{Representation, TestResponse};
 use crate::cause::Cause;
 use crate::check::CheckContext;
 use crate::counted::Listed;
@@ -14,7 +14,7 @@ use crate::fixtures::helper_address;
 use crate::generate;
 use crate::kinds::{CatalogueKind, collection_rows};
 use crate::outcome::CheckStop;
-use crate::row;
+use crate::ids;
 use crate::values::instant;
 
 /// What came of a sequence: every row that was seen to hold, or the first difference.
@@ -38,7 +38,7 @@ pub(crate) async fn execute(
             return match halt {
                 SequenceStop::Differs(row, message, cause) => {
                     let difference = Some(ModelMismatch {
-                        row,
+                        ids,
                         message,
                         cause,
                         after: step.id,
@@ -83,10 +83,10 @@ impl SequenceRun<'_> {
         found: impl FnOnce() -> String,
     ) -> Result<(), SequenceStop> {
         if holds {
-            self.held.push(row.to_owned());
+            self.held.push(ids.to_owned());
             Ok(())
         } else {
-            Err(SequenceStop::Differs(row.to_owned(), found(), None))
+            Err(SequenceStop::Differs(ids.to_owned(), found(), None))
         }
     }
 
@@ -189,7 +189,7 @@ impl SequenceRun<'_> {
         (container, person): (Option<usize>, Option<usize>),
     ) -> Result<(), SequenceStop> {
         self.expect(
-            row::ERR_13,
+            ids::ERR_13,
             answer.is_created() && answer.json.is_object(),
             || answer.to_string(),
         )?;
@@ -223,7 +223,7 @@ impl SequenceRun<'_> {
         };
         let answer = self.cx.api().put(&known.own, body).await?;
         self.expect(
-            row::ERR_15,
+            ids::ERR_15,
             answer.status == 200 && answer.json.is_object(),
             || answer.to_string(),
         )?;
@@ -250,7 +250,7 @@ impl SequenceRun<'_> {
         if let (Some(old), Some(new)) = (old, new) {
             // Dates may have whole seconds.
             let whole = new.timestamp_subsec_micros() == 0;
-            self.expect(row::CRU_19, new > old || (whole && new == old), || {
+            self.expect(ids::CRU_19, new > old || (whole && new == old), || {
                 format!("modified_date was {old} before the change and is {new}")
             })?;
         }
@@ -273,12 +273,12 @@ impl SequenceRun<'_> {
             None => None,
         };
         let answer = api.delete(&known.own).await?;
-        self.expect(row::CRU_14, answer.is_removal(), || answer.to_string())?;
+        self.expect(ids::CRU_14, answer.is_removal(), || answer.to_string())?;
         if let Some(known) = self.state.get_mut(of) {
             known.alive = false;
         }
         let gone = api.get(&known.own).await?;
-        self.expect(row::ERR_11, gone.status == 404, || {
+        self.expect(ids::ERR_11, gone.status == 404, || {
             format!("a deleted record is still read: {gone}")
         })?;
         if let Some(url) = url {
@@ -299,7 +299,7 @@ impl SequenceRun<'_> {
         };
         let answer = self.cx.api().get(&known.own).await?;
         self.expect(
-            row::CRU_22,
+            ids::CRU_22,
             answer.status == 200 && answer.json.is_object(),
             || answer.to_string(),
         )?;
@@ -350,11 +350,11 @@ impl SequenceRun<'_> {
                 .is_some_and(|field| field.default.is_some());
             let same = generate::same(field, value, got, &prefix) || (value.is_null() && default);
             let row = match (touched.contains(name), value.is_null()) {
-                (true, true) => row::CRU_17,
+                (true, true) => ids::CRU_17,
                 // The change is lost, whatever the field.
-                (true, false) => row::ERR_15,
+                (true, false) => ids::ERR_15,
                 (false, _) if touched.is_empty() => field.row,
-                (false, _) => row::CRU_15,
+                (false, _) => ids::CRU_15,
             };
             let now = if touched.is_empty() {
                 ""
@@ -375,16 +375,16 @@ impl SequenceRun<'_> {
                     &[],
                 );
                 return Err(SequenceStop::Differs(
-                    row.to_owned(),
+                    ids.to_owned(),
                     message,
-                    cause.filter(|_| row != row::CRU_15),
+                    cause.filter(|_| ids != ids::CRU_15),
                 ));
             }
-            self.held.push(row.to_owned());
+            self.held.push(ids.to_owned());
         }
         let created = &record["created_date"];
         if !known.created.is_null() {
-            self.expect(row::TYP_15, *created == known.created, || {
+            self.expect(ids::TYP_15, *created == known.created, || {
                 format!("created_date was {} and is {created}", known.created)
             })?;
         }
@@ -394,7 +394,7 @@ impl SequenceRun<'_> {
                 .iter()
                 .filter(|one| *one == marker)
                 .count();
-            self.expect(row::TYP_13, own == 1, || {
+            self.expect(ids::TYP_13, own == 1, || {
                 format!(
                     "the identifier {marker} that was sent is there {own} times: {}",
                     record.short()
@@ -433,7 +433,7 @@ impl SequenceRun<'_> {
         }
         let answer = other.get(&known.own).await?;
         let shown = answer.is_success() && answer.json.is_object();
-        self.expect(row::AUT_02, !shown, || {
+        self.expect(ids::AUT_02, !shown, || {
             format!("a key of another tenant reads the record: {answer}")
         })
     }
@@ -467,7 +467,7 @@ impl SequenceRun<'_> {
                 &url,
                 &owns,
                 &format!("{} of its {}", kind.many, under.kind.one),
-                row::COL_31,
+                ids::COL_31,
                 later,
             )
             .await?;
@@ -514,7 +514,7 @@ impl SequenceRun<'_> {
         let mut owns = owns.to_vec();
         met.sort();
         owns.sort();
-        self.expect(row, met == owns, || {
+        self.expect(ids, met == owns, || {
             format!(
                 "the {what} have {} members, the model says {}: {met:?} and {owns:?}",
                 met.len(),
@@ -526,7 +526,7 @@ impl SequenceRun<'_> {
             .and_then(|page| page["total_records"].as_u64());
         let expected = u64::try_from(owns.len()).unwrap_or(u64::MAX);
         let fits = total == Some(expected) || (owns.is_empty() && total.is_none());
-        self.expect(row::COL_23, fits || later, || {
+        self.expect(ids::COL_23, fits || later, || {
             format!(
                 "total_records of the {what} is {}, the model says {expected}",
                 json!(total)
@@ -599,7 +599,7 @@ impl SequenceRun<'_> {
                     }
             });
         }
-        self.expect(row::COL_23, fits, || {
+        self.expect(ids::COL_23, fits, || {
             format!("total_records of {url} was {before} before the step and is {after} after it")
         })
     }
@@ -611,5 +611,5 @@ fn time(value: &Value) -> Option<chrono::DateTime<chrono::Utc>> {
 
 /// The row of a person's collection.
 fn person_row(kind: CatalogueKind) -> &'static str {
-    collection_rows(kind.one).map_or(row::COL_18, |(_, of_person)| of_person)
+    collection_rows(kind.one).map_or(ids::COL_18, |(_, of_person)| of_person)
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::answer::Representation;
+use crate::response::Representation;
 use crate::journal::SYSTEM;
 use crate::kinds::CatalogueKind;
 

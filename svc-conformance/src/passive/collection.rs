@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use crate::answer::TestResponse;
+use crate::response::TestResponse;
 use crate::catalogue::Encounter;
 use crate::check::CheckContext;
-use crate::relations::LinkedResource;
-use crate::row;
+use crate::linked_resources::LinkedResource;
+use crate::ids;
 
 /// One page of a collection.
 pub(crate) fn check_page(cx: &CheckContext, answer: &TestResponse, known: Option<LinkedResource>) {
@@ -37,7 +37,7 @@ pub(crate) fn check_page(cx: &CheckContext, answer: &TestResponse, known: Option
     let fits = pages.is_some_and(|pages| {
         ceiling.is_none_or(|ceiling| pages == ceiling || (total == Some(0) && pages <= 1))
     });
-    cx.observe(row::COL_20, fits, || {
+    cx.observe(ids::COL_20, fits, || {
         format!(
             "total_pages is {}, by the other two it is {}: {answer}",
             json!(pages),
@@ -45,15 +45,15 @@ pub(crate) fn check_page(cx: &CheckContext, answer: &TestResponse, known: Option
         )
     });
     cx.observe(
-        row::COL_21,
+        ids::COL_21,
         size.is_some_and(|size| size >= 1 && count <= size),
         || format!("per_page is {} on a page of {count}: {answer}", json!(size)),
     );
-    cx.observe(row::COL_22, at.is_some_and(|at| at >= 1), || {
+    cx.observe(ids::COL_22, at.is_some_and(|at| at >= 1), || {
         format!("page is {}: {answer}", json!(at))
     });
     cx.observe(
-        row::COL_23,
+        ids::COL_23,
         total.is_some_and(|total| total >= count),
         || {
             format!(
@@ -69,19 +69,19 @@ pub(crate) fn check_page(cx: &CheckContext, answer: &TestResponse, known: Option
                 .values()
                 .all(|list| list.as_array().is_some_and(Vec::is_empty))
         });
-        cx.observe(row::COL_30, empty, || {
+        cx.observe(ids::COL_30, empty, || {
             format!("there are no records: {answer}")
         });
     }
     if let Some(most) = cx.run.page_limit() {
         let held = count <= most && size.is_none_or(|size| size <= most);
-        cx.observe(row::LIM_01, held, || {
+        cx.observe(ids::LIM_01, held, || {
             format!(
                 "max_pagesize is {most}, the page has {count} of {}: {answer}",
                 json!(size)
             )
         });
-        cx.observe(row::COL_21, size.is_none_or(|size| size <= most), || {
+        cx.observe(ids::COL_21, size.is_none_or(|size| size <= most), || {
             format!("max_pagesize is {most}: {answer}")
         });
     }
@@ -107,7 +107,7 @@ pub(crate) fn check_page(cx: &CheckContext, answer: &TestResponse, known: Option
     let has_no_addresses = cx.declared().helpers_only() && owns.iter().all(Option::is_none);
     let is_empty = (count == 0 && links.is_null()) || (has_no_addresses && hrefs.is_empty());
     cx.observe(
-        row::COL_25,
+        ids::COL_25,
         is_empty || (links.is_array() && hrefs == owns),
         || {
             format!(

@@ -7,11 +7,11 @@ use svc_declaration::EXTENSIONS;
 
 use super::{collection, values};
 use crate::address;
-use crate::answer::TestResponse;
+use crate::response::TestResponse;
 use crate::check::CheckContext;
 use crate::kinds::{CatalogueKind, kind, kind_of};
-use crate::relations::{LinkedResource, is_standard, meaning};
-use crate::row;
+use crate::linked_resources::{LinkedResource, is_standard, meaning};
+use crate::ids;
 
 /// Link relations of the IANA registry and of HAL that a document may carry without a prefix.
 #[rustfmt::skip]
@@ -53,12 +53,12 @@ pub(crate) fn whole(cx: &CheckContext, answer: &TestResponse) {
     let is_page = object.contains_key("total_records") || object.contains_key("total_pages");
     match known {
         Some(LinkedResource::Record(of)) if is_read => {
-            cx.observe(row::HAL_14, !is_page, || {
+            cx.observe(ids::HAL_14, !is_page, || {
                 format!("svc:{} leads to a collection: {answer}", of.one)
             });
         }
         Some(LinkedResource::Collection(of)) if is_read => {
-            cx.observe(row::HAL_14, is_page, || {
+            cx.observe(ids::HAL_14, is_page, || {
                 format!("svc:{} leads to no collection: {answer}", of.many)
             });
         }
@@ -121,7 +121,7 @@ fn extensions(cx: &CheckContext, answer: &TestResponse, object: &Map<String, Val
         .flat_map(Map::keys);
     for (rel, prefix) in links.filter_map(|rel| Some((rel, extension(rel)?))) {
         let is_named = curies.iter().any(|curie| curie["name"] == prefix);
-        cx.observe(row::HAL_19, is_named, || {
+        cx.observe(ids::HAL_19, is_named, || {
             format!("no curie of the prefix of the extension `{rel}` in {answer}")
         });
     }
@@ -129,7 +129,7 @@ fn extensions(cx: &CheckContext, answer: &TestResponse, object: &Map<String, Val
         .keys()
         .filter_map(|name| Some((name, extension(name)?)))
     {
-        cx.observe(row::HAL_19, prefix != answer.prefix, || {
+        cx.observe(ids::HAL_19, prefix != answer.prefix, || {
             format!("the extension `{name}` has the prefix of the specification, in {answer}")
         });
     }
@@ -153,7 +153,7 @@ pub(crate) fn check_document(
         return;
     };
     let links = object.get("_links").and_then(Value::as_object);
-    cx.observe(row::HAL_07, links.is_some(), || {
+    cx.observe(ids::HAL_07, links.is_some(), || {
         format!("no `_links` in {}", short(object, answer))
     });
     if let Some(links) = links {
@@ -171,7 +171,7 @@ pub(crate) fn check_document(
         .flatten()
     {
         let linked = links.and_then(|links| links.get(rel));
-        cx.observe(row::HAL_08, linked.is_some(), || {
+        cx.observe(ids::HAL_08, linked.is_some(), || {
             format!("{rel} is embedded, not linked, in {answer}")
         });
         let name = rel.strip_prefix(&format!("{}:", answer.prefix));
@@ -198,11 +198,11 @@ fn relations(
     let own = format!("{}:", answer.prefix);
     for (rel, link) in links {
         let name = rel.strip_prefix(&own);
-        cx.observe(row::HAL_09, is_relation(rel, name, links), || {
+        cx.observe(ids::HAL_09, is_relation(rel, name, links), || {
             format!("the relation `{rel}` has neither the prefix `{own}` nor a registered name, in {answer}")
         });
         if let Some(name) = name {
-            cx.observe(row::HAL_19, is_standard(name), || {
+            cx.observe(ids::HAL_19, is_standard(name), || {
                 format!(
                     "the specification does not have `{rel}`, which has its prefix, in {answer}"
                 )
@@ -228,7 +228,7 @@ fn relations(
             }
             other => rel != "curies" && !members && leads(&answer.url, other),
         };
-        cx.observe(row::HAL_13, formed, || {
+        cx.observe(ids::HAL_13, formed, || {
             format!("the link `{rel}` is {link}, in {answer}")
         });
         let Some(known) = name.and_then(|name| meaning(name, of)) else {
@@ -297,14 +297,14 @@ fn curies(cx: &CheckContext, answer: &TestResponse, object: &Map<String, Value>,
         curie["name"] == answer.prefix && template && curie["templated"] == true
     });
     for (row, _) in [
-        (row::HAL_18, true),
-        (row::COL_26, is_page),
-        (row::ENT_26, is_entry),
+        (ids::HAL_18, true),
+        (ids::COL_26, is_page),
+        (ids::ENT_26, is_entry),
     ]
     .iter()
     .filter(|one| one.1)
     {
-        cx.observe(row, good, || {
+        cx.observe(ids, good, || {
             format!("curies are {} in {answer}", json!(curies))
         });
     }

@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 
 use super::document;
-use crate::answer::{TestResponse, descriptions};
+use crate::response::{TestResponse, descriptions};
 use crate::catalogue::Encounter;
 use crate::check::CheckContext;
 use crate::kinds::kind;
-use crate::row;
+use crate::ids;
 
 /// Codes that an entry may have: those of the table, then those beyond it (ERR-22).
 const CODES: [u64; 18] = [
@@ -17,7 +17,7 @@ const CODES: [u64; 18] = [
 /// The body of a failing answer that is neither 401 nor 403.
 pub(crate) fn check_error(cx: &CheckContext, answer: &TestResponse) {
     if !(400..600).contains(&answer.status) {
-        cx.observe(row::ERR_01, false, || {
+        cx.observe(ids::ERR_01, false, || {
             format!("neither success nor failure: {answer}")
         });
         return;
@@ -28,31 +28,31 @@ pub(crate) fn check_error(cx: &CheckContext, answer: &TestResponse) {
     // A missing record needs no body; ERR-11 judges what it has.
     let Some(error) = answer.error() else {
         let bare = !answer.problems().is_empty();
-        cx.observe(row::ERR_01, bare, || {
+        cx.observe(ids::ERR_01, bare, || {
             format!("the body has no error object: {answer}")
         });
-        cx.prefers(row::ERR_02, !bare, || {
+        cx.prefers(ids::ERR_02, !bare, || {
             format!("a bare description: {answer}")
         });
         return;
     };
-    cx.observe(row::ERR_01, true, String::new);
+    cx.observe(ids::ERR_01, true, String::new);
     cx.run.met.add(Encounter::ErrorBody);
     let sort = error["request_type"].as_str().unwrap_or_default();
-    cx.observe(row::ERR_18, matches!(sort, "atomic" | "non-atomic"), || {
+    cx.observe(ids::ERR_18, matches!(sort, "atomic" | "non-atomic"), || {
         format!("request_type {sort:?}: {answer}")
     });
     let code = error["response_code"].as_u64();
-    cx.observe(row::ERR_19, code == Some(answer.status.into()), || {
+    cx.observe(ids::ERR_19, code == Some(answer.status.into()), || {
         format!("response_code {}: {answer}", json!(code))
     });
     cx.observe(
-        row::ERR_03,
+        ids::ERR_03,
         code.is_none_or(|code| code == u64::from(answer.status)),
         || answer.to_string(),
     );
     if sort == "non-atomic" {
-        cx.observe(row::ERR_19, code == Some(400), || {
+        cx.observe(ids::ERR_19, code == Some(400), || {
             format!("non-atomic with {}: {answer}", json!(code))
         });
     }
@@ -62,14 +62,14 @@ pub(crate) fn check_error(cx: &CheckContext, answer: &TestResponse) {
     } else {
         entries.len() == 1
     };
-    cx.observe(row::ERR_20, right, || {
+    cx.observe(ids::ERR_20, right, || {
         format!("{} entries in a {sort} error: {answer}", entries.len())
     });
     for one in entries {
         entry(cx, answer, one, sort == "non-atomic");
     }
     let bare = entries.iter().all(|entry| descriptions(entry).is_empty());
-    cx.prefers(row::ERR_02, !bare, || {
+    cx.prefers(ids::ERR_02, !bare, || {
         format!("no descriptions in any entry: {answer}")
     });
     for (rel, value) in answer.json.as_object().into_iter().flatten() {
@@ -87,11 +87,11 @@ fn entry(cx: &CheckContext, answer: &TestResponse, entry: &Value, non_atomic: bo
     let prefixed = relation
         .strip_prefix(&format!("{}:", answer.prefix))
         .is_some_and(|name| !name.is_empty());
-    cx.observe(row::ERR_21, prefixed, || {
+    cx.observe(ids::ERR_21, prefixed, || {
         format!("resource {relation:?}: {answer}")
     });
     let code = entry["response_code"].as_u64().unwrap_or_default();
-    cx.observe(row::ERR_22, CODES.contains(&code), || {
+    cx.observe(ids::ERR_22, CODES.contains(&code), || {
         format!("entry code {code}: {answer}")
     });
     let whole = answer
@@ -102,7 +102,7 @@ fn entry(cx: &CheckContext, answer: &TestResponse, entry: &Value, non_atomic: bo
         .iter()
         .any(|one| one["error_code"] == "NOT_SUPPORTED");
     cx.observe(
-        row::ERR_22,
+        ids::ERR_22,
         non_atomic || unsupported || Some(code) == whole,
         || {
             format!(
@@ -120,7 +120,7 @@ fn entry(cx: &CheckContext, answer: &TestResponse, entry: &Value, non_atomic: bo
         let filled = own
             .and_then(Value::as_array)
             .is_some_and(|list| !list.is_empty());
-        cx.observe(row::ERR_23, filled, || {
+        cx.observe(ids::ERR_23, filled, || {
             format!("an entry with {code} has no descriptions: {answer}")
         });
         if non_atomic {
@@ -145,12 +145,12 @@ fn entry(cx: &CheckContext, answer: &TestResponse, entry: &Value, non_atomic: bo
         };
         let snake =
             code.is_none_or(|code| code.as_str().is_some_and(|code| code.split('_').all(word)));
-        cx.observe(row::ERR_24, snake, || {
+        cx.observe(ids::ERR_24, snake, || {
             format!("error_code {}: {answer}", json!(code))
         });
         let text = description.get("description");
         let said = text.is_none_or(|text| text.as_str().is_some_and(|text| !text.is_empty()));
-        cx.observe(row::ERR_25, said, || {
+        cx.observe(ids::ERR_25, said, || {
             format!("description {}: {answer}", json!(text))
         });
         let names = description.get("properties");
@@ -159,17 +159,17 @@ fn entry(cx: &CheckContext, answer: &TestResponse, entry: &Value, non_atomic: bo
                 .as_array()
                 .is_some_and(|names| names.iter().all(Value::is_string))
         });
-        cx.observe(row::ERR_26, listed, || {
+        cx.observe(ids::ERR_26, listed, || {
             format!("properties {}: {answer}", json!(names))
         });
-        for (row, name) in [(row::ERR_27, "hint"), (row::ERR_28, "reference_code")] {
+        for (row, name) in [(ids::ERR_27, "hint"), (ids::ERR_28, "reference_code")] {
             if let Some(value) = description.get(name) {
                 cx.run.met.add(if name == "hint" {
                     Encounter::Hint
                 } else {
                     Encounter::ReferenceCode
                 });
-                cx.observe(row, value.is_string(), || {
+                cx.observe(ids, value.is_string(), || {
                     format!("{name} {value}: {answer}")
                 });
             }
@@ -184,7 +184,7 @@ fn meant(cx: &CheckContext, answer: &TestResponse, description: &Value, part: Op
     let text = |name: &str| description[name].as_str().filter(|text| !text.is_empty());
     let code = text("error_code").or_else(|| text("code"));
     cx.observe(
-        row::ERR_23,
+        ids::ERR_23,
         code.is_some() || text("description").is_some(),
         || format!("a description says neither code nor reason: {answer}"),
     );
@@ -196,24 +196,24 @@ fn meant(cx: &CheckContext, answer: &TestResponse, description: &Value, part: Op
         .collect();
     let (row, fits) = match (code, part) {
         (Some("PARAGRAPH_CANNOT_HAVE_RESPONSES"), _) => (
-            row::ERR_35,
+            ids::ERR_35,
             names.iter().any(|name| name.contains("question_type")),
         ),
         (Some("RESPONSE_NAME_INVALID"), _) => (
-            row::ERR_36,
+            ids::ERR_36,
             names
                 .iter()
                 .any(|name| name.contains("responses[") && name.ends_with("].name")),
         ),
-        (Some("TAG_NAME_DOES_NOT_EXIST"), _) => (row::ERR_37, names.contains(&"add_tags")),
-        (Some("NOT_SUPPORTED"), Some(status)) => (row::ERR_38, status >= 500),
+        (Some("TAG_NAME_DOES_NOT_EXIST"), _) => (ids::ERR_37, names.contains(&"add_tags")),
+        (Some("NOT_SUPPORTED"), Some(status)) => (ids::ERR_38, status >= 500),
         _ => return,
     };
-    cx.observe(row, fits, || {
+    cx.observe(ids, fits, || {
         format!("{} stands for something else: {answer}", json!(code))
     });
-    for row in [row, row::ERR_25] {
-        cx.observe(row, text("description").is_some(), || {
+    for row in [ids, ids::ERR_25] {
+        cx.observe(ids, text("description").is_some(), || {
             format!("{} comes without a reason: {answer}", json!(code))
         });
     }
@@ -235,7 +235,7 @@ fn unexpected(cx: &CheckContext, answer: &TestResponse) {
     let told = list
         .iter()
         .any(|d| d["error_code"].is_string() && d["description"].is_string());
-    cx.observe(row::ERR_05, told, || {
+    cx.observe(ids::ERR_05, told, || {
         format!("an unexpected error without a description of it: {answer}")
     });
     let named = list.iter().all(|d| {
@@ -243,7 +243,7 @@ fn unexpected(cx: &CheckContext, answer: &TestResponse) {
             .as_str()
             .is_some_and(|code| !code.is_empty())
     });
-    cx.prefers(row::ERR_06, named && !list.is_empty(), || {
+    cx.prefers(ids::ERR_06, named && !list.is_empty(), || {
         format!("no reference_code: {answer}")
     });
 }

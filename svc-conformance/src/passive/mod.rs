@@ -7,36 +7,36 @@ mod values;
 
 use http::Method;
 
-use crate::answer::TestResponse;
+use crate::response::TestResponse;
 use crate::check::CheckContext;
-use crate::row;
+use crate::ids;
 
 pub(crate) use values::{is_shape, row as row_of};
 
 /// The rows that passive looks can observe, besides every field and link of the catalogue.
 #[rustfmt::skip]
 pub(crate) const ROWS: &[&str] = &[
-    row::HAL_01, row::HAL_02, row::HAL_03, row::HAL_04, row::HAL_07, row::HAL_08, row::HAL_09, row::HAL_11, row::HAL_12,
-    row::HAL_13, row::HAL_14, row::HAL_18, row::HAL_19, row::COL_20, row::COL_21, row::COL_22, row::COL_23, row::COL_25,
-    row::COL_26, row::COL_30, row::LIM_01, row::LIM_03, row::TYP_01, row::TYP_02, row::TYP_03, row::TYP_04, row::TYP_05,
-    row::TYP_06, row::TYP_07, row::TYP_08, row::TYP_09, row::TYP_11, row::TYP_12, row::TYP_13, row::TYP_14, row::TYP_15,
-    row::TYP_16, row::ERR_01, row::ERR_02, row::ERR_03, row::ERR_05, row::ERR_06, row::ERR_07, row::ERR_18, row::ERR_19,
-    row::ERR_20, row::ERR_21, row::ERR_22, row::ERR_23, row::ERR_24, row::ERR_25, row::ERR_26, row::ERR_27, row::ERR_28,
-    row::ERR_35, row::ERR_36, row::ERR_37, row::ERR_38, row::ENT_26, row::RES_PERSON_16, row::RES_PERSON_17,
-    row::RES_PERSON_35, row::RES_POSTAL_ADDRESS_02, row::RES_EMAIL_ADDRESS_02, row::RES_PHONE_NUMBER_02,
-    row::RES_PHONE_NUMBER_03,
+    ids::HAL_01, ids::HAL_02, ids::HAL_03, ids::HAL_04, ids::HAL_07, ids::HAL_08, ids::HAL_09, ids::HAL_11, ids::HAL_12,
+    ids::HAL_13, ids::HAL_14, ids::HAL_18, ids::HAL_19, ids::COL_20, ids::COL_21, ids::COL_22, ids::COL_23, ids::COL_25,
+    ids::COL_26, ids::COL_30, ids::LIM_01, ids::LIM_03, ids::TYP_01, ids::TYP_02, ids::TYP_03, ids::TYP_04, ids::TYP_05,
+    ids::TYP_06, ids::TYP_07, ids::TYP_08, ids::TYP_09, ids::TYP_11, ids::TYP_12, ids::TYP_13, ids::TYP_14, ids::TYP_15,
+    ids::TYP_16, ids::ERR_01, ids::ERR_02, ids::ERR_03, ids::ERR_05, ids::ERR_06, ids::ERR_07, ids::ERR_18, ids::ERR_19,
+    ids::ERR_20, ids::ERR_21, ids::ERR_22, ids::ERR_23, ids::ERR_24, ids::ERR_25, ids::ERR_26, ids::ERR_27, ids::ERR_28,
+    ids::ERR_35, ids::ERR_36, ids::ERR_37, ids::ERR_38, ids::ENT_26, ids::RES_PERSON_16, ids::RES_PERSON_17,
+    ids::RES_PERSON_35, ids::RES_POSTAL_ADDRESS_02, ids::RES_EMAIL_ADDRESS_02, ids::RES_PHONE_NUMBER_02,
+    ids::RES_PHONE_NUMBER_03,
 ];
 
 /// Looks at one answer.
 pub(crate) fn check_response(cx: &CheckContext, answer: &TestResponse) {
     if answer.is_success() {
         let cache = answer.header("cache-control").unwrap_or_default();
-        cx.observe(row::HAL_04, directives(cache), || {
+        cx.observe(ids::HAL_04, directives(cache), || {
             format!("Cache-Control {cache:?} on {answer}")
         });
     }
     if answer.status == 204 {
-        cx.observe(row::ERR_03, answer.body.is_empty(), || {
+        cx.observe(ids::ERR_03, answer.body.is_empty(), || {
             format!("a 204 has a body: {answer}")
         });
     }
@@ -45,7 +45,7 @@ pub(crate) fn check_response(cx: &CheckContext, answer: &TestResponse) {
         return;
     }
     if answer.is_success() {
-        cx.observe(row::HAL_02, answer.json.is_object(), || {
+        cx.observe(ids::HAL_02, answer.json.is_object(), || {
             format!("the body is no JSON object: {answer}")
         });
         let media = answer.header("content-type").unwrap_or_default();
@@ -55,13 +55,13 @@ pub(crate) fn check_response(cx: &CheckContext, answer: &TestResponse) {
             .unwrap_or_default()
             .trim()
             .to_ascii_lowercase();
-        cx.observe(row::HAL_03, kind == "application/hal+json", || {
+        cx.observe(ids::HAL_03, kind == "application/hal+json", || {
             format!("Content-Type {media:?} on {answer}")
         });
         document::whole(cx, answer);
         let code = answer.json.get("response_code");
         cx.observe(
-            row::ERR_03,
+            ids::ERR_03,
             code.is_none_or(|code| code == answer.status),
             || answer.to_string(),
         );

@@ -6,12 +6,12 @@ use std::borrow::Cow;
 use chrono::NaiveDate;
 use serde_json::{Map, Value, json};
 
-use crate::answer::TestResponse;
+use crate::response::TestResponse;
 use crate::cause::{Cause, CauseKind};
 use crate::check::CheckContext;
 use crate::fields::{self, CheckedField, ObservationMethod, ValueShape};
 use crate::kinds::CatalogueKind;
-use crate::row;
+use crate::ids;
 use crate::values::{at, each, instant};
 
 /// Every declared field and link of one record.
@@ -85,13 +85,13 @@ fn one(cx: &CheckContext, answer: &TestResponse, field: &CheckedField, value: &V
     let entries = matches!(value.as_array(), Some(list) if field.shape == ValueShape::Objects && !list.is_empty());
     for row in [
         Some(field.row),
-        row(field.shape),
-        entries.then_some(row::TYP_11),
+        ids(field.shape),
+        entries.then_some(ids::TYP_11),
     ]
     .into_iter()
     .flatten()
     {
-        cx.observe_with_cause(row, right, found, || {
+        cx.observe_with_cause(ids, right, found, || {
             Some(Cause::of_field(CauseKind::Type, field))
         });
     }
@@ -99,25 +99,25 @@ fn one(cx: &CheckContext, answer: &TestResponse, field: &CheckedField, value: &V
         let zulu = value
             .as_str()
             .is_some_and(|text| text.ends_with(['Z', 'z']));
-        cx.prefers(row::TYP_06, zulu, || {
+        cx.prefers(ids::TYP_06, zulu, || {
             format!("{}.{} is not in UTC: {value}", field.owner, field.path)
         });
     }
-    if field.row == row::RES_PHONE_NUMBER_03 {
+    if field.row == ids::RES_PHONE_NUMBER_03 {
         let digits = value
             .as_str()
             .is_some_and(|text| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()));
-        cx.observe(row::RES_PHONE_NUMBER_03, digits, found);
-        cx.observe(row::LIM_03, digits, found);
+        cx.observe(ids::RES_PHONE_NUMBER_03, digits, found);
+        cx.observe(ids::LIM_03, digits, found);
     }
-    if field.row == row::RES_PERSON_35 {
+    if field.row == ids::RES_PERSON_35 {
         cx.observe(
-            row::RES_PERSON_35,
+            ids::RES_PERSON_35,
             value.as_str().is_some_and(|text| !text.starts_with('@')),
             found,
         );
     }
-    if matches!(field.row, row::RES_PERSON_16 | row::RES_PERSON_17) {
+    if matches!(field.row, ids::RES_PERSON_16 | ids::RES_PERSON_17) {
         cx.observe(field.row, is_unique(value), found);
     }
 }
@@ -125,17 +125,17 @@ fn one(cx: &CheckContext, answer: &TestResponse, field: &CheckedField, value: &V
 /// The type row of a shape.
 pub(crate) const fn row(shape: ValueShape) -> Option<&'static str> {
     Some(match shape {
-        ValueShape::Text => row::TYP_01,
-        ValueShape::Integer => row::TYP_02,
-        ValueShape::Float => row::TYP_03,
-        ValueShape::Number => row::TYP_04,
-        ValueShape::Boolean => row::TYP_05,
-        ValueShape::Time => row::TYP_06,
-        ValueShape::Date => row::TYP_07,
-        ValueShape::Enum => row::TYP_08,
-        ValueShape::Flexible => row::TYP_09,
-        ValueShape::Object => row::TYP_11,
-        ValueShape::Texts | ValueShape::Objects => row::TYP_12,
+        ValueShape::Text => ids::TYP_01,
+        ValueShape::Integer => ids::TYP_02,
+        ValueShape::Float => ids::TYP_03,
+        ValueShape::Number => ids::TYP_04,
+        ValueShape::Boolean => ids::TYP_05,
+        ValueShape::Time => ids::TYP_06,
+        ValueShape::Date => ids::TYP_07,
+        ValueShape::Enum => ids::TYP_08,
+        ValueShape::Flexible => ids::TYP_09,
+        ValueShape::Object => ids::TYP_11,
+        ValueShape::Texts | ValueShape::Objects => ids::TYP_12,
         ValueShape::Reference | ValueShape::OneOrMany => return None,
     })
 }
@@ -242,33 +242,33 @@ fn common(cx: &CheckContext, answer: &TestResponse, object: &Map<String, Value>)
                 .is_some_and(|(s, i)| !s.is_empty() && !i.is_empty())
         };
         cx.observe(
-            row::TYP_13,
+            ids::TYP_13,
             list.is_some_and(|list| list.iter().all(formed)),
             || format!("{identifiers} in {answer}"),
         );
         cx.observe(
-            row::TYP_12,
+            ids::TYP_12,
             is_shape(identifiers, ValueShape::Texts),
             || format!("{identifiers} in {answer}"),
         );
-        cx.observe(row::TYP_14, is_unique(identifiers), || {
+        cx.observe(ids::TYP_14, is_unique(identifiers), || {
             format!("{identifiers} in {answer}")
         });
     }
     let time = |name: &str| object.get(name).filter(|value| !value.is_null());
     let read = |value: Option<&Value>| value.and_then(Value::as_str).and_then(instant);
     let (created, modified) = (time("created_date"), time("modified_date"));
-    for (row, value) in [(row::TYP_15, created), (row::TYP_16, modified)] {
+    for (row, value) in [(ids::TYP_15, created), (ids::TYP_16, modified)] {
         if value.is_some() {
-            for row in [row, row::TYP_06] {
-                cx.observe(row, read(value).is_some(), || {
+            for row in [ids, ids::TYP_06] {
+                cx.observe(ids, read(value).is_some(), || {
                     format!("{} is no timestamp, in {answer}", json!(value))
                 });
             }
         }
     }
     if let (Some(created), Some(modified)) = (read(created), read(modified)) {
-        cx.observe(row::TYP_16, modified >= created, || {
+        cx.observe(ids::TYP_16, modified >= created, || {
             format!("modified before it was created: {answer}")
         });
     }
@@ -280,7 +280,7 @@ fn links(cx: &CheckContext, answer: &TestResponse, object: &Map<String, Value>, 
     let Some(links) = object.get("_links").and_then(Value::as_object) else {
         return;
     };
-    for (row, link) in fields::links(of.one).filter(|(row, _)| row.applies_if_declared()) {
+    for (row, link) in fields::links(of.one).filter(|(row, _)| ids.applies_if_declared()) {
         let name = link.name.as_str();
         let rel = if name == "self" {
             name.to_owned()
@@ -294,7 +294,7 @@ fn links(cx: &CheckContext, answer: &TestResponse, object: &Map<String, Value>, 
         };
         let there = links.contains_key(&rel) || (cx.declared().helpers_only() && is_embedded());
         if there || (!link.is_to_person() && cx.declared().links(of.one, name)) {
-            cx.observe(&row.id, there, || format!("no link `{rel}` in {answer}"));
+            cx.observe(&ids.id, there, || format!("no link `{rel}` in {answer}"));
         }
     }
 }
@@ -302,9 +302,9 @@ fn links(cx: &CheckContext, answer: &TestResponse, object: &Map<String, Value>, 
 /// At most one of each kind of contact is primary.
 fn person(cx: &CheckContext, answer: &TestResponse, person: &Value) {
     let places = [
-        (row::RES_POSTAL_ADDRESS_02, "postal_addresses"),
-        (row::RES_EMAIL_ADDRESS_02, "email_addresses"),
-        (row::RES_PHONE_NUMBER_02, "phone_numbers"),
+        (ids::RES_POSTAL_ADDRESS_02, "postal_addresses"),
+        (ids::RES_EMAIL_ADDRESS_02, "email_addresses"),
+        (ids::RES_PHONE_NUMBER_02, "phone_numbers"),
     ];
     for (row, name) in places {
         if let Some(list) = person[name].as_array() {
@@ -312,7 +312,7 @@ fn person(cx: &CheckContext, answer: &TestResponse, person: &Value) {
                 .iter()
                 .filter(|one| one["primary"] == true || one["primary"] == "true")
                 .count();
-            cx.observe(row, primary <= 1, || {
+            cx.observe(ids, primary <= 1, || {
                 format!("{primary} of {name} are primary: {answer}")
             });
         }

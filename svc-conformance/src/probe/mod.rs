@@ -1,6 +1,6 @@
 //! `probe`: a declaration for a server that publishes none, found out by asking it.
 
-mod assumed;
+mod candidate_fields;
 mod reading;
 mod writing;
 
@@ -15,8 +15,8 @@ use crate::clean_up::{self, CleanUpReport};
 use crate::declared::DeclarationSource;
 use crate::error::SuiteError;
 use crate::outcome::CheckStop;
-use crate::relations::meaning;
-use crate::run::RunContext;
+use crate::linked_resources::meaning;
+use crate::run_context::RunContext;
 use crate::suite::Suite;
 use crate::target::TargetError;
 use crate::values::display_text;

@@ -4,8 +4,8 @@ use http::Method;
 use serde_json::Value;
 use svc_declaration::{DeclaredCollection, DeclaredEntryPoint, DeclaredHelper};
 
-use super::{ProbeState, assumed};
-use crate::answer::Representation;
+use super::{ProbeState, candidate_fields};
+use crate::response::Representation;
 use crate::check::CheckContext;
 use crate::client::CheckClient;
 use crate::kinds::{CatalogueKind, KINDS, kind_of};
@@ -151,9 +151,9 @@ pub(super) async fn collection(
     }
     let members = page.embedded();
     for member in members.iter().take(SAMPLES) {
-        let assumed = assumed::fields(kind.one, &found.text.dialect);
-        let fields = assumed::visible_fields(&assumed, &member.json, None);
-        assumed::merge(&mut declared(found, kind).fields, fields);
+        let assumed = candidate_fields::fields(kind.one, &found.text.dialect);
+        let fields = candidate_fields::visible_fields(&assumed, &member.json, None);
+        candidate_fields::merge(&mut declared(found, kind).fields, fields);
     }
     allowed(api, kind, url, &[("POST", "create")], found).await?;
     let Some(own) = members.first().and_then(|member| member.link("self")) else {
@@ -227,7 +227,7 @@ async fn allowed(
 
 impl CheckClient<'_> {
     /// What an address says that it takes.
-    async fn options(&self, url: &str) -> Result<crate::answer::TestResponse, CheckStop> {
+    async fn options(&self, url: &str) -> Result<crate::response::TestResponse, CheckStop> {
         self.send(Method::OPTIONS, url, None).await
     }
 }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use svc_declaration::Declaration;
 
-use super::{ProbeState, assumed, reading};
-use crate::answer::{Representation, TestResponse};
+use super::{ProbeState, candidate_fields, reading};
+use crate::response::{Representation, TestResponse};
 use crate::check::CheckContext;
 use crate::client::CheckClient;
 use crate::fields;
@@ -29,7 +29,7 @@ pub(super) fn assumed(found: &ProbeState) -> Declaration {
         .filter(|kind| found.text.collections.contains_key(kind.many) || kind.under.is_some())
     {
         let collection = text.collections.entry(kind.many.to_owned()).or_default();
-        collection.fields = assumed::fields(kind.one, &found.text.dialect);
+        collection.fields = candidate_fields::fields(kind.one, &found.text.dialect);
         collection.operations = ["list", "read", "create", "update", "delete"]
             .map(ToOwned::to_owned)
             .to_vec();
@@ -272,8 +272,8 @@ async fn shown(
             reading::offers(found, kind, "update");
         }
     }
-    let all = assumed::fields(kind.one, &found.text.dialect);
-    let fields = assumed::visible_fields(&all, &record.json, Some(sent));
+    let all = candidate_fields::fields(kind.one, &found.text.dialect);
+    let fields = candidate_fields::visible_fields(&all, &record.json, Some(sent));
     for (name, field) in &fields {
         let known = fields::find(kind.one, name);
         let differs = known.is_some_and(|known| {

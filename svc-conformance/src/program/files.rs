@@ -8,7 +8,7 @@ use super::cli::RunArgs;
 use super::{ProgramError, settings};
 use crate::formats::Format;
 use crate::outcome::RequirementOutcome;
-use crate::private;
+use crate::private_file;
 use crate::replay::Replay;
 use crate::report::{EarlierReport, Report};
 
@@ -20,7 +20,7 @@ pub(super) fn journal(folder: &Path) -> Result<PathBuf, ProgramError> {
     let now = chrono::Utc::now().format("%Y%m%dT%H%M%S%3fZ");
     let path = folder.join(format!("journal-{now}-{}.jsonl", std::process::id()));
     in_folder(folder, || {
-        private::open(&path, File::options().write(true).create_new(true))
+        private_file::open(&path, File::options().write(true).create_new(true))
     })?;
     Ok(path)
 }
@@ -95,7 +95,7 @@ pub(super) fn writable(options: &RunArgs) -> Result<Tried, ProgramError> {
                 path.display()
             ))
         };
-        private::open(path, File::options().append(true).create(true)).map_err(broken)?;
+        private_file::open(path, File::options().append(true).create(true)).map_err(broken)?;
         tried.0.extend(is_new.then(|| path.clone()));
     }
     Ok(tried)
@@ -146,7 +146,7 @@ pub(super) fn reports(report: &Report, reports: &[(Format, PathBuf)]) -> Result<
                     format!("the report {} cannot be written: {error}", path.display()),
                 )
             };
-            private::write(path, &text).map_err(broken)?;
+            private_file::write(path, &text).map_err(broken)?;
         }
     }
     Ok(())
@@ -160,7 +160,7 @@ pub(super) fn result(report: &Report, path: &Path, name: Option<&str>) -> Result
             format!("the result {} cannot be written: {error}", path.display()),
         )
     };
-    private::write(path, &report.result_file(name)).map_err(broken)
+    private_file::write(path, &report.result_file(name)).map_err(broken)
 }
 
 /// Writes a replay file and `curl` lines for each row that does not hold, and notes their names in
@@ -176,8 +176,8 @@ pub(super) fn replays(report: &mut Report, folder: &Path) -> Result<(), ProgramE
         };
         let path = folder.join(format!("{id}.replay.json"));
         in_folder(folder, || {
-            private::write(&path, &replay.to_json())?;
-            private::write(&folder.join(format!("{id}.sh")), &replay.to_curl())
+            private_file::write(&path, &replay.to_json())?;
+            private_file::write(&folder.join(format!("{id}.sh")), &replay.to_curl())
         })?;
         if let Some(row) = report.rows.iter_mut().find(|row| row.id == id) {
             row.replay = Some(path.display().to_string());

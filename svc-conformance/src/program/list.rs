@@ -6,7 +6,7 @@ use super::cli::ListArgs;
 use super::{ProgramError, say};
 use crate::catalogue::Catalogue;
 use crate::checks;
-use crate::select::Selection;
+use crate::selection::Selection;
 
 pub(super) fn list(options: &ListArgs) -> Result<u8, ProgramError> {
     let catalogue =

@@ -9,7 +9,7 @@ use super::cli::{AccessOptions, RunArgs};
 use crate::connect::Tls;
 use crate::declared;
 use crate::keys::Keys;
-use crate::select::Waiver;
+use crate::selection::Waiver;
 use crate::suite::Suite;
 use crate::target::{Remote, Target};
 

@@ -5,8 +5,8 @@
 //! 3.
 
 mod curl;
-mod made;
-mod sent;
+mod build;
+mod send;
 
 use std::fmt;
 use std::sync::Arc;

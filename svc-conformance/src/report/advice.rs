@@ -4,7 +4,7 @@
 use crate::catalogue::{ConditionTerm, Requirement};
 use crate::declared::DeclaredApi;
 use crate::kinds;
-use crate::wanted::wanted;
+use crate::needed_fixtures::wanted;
 
 /// What to do where a reason has these words.
 const REMEDIES: &[(&str, &str)] = &[

@@ -4,7 +4,7 @@ mod advice;
 mod causes;
 mod clues;
 mod known;
-mod score;
+mod self_test_score;
 mod text;
 mod verdict;
 
@@ -23,15 +23,15 @@ use crate::outcome::{Finding, RequirementOutcome};
 use crate::pins;
 use crate::profile::Profile;
 use crate::recorder::Exchange;
-use crate::run::RunContext;
+use crate::run_context::RunContext;
 use crate::runner::{CheckEnd, CheckResult, ENDED};
-use crate::select::{Selection, Waiver};
+use crate::selection::{Selection, Waiver};
 use crate::settings::Intensity;
 
 pub use causes::CauseReport;
 #[cfg(feature = "program")]
-pub(crate) use score::RESULTS;
-pub use score::Score;
+pub(crate) use self_test_score::RESULTS;
+pub use self_test_score::Score;
 pub(crate) use text::{AREAS, AreaSummary, area, some, source};
 
 /// What a run found.

@@ -9,10 +9,10 @@ use crate::check::Check;
 use crate::checks;
 use crate::outcome::{Finding, Observations, RequirementOutcome};
 use crate::passive;
-use crate::reach;
-use crate::run::RunContext;
+use crate::observability;
+use crate::run_context::RunContext;
 use crate::runner::{CheckEnd, CheckResult, ENDED};
-use crate::select::{Selection, Waiver};
+use crate::selection::{Selection, Waiver};
 
 /// Findings of a row that a report has.
 const SHOWN: usize = 5;
@@ -36,7 +36,7 @@ pub(super) fn rows(
     let facts = run.facts();
     for row in rows.iter_mut().filter(|row| is_open(row)) {
         if let Some(stated) = catalogue.requirement(&row.id)
-            && let Err(because) = reach::can_show(&facts, catalogue, &every, stated)
+            && let Err(because) = observability::can_show(&facts, catalogue, &every, stated)
         {
             (row.outcome, row.reason) = (RequirementOutcome::NotApplicable, because.0);
         }

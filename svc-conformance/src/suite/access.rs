@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{Suite, SuiteError};
 use crate::address;
-use crate::run::RunContext;
+use crate::run_context::RunContext;
 
 /// Collections that are asked before a key counts as refused.
 const ASKED: usize = 3;

@@ -1,8 +1,8 @@
 //! The suite as a library: a target, a declaration, keys, and a run that ends in a report.
 
 mod access;
-mod named;
-mod own;
+mod fixtures;
+mod custom;
 mod prepare;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,16 +21,16 @@ use crate::pins::PinFile;
 use crate::plan::{Fixture, PlannedCheck, RunPlan};
 use crate::profile::Profile;
 use crate::progress::{Progress, ProgressFn};
-use crate::reach;
+use crate::observability;
 use crate::receiver::Address;
 use crate::report::Report;
-use crate::run::RunContext;
+use crate::run_context::RunContext;
 use crate::runner;
-use crate::select::{Selection, Waiver};
+use crate::selection::{Selection, Waiver};
 use crate::settings::{Intensity, RunSettings};
 use crate::snapshot;
 use crate::target::Target;
-use crate::wanted::wanted;
+use crate::needed_fixtures::wanted;
 
 /// Where the declaration comes from.
 #[derive(Debug, Clone)]
@@ -466,7 +466,7 @@ impl Suite {
         let facts = run.facts();
         let applies = |row: &&Requirement| {
             facts.applies(&row.applies_if).is_ok()
-                && reach::can_show(&facts, catalogue, &all, row).is_ok()
+                && observability::can_show(&facts, catalogue, &all, row).is_ok()
         };
         let rows: Vec<&Requirement> = catalogue.requirements().iter().filter(applies).collect();
         let fixtures = planned_fixtures(&run, &rows);

@@ -17,7 +17,7 @@ use crate::declared::{self, Declaration, DeclarationSource, DeclaredApi};
 use crate::journal::{Journal, JournalHeader};
 use crate::receiver::Receiver;
 use crate::recorder::Recorder;
-use crate::run::RunContext;
+use crate::run_context::RunContext;
 use crate::seed::Seed;
 use crate::values::display_text;
 

@@ -1,10 +1,10 @@
 //! The store: a database that is open, and what it does for the interface. Its parts know nothing
 //! of it.
 
-mod calls;
+mod store_impl;
 mod keys;
-mod opening;
-mod outgoing;
+mod connect_checks;
+mod outbox;
 mod restore;
 mod tenants;
 mod webhooks;
@@ -28,13 +28,13 @@ use svc_store::{
 use crate::{
     database::DatabaseHandle,
     error::{ConnectError, StoreError},
-    jumps::PageJumps,
+    page_jumps::PageJumps,
     lease::Lookout,
     migrate,
     options::PostgresOptions,
     pipeline::{SqlQuery, values},
     stats::PostgresStats,
-    turns::WriteQueue,
+    write_queue::WriteQueue,
 };
 
 /// People, petitions and everything else in PostgreSQL. Cheap to clone; clones share the
@@ -71,8 +71,8 @@ impl PostgresStore {
         migrate::migrate(&options).await?;
         let keys = (KeyCache::default(), KeyCacheEpochs::new(options.key_cache));
         let database = Arc::new(DatabaseHandle::new(options));
-        let (cursors, feed_cursors) = opening::cursors(&database).await?;
-        opening::check_share_names(&database).await?;
+        let (cursors, feed_cursors) = connect_checks::cursors(&database).await?;
+        connect_checks::check_share_names(&database).await?;
         let (outbox, webhooks) = (Arc::new(Lookout::new("outbox")), Lookout::new("webhooks"));
         let turns = Arc::new(WriteQueue::new(Arc::clone(&database), Arc::clone(&outbox)));
         let inner = PostgresInner {

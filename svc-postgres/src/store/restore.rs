@@ -13,7 +13,7 @@ use crate::{
     error,
     pipeline::{SqlQuery, values},
     rows::{self, code},
-    turn::restore::remembered,
+    transaction::restore::remembered,
 };
 
 /// The mark that says how far a copy is, with the tenant's name behind it.

@@ -9,7 +9,7 @@ use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::file::{FileError, io, make, open_reader, sqlite, sync_directory};
-use crate::readers::Snapshots;
+use crate::read_pool::Snapshots;
 
 /// Pages copied in one step.
 const STEP: i32 = 1_024;

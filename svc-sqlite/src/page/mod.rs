@@ -8,7 +8,7 @@ use svc_store::offset_index::{CollectionKey, IndexLoad, collection_key};
 
 use crate::{
     error::Result,
-    fetch::records,
+    lookups::records,
     record_id::RecordId,
     rows::read_raw,
     schema::{SqliteTable, table},

@@ -1,11 +1,11 @@
 //! The store: a data file that is open, and what it does for the interface. Its parts know nothing
 //! of it.
 
-mod calls;
+mod store_impl;
 mod export;
 mod keys;
 mod maintenance;
-mod outgoing;
+mod outbox;
 mod tenants;
 mod webhooks;
 
@@ -24,12 +24,12 @@ use svc_store::{
     cursor::CursorCodec, feed::FeedCursors, keys::KeyCache, offset_index::OffsetIndex,
 };
 
-use crate::data_version::CommitCounter;
+use crate::commit_counter::CommitCounter;
 use crate::file::{FileError, ServerLock, open_writer, sqlite};
 use crate::metadata;
 use crate::migrate::{MIGRATIONS, migrate};
 use crate::options::{ClockFn, SqliteOptions};
-use crate::readers::ReadPool;
+use crate::read_pool::ReadPool;
 use crate::tenants::TenantNumbers;
 use crate::writer::Writer;
 

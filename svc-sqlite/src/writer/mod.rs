@@ -12,12 +12,12 @@ use rusqlite::{Connection, ErrorCode};
 use svc_core::fair_queue::FairQueue;
 use svc_store::commits::CommitCounters;
 
-pub(crate) use crate::batch::WriteTransaction;
-use crate::batch::{QueuedWrite, TypedWrite, WriteConnection};
+pub(crate) use crate::group_commit::WriteTransaction;
+use crate::group_commit::{QueuedWrite, TypedWrite, WriteConnection};
 use crate::error::{Result, StoreError};
 use crate::file::{FileError, io, sqlite};
 use crate::options::SqliteOptions;
-use crate::readers::Snapshots;
+use crate::read_pool::Snapshots;
 
 /// Writes that share a transaction at most while several tenants write, unless more tenants wait: a
 /// write waits for the transaction in progress.

@@ -11,7 +11,7 @@ use svc_tower::{DocsAnswer, DocsFuture, DocsRequest, Documentation};
 
 use crate::{
     documents::{self, DocPage, DocPages},
-    kept::DocumentCache,
+    document_cache::DocumentCache,
     media::MediaType,
     pages::{self, MAP, SEARCH_INDEX},
 };

@@ -32,7 +32,7 @@
 mod docs;
 pub mod documents;
 mod gzip;
-mod kept;
+mod document_cache;
 mod media;
 mod pages;
 mod quality;

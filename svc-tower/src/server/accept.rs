@@ -14,7 +14,7 @@ use tokio::{
 
 use super::{
     slots::{Admission, Slot, Slots},
-    watch::ConnectionMonitor,
+    monitor::ConnectionMonitor,
 };
 
 /// For how long the server does not accept after accepting failed, for example for want of file

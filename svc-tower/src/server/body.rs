@@ -15,7 +15,7 @@ use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
 use tokio::time::{Instant, Sleep, sleep_until};
 
-use super::watch::ConnectionMonitor;
+use super::monitor::ConnectionMonitor;
 use crate::body::BodyProgress;
 
 /// What a body that cannot be read to its end ends with.

@@ -21,14 +21,14 @@ use tower_service::Service;
 
 use super::{
     accept::AcceptedConnection,
-    answer::TrackedBody,
+    tracked_body::TrackedBody,
     body::RequestBody,
     limits::{ServerLimits, later},
-    stream::MonitoredStream,
-    watch::ConnectionMonitor,
+    monitored_stream::MonitoredStream,
+    monitor::ConnectionMonitor,
 };
 use crate::{
-    base::PeerAddr,
+    forwarded::PeerAddr,
     body::{BodyProgress, BoxError},
 };
 

@@ -79,14 +79,14 @@
 //! [`ServerLimits::shutdown_timeout`]. What is left then is cut off.
 
 mod accept;
-mod answer;
+mod tracked_body;
 mod body;
 mod connection;
 mod limits;
 mod slots;
-mod stop;
-mod stream;
-mod watch;
+mod shutdown;
+mod monitored_stream;
+mod monitor;
 
 use std::{
     convert::Infallible,
@@ -109,7 +109,7 @@ use tower_service::Service;
 
 pub use body::{BodyError, RequestBody};
 pub use limits::ServerLimits;
-pub use stop::ShutdownSignal;
+pub use shutdown::ShutdownSignal;
 
 use accept::Acceptor;
 use connection::serve;

@@ -9,7 +9,7 @@ use std::{
 
 use tokio::sync::Notify;
 
-use super::{limits::ServerLimits, watch::ConnectionMonitor};
+use super::{limits::ServerLimits, monitor::ConnectionMonitor};
 
 /// All open connections of a server.
 #[derive(Debug)]

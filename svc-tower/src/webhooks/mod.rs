@@ -32,9 +32,9 @@
 //! | a tenant has many slow receivers | after a second their requests use slots of their own, and tenants get free slots in turn |
 //! | a name leads to a private address | nothing is connected: each address is looked at after it was resolved, at each attempt |
 
-mod post;
+mod client;
 mod slots;
-mod work;
+mod worker;
 
 use std::{
     collections::{BTreeSet, HashMap, HashSet},
@@ -62,7 +62,7 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-use self::{post::WebhookClient, slots::Slots, work::WorkerContext};
+use self::{client::WebhookClient, slots::Slots, worker::WorkerContext};
 
 /// How many webhooks are read at once of those that may have something to do.
 const PART: u32 = 500;

@@ -6,7 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 use tokio::net::TcpListener;
 
 use super::settings::ServerSettings;
-use super::trouble::StartupError;
+use super::startup_error::StartupError;
 
 /// The port of a demo that was not told one.
 const USUAL_PORT: u16 = 8080;

@@ -3,7 +3,7 @@
 use std::fmt::{self, Display};
 use std::path::Path;
 
-use super::places::ShownKey;
+use super::paths::ShownKey;
 use super::settings::{CorsSetting, FixedKey, ServerSettings};
 
 /// What the demo says when it starts: addresses, keys, and a command to paste.
@@ -101,7 +101,7 @@ fn quoted(word: &str) -> String {
 mod tests {
     use super::{Banner, other_sites, quoted};
     use crate::demo::cli::Cli;
-    use crate::demo::places::ShownKey;
+    use crate::demo::paths::ShownKey;
     use crate::demo::settings::ServerSettings;
     use clap::Parser;
     use std::path::Path;

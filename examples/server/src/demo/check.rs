@@ -2,11 +2,11 @@
 
 use svc_sqlite::Damage;
 
-use super::about::about_file;
+use super::data_errors::about_file;
 use super::location::DataLocation;
-use super::places::refuse_emptied;
+use super::paths::refuse_emptied;
 use super::run::say;
-use super::trouble::StartupError;
+use super::startup_error::StartupError;
 
 /// Checks the data file and prints each damage.
 ///

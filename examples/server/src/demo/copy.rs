@@ -17,10 +17,10 @@ use svc_sqlite::SqliteStore as DeclarationSource;
 use svc_store::compare::compare_stores;
 use svc_store::transfer::{ExportBatch, ExportPosition};
 
-use super::about::{about_file, about_server};
+use super::data_errors::{about_file, about_server};
 use super::location::SchemaLocation;
 use super::run::say;
-use super::trouble::StartupError;
+use super::startup_error::StartupError;
 
 /// Records in one transaction.
 const STEP: usize = 1000;

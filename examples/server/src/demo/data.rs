@@ -7,13 +7,13 @@ use svc_core::error::Error;
 use svc_core::link::ShareNames;
 use svc_store::keys::{KeyError, KeyOptions};
 
-use super::about::sentence;
+use super::data_errors::sentence;
 use super::database::DemoStore;
 use super::load::SeedLoad;
 use super::location::DataLocation;
-use super::places::{KeysFile, ShownKey, refuse_emptied};
+use super::paths::{KeysFile, ShownKey, refuse_emptied};
 use super::settings::{FixedKey, ServerSettings};
-use super::trouble::StartupError;
+use super::startup_error::StartupError;
 
 /// The tenant of a demo that was not told one.
 const TENANT: &str = "demo";

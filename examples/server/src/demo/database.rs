@@ -17,10 +17,10 @@ use svc_sqlite::FileError;
 use svc_store::commits::CommitStats;
 use svc_store::keys::{CreatedKey, KeyError, KeyInfo, KeyOptions, KeyWebhooks, Revocation};
 
-use super::about::{about_file, about_server, said};
+use super::data_errors::{about_file, about_server, said};
 use super::location::{DataLocation, SchemaLocation};
-use super::places::refuse_emptied;
-use super::trouble::StartupError;
+use super::paths::refuse_emptied;
+use super::startup_error::StartupError;
 
 /// Connections of a command that runs beside a server.
 const FEW: usize = 2;

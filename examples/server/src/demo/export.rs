@@ -4,12 +4,12 @@ use svc_docs::documents::{capabilities, json_schema, json_schema_names, openapi}
 
 use super::cli::{ExportDocument, ServerArgs};
 use super::database::DemoStore;
-use super::deliver::LogOnlyDelivery;
-use super::interface::service;
+use super::delivery::LogOnlyDelivery;
+use super::service::service;
 use super::run::write;
 use super::scratch::Scratch;
 use super::settings::ServerSettings;
-use super::trouble::StartupError;
+use super::startup_error::StartupError;
 
 /// What links begin with when `--base-url` is not given.
 const BASE_URL: &str = "http://127.0.0.1:8080/api/v1/";

@@ -9,10 +9,10 @@ use svc_postgres::StatementMode;
 use svc_sqlite::remove_data_file;
 use tokio_postgres::config::Host;
 
-use super::about::{about_file, about_server};
+use super::data_errors::{about_file, about_server};
 use super::cli::{DatabaseUrl, ServerArgs, StatementModeArg};
-use super::places::{KeysFile, cache_folder, data_file};
-use super::trouble::StartupError;
+use super::paths::{KeysFile, cache_folder, data_file};
+use super::startup_error::StartupError;
 
 /// The schema of the tables, unless another one is asked for.
 const SCHEMA: &str = "svc";

@@ -12,7 +12,7 @@ use prometheus::{
 use svc_tower::{BodyBudgetUsage, ObservedResponse};
 
 use super::database::{ConnectionStats, StoreStats};
-use super::trouble::StartupError;
+use super::startup_error::StartupError;
 
 /// The upper ends of the latency's buckets, in seconds.
 const BUCKETS: [f64; 12] = [

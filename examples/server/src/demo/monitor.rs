@@ -11,9 +11,9 @@ use svc_tower::{BodyBudget, ResponseBody, SvcService};
 use tower_service::Service;
 
 use super::database::DemoStore;
-use super::gate::GatedService;
+use super::load_gate::GatedService;
 use super::metrics::Metrics;
-use super::trouble::StartupError;
+use super::startup_error::StartupError;
 
 /// The media type of Prometheus' text format, which is UTF-8.
 const TEXT_FORMAT: &str = "text/plain; version=0.0.4; charset=utf-8";

@@ -22,20 +22,20 @@ use super::cli::{Cli, Command, ServerArgs};
 use super::copy;
 use super::data::Data;
 use super::database::DemoStore;
-use super::deliver::LogOnlyDelivery;
+use super::delivery::LogOnlyDelivery;
 use super::export::export;
-use super::gate::LoadGate;
-use super::hooks;
+use super::load_gate::LoadGate;
+use super::webhooks;
 use super::import;
-use super::interface::{also_withheld, check, dialect, service};
-use super::keys;
+use super::service::{also_withheld, check, dialect, service};
+use super::commands;
 use super::load::SeedLoad;
 use super::location::{self, DataLocation};
 use super::monitor::{Monitor, MonitoredService};
 use super::settings::ServerSettings;
-use super::signals::ShutdownFlag;
+use super::shutdown::ShutdownFlag;
 use super::top;
-use super::trouble::StartupError;
+use super::startup_error::StartupError;
 
 /// How long a request waits for the data of a new file before it is told to come again.
 const LOAD_PATIENCE: Duration = Duration::from_secs(10);
@@ -81,11 +81,11 @@ async fn run(cli: Cli) -> Result<(), StartupError> {
     let options = &cli.options;
     match cli.command {
         None => run_server(options).await,
-        Some(Command::Keys { action }) => keys::manage(&DataLocation::of(options)?, action).await,
-        Some(Command::Hooks { tenant, action }) => hooks::manage(options, &tenant, action).await,
-        Some(Command::Backup { to }) => keys::backup(&DataLocation::of(options)?, &to).await,
+        Some(Command::Keys { action }) => commands::manage(&DataLocation::of(options)?, action).await,
+        Some(Command::Hooks { tenant, action }) => webhooks::manage(options, &tenant, action).await,
+        Some(Command::Backup { to }) => commands::backup(&DataLocation::of(options)?, &to).await,
         Some(Command::Check) => data_check::run(&DataLocation::of(options)?),
-        Some(Command::Compact) => keys::compact(&DataLocation::of(options)?).await,
+        Some(Command::Compact) => commands::compact(&DataLocation::of(options)?).await,
         Some(Command::Copy { from, to }) => {
             copy::run(&from, &location::SchemaLocation::of("--to", &to, options)?).await
         }

@@ -7,9 +7,9 @@ use uuid::Uuid;
 use super::data::asked_names;
 use super::database::DemoStore;
 use super::location::DataLocation;
-use super::places::make_private_folder;
+use super::paths::make_private_folder;
 use super::settings::ServerSettings;
-use super::trouble::StartupError;
+use super::startup_error::StartupError;
 
 /// A folder with an empty data file; gone when this is dropped.
 #[derive(Debug)]

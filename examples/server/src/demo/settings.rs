@@ -6,7 +6,7 @@ use http::Uri;
 use svc_store::keys::StoredKey;
 
 use super::cli::{EntryLinksArg, ResponseStyleArg, ServerArgs, Switch};
-use super::trouble::StartupError;
+use super::startup_error::StartupError;
 
 /// People in the first tenant of a new file, when nothing else is asked for.
 const PEOPLE: u32 = 5000;

@@ -9,7 +9,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
 use super::run::{say, write};
-use super::trouble::StartupError;
+use super::startup_error::StartupError;
 
 /// Routes that are shown.
 const ROUTES: usize = 15;

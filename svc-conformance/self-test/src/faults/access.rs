@@ -2,7 +2,7 @@
 
 use http::HeaderValue;
 use serde_json::{Map, Value, json};
-use svc_conformance::row;
+use svc_conformance::ids;
 
 use super::{Mutant, MutationPoint, set};
 use crate::interceptor::{InterceptedServer, Interceptor};
@@ -42,7 +42,7 @@ fn leak(
     let rows: Vec<&str> = rows
         .iter()
         .copied()
-        .chain([row::AUT_02, row::COL_02])
+        .chain([ids::AUT_02, ids::COL_02])
         .collect();
     Mutant::new("tenant leak", name, &rows, move || {
         Interceptor::around(move |call, server| {
@@ -147,26 +147,26 @@ pub(super) fn faults() -> Vec<Mutant> {
         leak("people of another tenant", &[], |call, what, _| {
             call.method == "GET" && what == Some(ResourceKind::Collection("person"))
         }),
-        instead("a bad key is 403", &[row::AUT_03, row::ERR_08], 401, 403),
-        instead("a bad key is 400", &[row::AUT_03, row::AUT_07, row::ERR_08], 401, 400).on_reference(),
-        instead("a bad key is not found", &[row::AUT_03, row::AUT_07, row::ERR_08], 401, 404),
-        instead("a bad key leads to a login page", &[row::AUT_03, row::AUT_07, row::ERR_08], 401, 302),
-        instead("a missing right is 401", &[row::AUT_04, row::ERR_09], 403, 401),
-        instead("a missing right is 404", &[row::AUT_04, row::ERR_09], 403, 404).on_reference(),
-        instead("a missing right is 500", &[row::AUT_04, row::ERR_09], 403, 500),
-        trusting("rights are not looked at", &[row::AUT_04, row::AUT_08, row::ERR_09], |call| {
+        instead("a bad key is 403", &[ids::AUT_03, ids::ERR_08], 401, 403),
+        instead("a bad key is 400", &[ids::AUT_03, ids::AUT_07, ids::ERR_08], 401, 400).on_reference(),
+        instead("a bad key is not found", &[ids::AUT_03, ids::AUT_07, ids::ERR_08], 401, 404),
+        instead("a bad key leads to a login page", &[ids::AUT_03, ids::AUT_07, ids::ERR_08], 401, 302),
+        instead("a missing right is 401", &[ids::AUT_04, ids::ERR_09], 403, 401),
+        instead("a missing right is 404", &[ids::AUT_04, ids::ERR_09], 403, 404).on_reference(),
+        instead("a missing right is 500", &[ids::AUT_04, ids::ERR_09], 403, 500),
+        trusting("rights are not looked at", &[ids::AUT_04, ids::AUT_08, ids::ERR_09], |call| {
             key(call) == Some("k-narrow")
         }),
-        trusting("any key will do", &[row::AUT_03, row::ERR_08], |call| {
+        trusting("any key will do", &[ids::AUT_03, ids::ERR_08], |call| {
             call.headers.contains_key("svc-api-token") && key(call).is_none()
         })
         .on_reference(),
-        trusting("no key will do", &[row::AUT_07], |call| !call.headers.contains_key("svc-api-token")),
-        trusting("no key will do for reading", &[row::AUT_07], |call| {
+        trusting("no key will do", &[ids::AUT_07], |call| !call.headers.contains_key("svc-api-token")),
+        trusting("no key will do for reading", &[ids::AUT_07], |call| {
             call.method == "GET" && !call.headers.contains_key("svc-api-token")
         })
         .on_reference(),
-        Mutant::new(FAMILY, "the entry point takes any key", &[row::AUT_03, row::ERR_08], || {
+        Mutant::new(FAMILY, "the entry point takes any key", &[ids::AUT_03, ids::ERR_08], || {
             Interceptor::before(|call, sight| {
                 if sight.what(call) == Some(ResourceKind::Entry) {
                     call.headers.remove("svc-api-token");
@@ -175,7 +175,7 @@ pub(super) fn faults() -> Vec<Mutant> {
             })
         })
         .at(MutationPoint::Request),
-        Mutant::new(FAMILY, "the key belongs into another header", &[row::AUT_01, row::HAL_10], || {
+        Mutant::new(FAMILY, "the key belongs into another header", &[ids::AUT_01, ids::HAL_10], || {
             Interceptor::before(|call, _| {
                 call.headers.remove("svc-api-token");
                 None
@@ -183,7 +183,7 @@ pub(super) fn faults() -> Vec<Mutant> {
         })
         .at(MutationPoint::Request)
         .on_reference(),
-        Mutant::new(FAMILY, "the key is taken from the query", &[row::AUT_01, row::HAL_10], || {
+        Mutant::new(FAMILY, "the key is taken from the query", &[ids::AUT_01, ids::HAL_10], || {
             Interceptor::before(|call, _| {
                 let has_query = call.uri.query().is_some_and(|query| query.contains("key="));
                 if !has_query && call.is_write() {
@@ -193,23 +193,23 @@ pub(super) fn faults() -> Vec<Mutant> {
             })
         })
         .at(MutationPoint::Request),
-        applied("a write without the right is done", &[row::AUT_08, row::AUT_04], 403, ""),
-        applied("a write without the right is done in the reference server", &[row::AUT_08, row::AUT_04], 403, "")
+        applied("a write without the right is done", &[ids::AUT_08, ids::AUT_04], 403, ""),
+        applied("a write without the right is done in the reference server", &[ids::AUT_08, ids::AUT_04], 403, "")
             .on_reference(),
-        applied("a delete with a bad key is done", &[row::AUT_08], 401, "DELETE"),
-        applied("a create without a key is done", &[row::AUT_08, row::AUT_07], 401, "POST"),
-        applied("an update with a bad key is done", &[row::AUT_08], 401, "PUT"),
-        anonymous("the record is shown to anybody", &[row::HLP_07, row::AUT_06], |answer| {
+        applied("a delete with a bad key is done", &[ids::AUT_08], 401, "DELETE"),
+        applied("a create without a key is done", &[ids::AUT_08, ids::AUT_07], 401, "POST"),
+        applied("an update with a bad key is done", &[ids::AUT_08], 401, "PUT"),
+        anonymous("the record is shown to anybody", &[ids::HLP_07, ids::AUT_06], |answer| {
             answer.set_json(&json!({ "identifiers": ["second:1"] }));
         }),
-        anonymous("no body for anybody", &[row::HLP_07], |answer| answer.body = bytes::Bytes::new()).on_reference(),
-        anonymous("a notice for anybody", &[row::HLP_07], |answer| answer.set_json(&json!({ "notice": "Thank you." }))),
-        anonymous("null for anybody", &[row::HLP_07, row::HAL_02], |answer| answer.body = "null".into()),
-        anonymous("an anonymous call is accepted later", &[row::HLP_07], |answer| answer.status = 202),
+        anonymous("no body for anybody", &[ids::HLP_07], |answer| answer.body = bytes::Bytes::new()).on_reference(),
+        anonymous("a notice for anybody", &[ids::HLP_07], |answer| answer.set_json(&json!({ "notice": "Thank you." }))),
+        anonymous("null for anybody", &[ids::HLP_07, ids::HAL_02], |answer| answer.body = "null".into()),
+        anonymous("an anonymous call is accepted later", &[ids::HLP_07], |answer| answer.status = 202),
         Mutant::new(
             "anonymous helper",
             "anonymous calls are refused though declared",
-            &[row::HLP_07, row::HLP_08, row::AUT_06],
+            &[ids::HLP_07, ids::HLP_08, ids::AUT_06],
             || {
                 Interceptor::before(|call, sight| {
                     let is_helper = matches!(sight.what(call), Some(ResourceKind::Helper(_))) && key(call).is_none();
@@ -217,7 +217,7 @@ pub(super) fn faults() -> Vec<Mutant> {
                 })
             },
         ),
-        Mutant::new("anonymous helper", "anonymous calls store nothing", &[row::HLP_07], || {
+        Mutant::new("anonymous helper", "anonymous calls store nothing", &[ids::HLP_07], || {
             Interceptor::before(|call, sight| {
                 let is_helper =
                     matches!(sight.what(call), Some(ResourceKind::Helper(kind)) if kind != "person" && kind != "message");
@@ -227,7 +227,7 @@ pub(super) fn faults() -> Vec<Mutant> {
             })
         })
         .at(MutationPoint::Backend),
-        Mutant::new(FAMILY, "a refused key is told to others", &[row::HAL_02, row::AUT_05, row::ERR_01], || {
+        Mutant::new(FAMILY, "a refused key is told to others", &[ids::HAL_02, ids::AUT_05, ids::ERR_01], || {
             Interceptor::after(|_, answer, _| {
                 if answer.status == 404 && answer.is_hal() {
                     let mut body = Map::new();

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use serde_json::{Map, Value, json};
-use svc_conformance::row;
+use svc_conformance::ids;
 
 use super::{Mutant, MutationPoint, set};
 use crate::interceptor::Interceptor;
@@ -11,7 +11,7 @@ use crate::link_map::ResourceKind;
 
 /// A question's answer without responses is taken for the first one.
 fn taken(name: &'static str, row: &'static str, when: fn(&Map<String, Value>) -> bool) -> Mutant {
-    Mutant::new("action functions", name, &[row], move || {
+    Mutant::new("action functions", name, &[ids], move || {
         Interceptor::sent(move |_, what, body, _| {
             if what == Some(ResourceKind::Collection("answer")) && when(body) {
                 set(body, "responses", json!(["a1"]));
@@ -46,7 +46,7 @@ fn bare_canvass() -> Mutant {
     Mutant::new(
         "helpers",
         "a canvass without its object is taken",
-        &[row::HLP_16],
+        &[ids::HLP_16],
         || {
             Interceptor::sent(|_, what, body, _| {
                 if what == Some(ResourceKind::Helper("canvass")) && !body.contains_key("canvass") {
@@ -62,23 +62,23 @@ pub(super) fn faults() -> Vec<Mutant> {
     vec![
         taken(
             "an empty list of responses is taken by a helper",
-            row::HAF_09,
+            ids::HAF_09,
             is_empty,
         ),
         taken(
             "an empty list of responses is taken",
-            row::RES_QUESTION_06,
+            ids::RES_QUESTION_06,
             is_empty,
         )
         .on_reference(),
         taken(
             "a helper takes an answer without an answer",
-            row::HAF_09,
+            ids::HAF_09,
             is_bare,
         ),
         taken(
             "the reference server takes an answer without an answer",
-            row::HAF_09,
+            ids::HAF_09,
             is_bare,
         )
         .on_reference(),
@@ -91,7 +91,7 @@ pub(super) fn faults() -> Vec<Mutant> {
         Mutant::new(
             "shared object",
             "the mark of a phone is what was sent",
-            &[row::RES_PHONE_NUMBER_01],
+            &[ids::RES_PHONE_NUMBER_01],
             || {
                 let mut marked: HashSet<String> = HashSet::new();
                 Interceptor::documents(move |call, document, _, sight| {

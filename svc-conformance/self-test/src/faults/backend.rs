@@ -1,7 +1,7 @@
 //! Faults of a backend: limits, schedules, sums, clocks.
 
 use serde_json::{Value, json};
-use svc_conformance::row;
+use svc_conformance::ids;
 
 use super::{BaseServer, Mutant, MutationPoint, set};
 use crate::interceptor::Interceptor;
@@ -34,23 +34,23 @@ fn off_by(seconds: i64) -> SimulatedClock {
 
 pub(super) fn faults() -> Vec<Mutant> {
     vec![
-        behind("one attendance too many", &[row::LIM_04], |options| {
+        behind("one attendance too many", &[ids::LIM_04], |options| {
             options.defects.push(Defect::CapacityOffByOne);
         }),
-        behind("tickets are sold out and sold", &[row::LIM_05], |options| {
+        behind("tickets are sold out and sold", &[ids::LIM_05], |options| {
             options.defects.push(Defect::TicketLimitIgnored);
         }),
-        behind("a cancelled schedule stays", &[row::SCH_04], |options| {
+        behind("a cancelled schedule stays", &[ids::SCH_04], |options| {
             options.defects.push(Defect::ScheduleNotCancelled);
         }),
         behind(
             "a helper forgets its taggings",
             &[
-                row::HAF_02,
-                row::HAF_04,
-                row::HAF_05,
-                row::HAF_06,
-                row::HAF_01,
+                ids::HAF_02,
+                ids::HAF_04,
+                ids::HAF_05,
+                ids::HAF_06,
+                ids::HAF_01,
             ],
             |options| {
                 options.defects.push(Defect::HelperWithoutTagging);
@@ -58,14 +58,14 @@ pub(super) fn faults() -> Vec<Mutant> {
         ),
         behind(
             "one foreign identifier is kept",
-            &[row::TYP_13, "CRU-*"],
+            &[ids::TYP_13, "CRU-*"],
             |options| {
                 options.defects.push(Defect::DropsSecondIdentifier);
             },
         ),
         behind(
             "custom fields under an undeclared prefix",
-            &[row::RES_PERSON_36],
+            &[ids::RES_PERSON_36],
             |options| {
                 options.custom_field_prefix.push_str("vendor_");
             },
@@ -73,19 +73,19 @@ pub(super) fn faults() -> Vec<Mutant> {
         .and_undeclared(),
         clock(
             "a clock of next year",
-            &[row::TYP_15, row::TYP_16],
+            &[ids::TYP_15, ids::TYP_16],
             |options| options.clock = off_by(31_536_000),
         ),
-        clock("a clock that is an hour late", &[row::TYP_15], |options| {
+        clock("a clock that is an hour late", &[ids::TYP_15], |options| {
             options.clock = off_by(-3600);
         }),
         Mutant::new(
             "backend",
             "sums through 32 bits",
             &[
-                row::RES_FUNDRAISING_PAGE_10,
-                row::RES_EVENT_20,
-                row::RES_EVENT_17,
+                ids::RES_FUNDRAISING_PAGE_10,
+                ids::RES_EVENT_20,
+                ids::RES_EVENT_17,
             ],
             || {
                 Interceptor::records("*", |record, _| {
@@ -101,7 +101,7 @@ pub(super) fn faults() -> Vec<Mutant> {
         Mutant::new(
             "backend",
             "sums in whole units",
-            &[row::RES_FUNDRAISING_PAGE_10, row::RES_EVENT_20],
+            &[ids::RES_FUNDRAISING_PAGE_10, ids::RES_EVENT_20],
             || {
                 Interceptor::records("*", |record, _| {
                     if let Some(total) = record.get("total_amount").and_then(Value::as_f64) {
@@ -113,7 +113,7 @@ pub(super) fn faults() -> Vec<Mutant> {
         .on_reference(),
         behind(
             "credits are subtracted twice from the total of a page",
-            &[row::RES_FUNDRAISING_PAGE_10],
+            &[ids::RES_FUNDRAISING_PAGE_10],
             |options| {
                 options.defects.push(Defect::CreditsTakenOffTwice);
             },
@@ -121,7 +121,7 @@ pub(super) fn faults() -> Vec<Mutant> {
         Mutant::new(
             "backend",
             "amounts in cents",
-            &[row::RES_DONATION_03, row::RES_FUNDRAISING_PAGE_10],
+            &[ids::RES_DONATION_03, ids::RES_FUNDRAISING_PAGE_10],
             || {
                 Interceptor::records("donation", |record, _| {
                     if let Some(amount) = record.get("amount").and_then(Value::as_f64) {
@@ -133,7 +133,7 @@ pub(super) fn faults() -> Vec<Mutant> {
         Mutant::new(
             "backend",
             "accepted are counted twice",
-            &[row::RES_EVENT_18],
+            &[ids::RES_EVENT_18],
             || {
                 Interceptor::records("event", |record, _| {
                     if let Some(total) = record.get("total_accepted").and_then(Value::as_i64) {
@@ -146,7 +146,7 @@ pub(super) fn faults() -> Vec<Mutant> {
         Mutant::new(
             "backend",
             "a voided donation has no date",
-            &[row::RES_DONATION_17],
+            &[ids::RES_DONATION_17],
             || Interceptor::records("donation", |record, _| drop(record.remove("voided_date"))),
         )
         .on_reference(),

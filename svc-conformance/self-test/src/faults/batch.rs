@@ -3,7 +3,7 @@
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use http::{HeaderName, HeaderValue};
 use serde_json::{Map, Value, json};
-use svc_conformance::row;
+use svc_conformance::ids;
 
 use super::{Mutant, MutationPoint, set};
 use crate::interceptor::Interceptor;
@@ -23,12 +23,12 @@ fn fault(
     row: &'static str,
     twist: impl Fn() -> Interceptor + Send + Sync + 'static,
 ) -> Mutant {
-    Mutant::new(FAMILY, name, &[row], twist).on_reference()
+    Mutant::new(FAMILY, name, &[ids], twist).on_reference()
 }
 
 /// A change to the request of a batch.
 fn sent(name: &'static str, row: &'static str, change: fn(&mut BufferedRequest)) -> Mutant {
-    fault(name, row, move || {
+    fault(name, ids, move || {
         Interceptor::before(move |call, _| {
             if is_batch(call) {
                 change(call);
@@ -41,7 +41,7 @@ fn sent(name: &'static str, row: &'static str, change: fn(&mut BufferedRequest))
 
 /// A change to the entries of an array.
 fn entries(name: &'static str, row: &'static str, change: fn(&mut Vec<Value>)) -> Mutant {
-    fault(name, row, move || {
+    fault(name, ids, move || {
         Interceptor::before(move |call, _| {
             if is_batch(call)
                 && let Ok(Value::Array(mut entries)) = serde_json::from_slice(&call.body)
@@ -58,7 +58,7 @@ fn entries(name: &'static str, row: &'static str, change: fn(&mut Vec<Value>)) -
 
 /// A change to the document about a batch.
 fn told(name: &'static str, row: &'static str, change: fn(&mut Map<String, Value>)) -> Mutant {
-    fault(name, row, move || {
+    fault(name, ids, move || {
         Interceptor::documents(move |call, document, status, _| {
             if is_batch(call) && status == 200 {
                 change(document);
@@ -73,7 +73,7 @@ fn results(
     row: &'static str,
     change: fn(&mut Map<String, Value>, usize),
 ) -> Mutant {
-    fault(name, row, move || {
+    fault(name, ids, move || {
         Interceptor::documents(move |call, document, _, _| {
             let list = document
                 .get_mut("results")
@@ -97,7 +97,7 @@ fn is_success(result: &Map<String, Value>) -> bool {
 
 /// A change to the answer to lines.
 fn lines(name: &'static str, row: &'static str, change: fn(&mut BufferedResponse)) -> Mutant {
-    fault(name, row, move || {
+    fault(name, ids, move || {
         Interceptor::after(move |call, answer, _| {
             if is_batch(call) && answer.is_success() && !answer.is_hal() {
                 change(answer);
@@ -120,7 +120,7 @@ fn done_anyway(
     row: &'static str,
     entry: fn(&BufferedRequest) -> Option<Value>,
 ) -> Mutant {
-    fault(name, row, move || {
+    fault(name, ids, move || {
         Interceptor::around(move |call, server| {
             Box::pin(async move {
                 let entry = entry(&call).filter(|entry| is_batch(&call) && entry.is_object());
@@ -177,7 +177,7 @@ fn refused() -> Vec<Mutant> {
     vec![
         sent(
             "an object is taken for a batch of one",
-            row::BAT_05,
+            ids::BAT_05,
             |call| {
                 if let Some(object) = call.json() {
                     call.body = json!([object]).to_string().into();
@@ -187,10 +187,10 @@ fn refused() -> Vec<Mutant> {
         ),
         entries(
             "what is too much of a batch is left out",
-            row::BAT_05,
+            ids::BAT_05,
             |entries| entries.truncate(1000),
         ),
-        sent("a batch may be of any type", row::BAT_05, |call| {
+        sent("a batch may be of any type", ids::BAT_05, |call| {
             let is_lines = call
                 .headers
                 .get(CONTENT_TYPE)
@@ -200,20 +200,20 @@ fn refused() -> Vec<Mutant> {
                     .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
             }
         }),
-        sent("a batch needs no key", row::BAT_10, |call| {
+        sent("a batch needs no key", ids::BAT_10, |call| {
             taken_for_owner(call, None);
         }),
-        sent("a batch needs no right", row::BAT_10, |call| {
+        sent("a batch needs no right", ids::BAT_10, |call| {
             taken_for_owner(call, Some("k-narrow"));
         }),
         sent(
             "a batch reaches containers of other tenants",
-            row::BAT_10,
+            ids::BAT_10,
             |call| taken_for_owner(call, Some("k-two")),
         ),
         done_anyway(
             "the first entry of a batch with too many is done",
-            row::BAT_05,
+            ids::BAT_05,
             |call| {
                 let many = serde_json::from_slice::<Vec<Value>>(&call.body)
                     .ok()
@@ -223,7 +223,7 @@ fn refused() -> Vec<Mutant> {
         ),
         done_anyway(
             "the first entry of an array that is cut off is done",
-            row::BAT_05,
+            ids::BAT_05,
             |call| {
                 let is_whole = serde_json::from_slice::<Value>(&call.body).is_ok();
                 first(call).filter(|_| !is_whole)
@@ -231,12 +231,12 @@ fn refused() -> Vec<Mutant> {
         ),
         done_anyway(
             "an object in the place of a batch is refused and done",
-            row::BAT_05,
+            ids::BAT_05,
             |call| call.json().map(Value::Object),
         ),
         done_anyway(
             "an entry of a batch of another type is done",
-            row::BAT_05,
+            ids::BAT_05,
             |call| {
                 first(call).filter(|_| {
                     call.headers
@@ -247,12 +247,12 @@ fn refused() -> Vec<Mutant> {
         ),
         done_anyway(
             "an entry of a batch without a key is done",
-            row::BAT_10,
+            ids::BAT_10,
             |call| first(call).filter(|_| !call.headers.contains_key(&TOKEN)),
         ),
         done_anyway(
             "an entry of a batch without the right is done",
-            row::BAT_10,
+            ids::BAT_10,
             |call| {
                 first(call).filter(|_| {
                     call.headers
@@ -263,7 +263,7 @@ fn refused() -> Vec<Mutant> {
         ),
         done_anyway(
             "an entry for a container of another tenant is done",
-            row::BAT_10,
+            ids::BAT_10,
             |call| {
                 first(call).filter(|_| call.headers.get(&TOKEN).is_some_and(|key| key == "k-two"))
             },
@@ -276,7 +276,7 @@ fn answers() -> Vec<Mutant> {
     vec![
         results(
             "entries of a batch are refused with a status of their own",
-            row::BAT_01,
+            ids::BAT_01,
             |result, _| {
                 if !is_success(result) {
                     set(result, "status", 422);
@@ -285,7 +285,7 @@ fn answers() -> Vec<Mutant> {
         ),
         results(
             "entries of a batch are refused without a reason",
-            row::BAT_01,
+            ids::BAT_01,
             |result, _| {
                 if !is_success(result) {
                     result.remove("body");
@@ -294,7 +294,7 @@ fn answers() -> Vec<Mutant> {
         ),
         told(
             "a batch counts what failed as done",
-            row::BAT_02,
+            ids::BAT_02,
             |document| {
                 let total = document.get("total").cloned().unwrap_or_default();
                 set(document, "succeeded", total);
@@ -302,7 +302,7 @@ fn answers() -> Vec<Mutant> {
         ),
         told(
             "the results of a batch begin with the last",
-            row::BAT_02,
+            ids::BAT_02,
             |document| {
                 if let Some(list) = document.get_mut("results").and_then(Value::as_array_mut) {
                     list.reverse();
@@ -311,7 +311,7 @@ fn answers() -> Vec<Mutant> {
         ),
         told(
             "a batch tells of what failed alone",
-            row::BAT_02,
+            ids::BAT_02,
             |document| {
                 if let Some(list) = document.get_mut("results").and_then(Value::as_array_mut) {
                     list.retain(|result| {
@@ -322,7 +322,7 @@ fn answers() -> Vec<Mutant> {
         ),
         results(
             "the results of a batch lead nowhere",
-            row::BAT_02,
+            ids::BAT_02,
             |result, _| {
                 if let Some(Value::String(href)) = result.get_mut("href") {
                     href.push_str("/batch");
@@ -332,7 +332,7 @@ fn answers() -> Vec<Mutant> {
         // An entry that stands there again does not see that it was done, and so matches nobody.
         entries(
             "entries of a batch do not see each other",
-            row::BAT_03,
+            ids::BAT_03,
             |entries| {
                 let sent = entries.clone();
                 for (place, entry) in entries.iter_mut().enumerate() {
@@ -353,7 +353,7 @@ fn answers() -> Vec<Mutant> {
         ),
         entries(
             "entries of a batch do not see each other's addresses",
-            row::BAT_03,
+            ids::BAT_03,
             |entries| {
                 let sent = entries.clone();
                 for (place, entry) in entries.iter_mut().enumerate() {
@@ -372,7 +372,7 @@ fn answers() -> Vec<Mutant> {
         ),
         entries(
             "entries of a batch call no functions",
-            row::BAT_01,
+            ids::BAT_01,
             |entries| {
                 for entry in entries.iter_mut().filter_map(Value::as_object_mut) {
                     entry.retain(|name, _| !name.starts_with("add_"));
@@ -381,7 +381,7 @@ fn answers() -> Vec<Mutant> {
         ),
         results(
             "an entry of a batch shows its first error only",
-            row::BAT_01,
+            ids::BAT_01,
             |result, _| {
                 let entries = result
                     .get_mut("body")
@@ -398,14 +398,14 @@ fn answers() -> Vec<Mutant> {
                 }
             },
         ),
-        sent("lines with CR LF are refused", row::BAT_08, |call| {
+        sent("lines with CR LF are refused", ids::BAT_08, |call| {
             let text = String::from_utf8_lossy(&call.body).replace("\r\n", "\u{1}\n");
             call.body = text.into();
             call.headers.remove(CONTENT_LENGTH);
         }),
         results(
             "an entry of a batch that is refused ends it",
-            row::BAT_04,
+            ids::BAT_04,
             |result, failed| {
                 if failed > 0 {
                     set(result, "status", 424);
@@ -413,24 +413,24 @@ fn answers() -> Vec<Mutant> {
                 }
             },
         ),
-        sent("batches do not look at keys", row::BAT_06, |call| {
+        sent("batches do not look at keys", ids::BAT_06, |call| {
             drop(call.headers.remove(KEY));
         }),
         lines(
             "lines are answered as another type",
-            row::BAT_08,
+            ids::BAT_08,
             |answer| {
                 answer
                     .headers
                     .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
             },
         ),
-        lines("lines end without totals", row::BAT_08, |answer| {
+        lines("lines end without totals", ids::BAT_08, |answer| {
             let text = text(answer);
             let lines: Vec<&str> = text.lines().collect();
             set_lines(answer, lines.split_last().map_or(&[], |(_, rest)| rest));
         }),
-        lines("of lines that failed none is told", row::BAT_08, |answer| {
+        lines("of lines that failed none is told", ids::BAT_08, |answer| {
             let text = text(answer);
             let lines: Vec<&str> = text
                 .lines()
@@ -438,7 +438,7 @@ fn answers() -> Vec<Mutant> {
                 .collect();
             set_lines(answer, &lines);
         }),
-        sent("batches do not look at preferences", row::BAT_09, |call| {
+        sent("batches do not look at preferences", ids::BAT_09, |call| {
             drop(call.headers.remove(PREFER));
         }),
     ]

@@ -2,7 +2,7 @@
 //! wrong.
 
 use serde_json::Value;
-use svc_conformance::row;
+use svc_conformance::ids;
 
 use super::table::MutationStep::{
     Cut, Drop, Has, Is, Not, Replace, Set, Status, Text, Value as With,
@@ -180,7 +180,7 @@ const LINES: &[MutationRow] = &[
     })),
     line(
         "each wrong value is a bad name of a response",
-        row::ERR_36,
+        ids::ERR_36,
         Descriptions,
         &[
             Is("error_code", "VALUE_NOT_ACCEPTED"),
@@ -189,7 +189,7 @@ const LINES: &[MutationRow] = &[
     ),
     line(
         "each wrong value is a Paragraph with responses",
-        row::ERR_35,
+        ids::ERR_35,
         Descriptions,
         &[
             Is("error_code", "VALUE_NOT_ACCEPTED"),
@@ -198,7 +198,7 @@ const LINES: &[MutationRow] = &[
     ),
     line(
         "each wrong value is an unknown tag",
-        row::ERR_37,
+        ids::ERR_37,
         Descriptions,
         &[
             Is("error_code", "VALUE_NOT_ACCEPTED"),
@@ -237,13 +237,13 @@ const LINES: &[MutationRow] = &[
     ),
     line(
         "every element of a list is the first",
-        row::ERR_26,
+        ids::ERR_26,
         Descriptions,
         &[Text("properties[]", first_index)],
     ),
     line(
         "every element of a list is the first in the reference server",
-        row::ERR_26,
+        ids::ERR_26,
         Descriptions,
         &[Text("properties[]", first_index)],
     )
@@ -256,7 +256,7 @@ const LINES: &[MutationRow] = &[
     ),
     line(
         "properties name what is right, too",
-        row::ERR_26,
+        ids::ERR_26,
         Descriptions,
         &[
             Not("error_code", "PARAGRAPH_CANNOT_HAVE_RESPONSES"),
@@ -265,7 +265,7 @@ const LINES: &[MutationRow] = &[
     ),
     line(
         "properties name what is right, too, in the reference server",
-        row::ERR_26,
+        ids::ERR_26,
         Descriptions,
         &[
             Not("error_code", "PARAGRAPH_CANNOT_HAVE_RESPONSES"),
@@ -288,26 +288,26 @@ const LINES: &[MutationRow] = &[
     .on_reference(),
     line(
         "only the first error of an update is told",
-        row::ERR_39,
+        ids::ERR_39,
         Answers("PUT", Any),
         &[Status(400), Cut(DESCRIPTIONS, 1)],
     ),
     line(
         "only the first error of an update is told by the reference server",
-        row::ERR_39,
+        ids::ERR_39,
         Answers("PUT", Any),
         &[Status(400), Cut(DESCRIPTIONS, 1)],
     )
     .on_reference(),
     line(
         "only the first error of a helper is told",
-        row::ERR_39,
+        ids::ERR_39,
         Answers("POST", Helper("*")),
         &[Status(400), Cut(DESCRIPTIONS, 1)],
     ),
     line(
         "only the first error of a list is told",
-        row::ERR_39,
+        ids::ERR_39,
         Entries,
         &[With("error_descriptions", one_of_each_list)],
     ),
@@ -331,7 +331,7 @@ const LINES: &[MutationRow] = &[
     ),
     line(
         "an unknown list is told as an unknown tag",
-        row::ERR_37,
+        ids::ERR_37,
         Descriptions,
         &[
             Is("error_code", "LIST_NAME_DOES_NOT_EXIST"),

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use serde_json::{Map, Value};
-use svc_conformance::row;
+use svc_conformance::ids;
 
 use super::table::MutationStep::{Add, Done, Drop, Empty, Has, Is, Keep, Not, Reverse, Set};
 use super::table::MutationTarget::{Answers, Members, Pages};
@@ -19,21 +19,21 @@ const FAMILY: &str = "paging";
 
 /// The collections below a record: its kind, the collection, the members' kind, and the row.
 const NESTED: [(&str, &str, &str); 15] = [
-    ("petition", "signatures", row::COL_04),
-    ("form", "submissions", row::COL_05),
-    ("fundraising_page", "donations", row::COL_06),
-    ("advocacy_campaign", "outreaches", row::COL_07),
-    ("event", "attendances", row::COL_08),
-    ("question", "answers", row::COL_09),
-    ("submission", "answers", row::COL_10),
-    ("person", "donations", row::COL_11),
-    ("person", "submissions", row::COL_12),
-    ("person", "attendances", row::COL_13),
-    ("person", "signatures", row::COL_14),
-    ("person", "outreaches", row::COL_15),
-    ("person", "answers", row::COL_16),
-    ("person", "taggings", row::COL_17),
-    ("person", "items", row::COL_18),
+    ("petition", "signatures", ids::COL_04),
+    ("form", "submissions", ids::COL_05),
+    ("fundraising_page", "donations", ids::COL_06),
+    ("advocacy_campaign", "outreaches", ids::COL_07),
+    ("event", "attendances", ids::COL_08),
+    ("question", "answers", ids::COL_09),
+    ("submission", "answers", ids::COL_10),
+    ("person", "donations", ids::COL_11),
+    ("person", "submissions", ids::COL_12),
+    ("person", "attendances", ids::COL_13),
+    ("person", "signatures", ids::COL_14),
+    ("person", "outreaches", ids::COL_15),
+    ("person", "answers", ids::COL_16),
+    ("person", "taggings", ids::COL_17),
+    ("person", "items", ids::COL_18),
 ];
 
 /// A change to every page.
@@ -78,33 +78,33 @@ const PAGES: &[MutationRow] = &[
     ),
     line(
         "no count of pages",
-        row::COL_20,
+        ids::COL_20,
         Pages("*"),
         &[Drop("total_pages")],
     ),
-    line("no page number", row::COL_22, Pages("*"), &[Drop("page")]),
+    line("no page number", ids::COL_22, Pages("*"), &[Drop("page")]),
     line(
         "the links to members are in another order",
-        row::COL_25,
+        ids::COL_25,
         Pages("*"),
         &[Reverse("_links.*")],
     )
     .on_reference(),
     line(
         "pages without self",
-        row::COL_27,
+        ids::COL_27,
         Pages("*"),
         &[Drop("_links.self")],
     ),
     line(
         "pages are counted from nought",
-        row::COL_22,
+        ids::COL_22,
         Pages("*"),
         &[Add("page", -1)],
     ),
     line(
         "every page is the first",
-        row::COL_22,
+        ids::COL_22,
         Pages("*"),
         &[Set("page", "1")],
     )
@@ -124,26 +124,26 @@ const PAGES: &[MutationRow] = &[
     .on_reference(),
     line(
         "members a page are a text",
-        row::COL_21,
+        ids::COL_21,
         Pages("*"),
         &[Set("per_page", "\"20\"")],
     ),
     line(
         "an empty collection is not found",
-        row::COL_30,
+        ids::COL_30,
         Answers("*", Any),
         &[Is("total_records", "0"), Empty(404)],
     ),
     line(
         "an empty collection is without content",
-        row::COL_30,
+        ids::COL_30,
         Answers("*", Any),
         &[Is("total_records", "0"), Empty(204)],
     )
     .on_reference(),
     line(
         "an empty collection shows null",
-        row::COL_30,
+        ids::COL_30,
         Pages("*"),
         &[Is("total_records", "0"), Set("_embedded", "[null]")],
     ),
@@ -170,7 +170,7 @@ const PAGES: &[MutationRow] = &[
 const MEMBERS: &[MutationRow] = &[
     line(
         "members are shortened",
-        row::COL_28,
+        ids::COL_28,
         Members("*"),
         &[Keep(
             "",
@@ -205,7 +205,7 @@ pub(super) fn faults() -> Vec<Mutant> {
     let mut faults = vec![
         page(
             "one record is not counted",
-            &[row::COL_23, row::COL_20],
+            &[ids::COL_23, ids::COL_20],
             |page| {
                 if number(page, "total_records") > 1 {
                     add(page, "total_records", -1);
@@ -213,18 +213,18 @@ pub(super) fn faults() -> Vec<Mutant> {
             },
         )
         .on_reference(),
-        page("records are counted in a text", &[row::COL_23], |page| {
+        page("records are counted in a text", &[ids::COL_23], |page| {
             let total = number(page, "total_records").to_string();
             set(page, "total_records", total);
         }),
-        page("one page too many is counted", &[row::COL_20], |page| {
+        page("one page too many is counted", &[ids::COL_20], |page| {
             if number(page, "total_records") > 0 {
                 add(page, "total_pages", 1);
             }
         }),
         small(page(
             "the last page is not counted",
-            &[row::COL_20],
+            &[ids::COL_20],
             |page| {
                 let pages = number(page, "total_records") / number(page, "per_page").max(1);
                 set(page, "total_pages", pages);
@@ -232,14 +232,14 @@ pub(super) fn faults() -> Vec<Mutant> {
         )),
         small(page(
             "no way to the next page",
-            &[row::COL_24, row::COL_23, row::COL_20],
+            &[ids::COL_24, ids::COL_23, ids::COL_20],
             |page| {
                 drop(links(page).and_then(|links| links.remove("next")));
             },
         )),
         small(page(
             "a next page after the last",
-            &[row::COL_24, row::COL_20],
+            &[ids::COL_24, ids::COL_20],
             |page| {
                 let Some(links) = links(page) else { return };
                 let own = links.get("self").cloned();
@@ -251,7 +251,7 @@ pub(super) fn faults() -> Vec<Mutant> {
         small(Mutant::new(
             FAMILY,
             "the page after the next is the next",
-            &[row::COL_24, row::COL_23],
+            &[ids::COL_24, ids::COL_23],
             || {
                 Interceptor::pages(|_, page, _| {
                     let number = number(page, "page").saturating_add(1);
@@ -268,7 +268,7 @@ pub(super) fn faults() -> Vec<Mutant> {
         small(Mutant::new(
             FAMILY,
             "the next page under another parameter",
-            &[row::COL_24],
+            &[ids::COL_24],
             || {
                 Interceptor::before(|call, _| {
                     let address = call.uri.to_string();
@@ -294,7 +294,7 @@ pub(super) fn faults() -> Vec<Mutant> {
         small(Mutant::new(
             FAMILY,
             "every page shows the first",
-            &[row::COL_24, row::COL_22, row::COL_23],
+            &[ids::COL_24, ids::COL_22, ids::COL_23],
             || {
                 Interceptor::before(|call, _| {
                     let address = call.uri.to_string();
@@ -307,7 +307,7 @@ pub(super) fn faults() -> Vec<Mutant> {
         )),
         small(page(
             "a member between pages is skipped",
-            &[row::COL_24, row::COL_23],
+            &[ids::COL_24, ids::COL_23],
             |page| {
                 if number(page, "page") == 1
                     && number(page, "total_records") > number(page, "per_page")
@@ -319,7 +319,7 @@ pub(super) fn faults() -> Vec<Mutant> {
         small(Mutant::new(
             FAMILY,
             "a member is on two pages",
-            &[row::COL_24, row::COL_23],
+            &[ids::COL_24, ids::COL_23],
             || {
                 let mut last: HashMap<String, (Value, Value)> = HashMap::new();
                 Interceptor::pages(move |call, page, _| {
@@ -345,12 +345,12 @@ pub(super) fn faults() -> Vec<Mutant> {
                 })
             },
         )),
-        page("one link to a member is missing", &[row::COL_25], |page| {
+        page("one link to a member is missing", &[ids::COL_25], |page| {
             drop(member_links(page).and_then(Vec::pop));
         }),
         page(
             "one member's link is no array",
-            &[row::COL_25, row::HAL_13],
+            &[ids::COL_25, ids::HAL_13],
             |page| {
                 let Some(links) = links(page) else { return };
                 for (rel, link) in links.iter_mut().filter(|(rel, _)| *rel != "curies") {
@@ -365,14 +365,14 @@ pub(super) fn faults() -> Vec<Mutant> {
                 }
             },
         ),
-        page("no links to members", &[row::COL_25, row::HAL_08], |page| {
+        page("no links to members", &[ids::COL_25, ids::HAL_08], |page| {
             if let Some(links) = links(page) {
                 links.retain(|rel, _| !rel.contains(':'));
             }
         }),
         small(page(
             "self is always the first page",
-            &[row::COL_27],
+            &[ids::COL_27],
             |page| {
                 if let Some(Value::String(href)) =
                     links(page).and_then(|links| links.get_mut("self")?.get_mut("href"))
@@ -382,7 +382,7 @@ pub(super) fn faults() -> Vec<Mutant> {
                 }
             },
         )),
-        page("self leads to a member", &[row::COL_27], |page| {
+        page("self leads to a member", &[ids::COL_27], |page| {
             if let Some(first) = member_links(page).and_then(|links| links.first().cloned())
                 && let Some(links) = links(page)
             {
@@ -392,7 +392,7 @@ pub(super) fn faults() -> Vec<Mutant> {
         Mutant::new(
             "embedded",
             "members are as they were created",
-            &[row::COL_28],
+            &[ids::COL_28],
             || {
                 let mut first: HashMap<String, Value> = HashMap::new();
                 Interceptor::pages(move |_, page, _| {
@@ -412,7 +412,7 @@ pub(super) fn faults() -> Vec<Mutant> {
         Mutant::new(
             FAMILY,
             "a collection is a bare array",
-            &[row::COL_01, row::HAL_02, row::HAL_07],
+            &[ids::COL_01, ids::HAL_02, ids::HAL_07],
             || {
                 Interceptor::after(|_, answer, _| {
                     let Some(Value::Object(mut page)) = answer.json() else {
@@ -428,7 +428,7 @@ pub(super) fn faults() -> Vec<Mutant> {
         Mutant::new(
             FAMILY,
             "every seventh page is an old one",
-            &[row::COL_23, row::CRU_22, "COL-*"],
+            &[ids::COL_23, ids::CRU_22, "COL-*"],
             || {
                 let mut old: HashMap<String, BufferedResponse> = HashMap::new();
                 let mut count = 0_u32;
@@ -452,7 +452,7 @@ pub(super) fn faults() -> Vec<Mutant> {
         Mutant::new(
             FAMILY,
             "the total is counted once",
-            &[row::COL_23, row::COL_20],
+            &[ids::COL_23, ids::COL_20],
             || {
                 let mut first: HashMap<String, Value> = HashMap::new();
                 Interceptor::pages(move |call, page, _| {
@@ -546,7 +546,7 @@ fn lacking((owner, kind, field): (&'static str, &'static str, &'static str)) -> 
     Mutant::new(
         "embedded",
         format!("each {kind}{place} is listed without {field}"),
-        &[row::COL_28],
+        &[ids::COL_28],
         move || {
             Interceptor::pages(move |call, page, sight| {
                 if sight.what(call) == Some(ResourceKind::Collection(kind))
@@ -586,7 +586,7 @@ fn counted_again(kind: &'static str) -> Mutant {
 /// The collections below a record count one more for each write by a method to one of their
 /// members.
 fn counts(kind: &'static str, name: String, method: &'static str) -> Mutant {
-    Mutant::new("nested collection", name, &[row::COL_23], move || {
+    Mutant::new("nested collection", name, &[ids::COL_23], move || {
         let mut listed: HashMap<String, Vec<String>> = HashMap::new();
         let mut more: HashMap<String, u64> = HashMap::new();
         Interceptor::after(move |call, answer, sight| {
@@ -629,7 +629,7 @@ fn nested((owner, name, row): (&'static str, &'static str, &'static str)) -> Mut
     Mutant::new(
         "nested collection",
         format!("{name} of a {owner} stay empty"),
-        &[row],
+        &[ids],
         move || {
             Interceptor::pages(move |call, page, sight| {
                 let own = sight
@@ -659,7 +659,7 @@ fn backlink((owner, name, row): (&'static str, &'static str, &'static str)) -> M
     Mutant::new(
         "nested collection",
         format!("{name} of a {owner} lead to another one"),
-        &[row, "RES-*", "CRU-*", row::HAL_15],
+        &[ids, "RES-*", "CRU-*", ids::HAL_15],
         move || {
             Interceptor::records(kind, move |record, sight| {
                 let rel = sight.rel(owner);

@@ -6,7 +6,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use http::header::{ETAG, IF_MATCH, IF_NONE_MATCH, IF_UNMODIFIED_SINCE, LAST_MODIFIED};
 use http::{HeaderName, HeaderValue, Method, StatusCode};
 use serde_json::Value;
-use svc_conformance::row;
+use svc_conformance::ids;
 use svc_core::api::{ApiBuilder, IfMatchPolicy};
 
 use super::{BaseServer, Mutant, MutationPoint};
@@ -31,7 +31,7 @@ fn fault(
     row: &'static str,
     twist: impl Fn() -> Interceptor + Send + Sync + 'static,
 ) -> Mutant {
-    Mutant::new(FAMILY, name, &[row], twist).over(BaseServer::Reference(conditional))
+    Mutant::new(FAMILY, name, &[ids], twist).over(BaseServer::Reference(conditional))
 }
 
 /// Answers to successful requests of one method to what is wanted are changed.
@@ -42,7 +42,7 @@ fn answers(
     wanted: fn(Option<ResourceKind>) -> bool,
     change: fn(&mut BufferedResponse),
 ) -> Mutant {
-    fault(name, row, move || {
+    fault(name, ids, move || {
         let method = method.clone();
         Interceptor::after(move |call, answer, sight| {
             if call.method == method && answer.is_success() && wanted(sight.what(call)) {
@@ -59,7 +59,7 @@ fn conditions(
     which: HeaderName,
     change: fn(&BufferedRequest, &str) -> Option<String>,
 ) -> Mutant {
-    fault(name, row, move || {
+    fault(name, ids, move || {
         let which = which.clone();
         Interceptor::before(move |call, _| {
             let sent = call.headers.get(&which)?.to_str().ok()?.to_owned();
@@ -157,12 +157,12 @@ fn changes() -> Vec<Mutant> {
     vec![
         fault(
             "the-etag-of-a-collection-is-that-of-its-addresses",
-            row::ETG_04,
+            ids::ETG_04,
             tag_of(is_collection, tag_of_addresses),
         ),
         answers(
             "the-etag-of-a-create-is-another-one",
-            row::ETG_08,
+            ids::ETG_08,
             Method::POST,
             is_collection,
             |answer| {
@@ -171,7 +171,7 @@ fn changes() -> Vec<Mutant> {
                     .insert(ETAG, HeaderValue::from_static("\"created\""));
             },
         ),
-        fault("last-modified-stays-after-a-change", row::ETG_03, || {
+        fault("last-modified-stays-after-a-change", ids::ETG_03, || {
             let mut first: HashMap<String, HeaderValue> = HashMap::new();
             Interceptor::after(move |_, answer, _| {
                 let Some(date) = answer.headers.get(LAST_MODIFIED).cloned() else {
@@ -189,11 +189,11 @@ fn changes() -> Vec<Mutant> {
         }),
         conditions(
             "if-match-without-quotes-is-ignored",
-            row::ETG_07,
+            ids::ETG_07,
             IF_MATCH,
             |_, sent| (sent == "*" || sent.contains('"')).then(|| sent.to_owned()),
         ),
-        fault("not-modified-for-another-tenant", row::ETG_05, || {
+        fault("not-modified-for-another-tenant", ids::ETG_05, || {
             Interceptor::around(|call, server| {
                 Box::pin(async move {
                     let named = call
@@ -228,7 +228,7 @@ fn forms() -> Vec<Mutant> {
     vec![
         answers(
             "no-etag-on-records",
-            row::ETG_01,
+            ids::ETG_01,
             Method::GET,
             is_record,
             |answer| {
@@ -237,7 +237,7 @@ fn forms() -> Vec<Mutant> {
         ),
         answers(
             "weak-etags-on-records-that-change",
-            row::ETG_01,
+            ids::ETG_01,
             Method::GET,
             is_record,
             |answer| {
@@ -254,7 +254,7 @@ fn forms() -> Vec<Mutant> {
         ),
         answers(
             "no-etag-on-collections",
-            row::ETG_02,
+            ids::ETG_02,
             Method::GET,
             is_collection,
             |answer| {
@@ -263,7 +263,7 @@ fn forms() -> Vec<Mutant> {
         ),
         answers(
             "an-etag-without-quotes",
-            row::ETG_02,
+            ids::ETG_02,
             Method::GET,
             |what| what == Some(ResourceKind::Entry),
             |answer| {
@@ -272,7 +272,7 @@ fn forms() -> Vec<Mutant> {
         ),
         answers(
             "last-modified-is-long-ago",
-            row::ETG_03,
+            ids::ETG_03,
             Method::GET,
             is_record,
             |answer| {
@@ -284,7 +284,7 @@ fn forms() -> Vec<Mutant> {
         ),
         answers(
             "last-modified-is-no-date-of-http",
-            row::ETG_03,
+            ids::ETG_03,
             Method::GET,
             is_record,
             |answer| {
@@ -296,58 +296,58 @@ fn forms() -> Vec<Mutant> {
         ),
         fault(
             "the-etag-is-that-of-the-creation",
-            row::ETG_04,
+            ids::ETG_04,
             tag_from("created_date"),
         ),
         fault(
             "the-etag-does-not-count-totals",
-            row::ETG_04,
+            ids::ETG_04,
             tag_from("modified_date"),
         ),
         conditions(
             "if-none-match-is-ignored",
-            row::ETG_05,
+            ids::ETG_05,
             IF_NONE_MATCH,
             |_, _| None,
         ),
         conditions(
             "if-none-match-is-ignored-on-head",
-            row::ETG_05,
+            ids::ETG_05,
             IF_NONE_MATCH,
             |call, sent| (call.method != Method::HEAD).then(|| sent.to_owned()),
         ),
         conditions(
             "weak-tags-in-if-none-match-are-ignored",
-            row::ETG_05,
+            ids::ETG_05,
             IF_NONE_MATCH,
             |_, sent| (!sent.starts_with("W/")).then(|| sent.to_owned()),
         ),
         conditions(
             "of-a-list-the-first-tag-counts",
-            row::ETG_05,
+            ids::ETG_05,
             IF_NONE_MATCH,
             |_, sent| sent.split(',').next().map(ToOwned::to_owned),
         ),
         conditions(
             "any-tag-in-if-none-match-is-current",
-            row::ETG_06,
+            ids::ETG_06,
             IF_NONE_MATCH,
             |_, _| Some("*".to_owned()),
         ),
-        conditions("if-match-is-ignored", row::ETG_07, IF_MATCH, |_, _| None),
+        conditions("if-match-is-ignored", ids::ETG_07, IF_MATCH, |_, _| None),
         conditions(
             "if-match-is-ignored-on-delete",
-            row::ETG_07,
+            ids::ETG_07,
             IF_MATCH,
             |call, sent| (call.method != Method::DELETE).then(|| sent.to_owned()),
         ),
         conditions(
             "if-match-compares-weakly",
-            row::ETG_07,
+            ids::ETG_07,
             IF_MATCH,
             |_, sent| Some(sent.replace("W/", "")),
         ),
-        fault("412-and-done-all-the-same", row::ETG_07, || {
+        fault("412-and-done-all-the-same", ids::ETG_07, || {
             Interceptor::around(|call, server| {
                 Box::pin(async move {
                     let answer = server.send(call.clone()).await;
@@ -362,7 +362,7 @@ fn forms() -> Vec<Mutant> {
         }),
         conditions(
             "if-match-any-is-no-tag",
-            row::ETG_08,
+            ids::ETG_08,
             IF_MATCH,
             |_, sent| {
                 Some(if sent == "*" {
@@ -374,7 +374,7 @@ fn forms() -> Vec<Mutant> {
         ),
         answers(
             "the-etag-of-a-change-is-another-one",
-            row::ETG_08,
+            ids::ETG_08,
             Method::PUT,
             is_record,
             |answer| {
@@ -383,7 +383,7 @@ fn forms() -> Vec<Mutant> {
                     .insert(ETAG, HeaderValue::from_static("\"written\""));
             },
         ),
-        fault("changes-are-taken-without-if-match", row::ETG_09, || {
+        fault("changes-are-taken-without-if-match", ids::ETG_09, || {
             Interceptor::before(|call, _| {
                 if !call.headers.contains_key(IF_MATCH) {
                     call.headers.insert(IF_MATCH, HeaderValue::from_static("*"));
@@ -393,7 +393,7 @@ fn forms() -> Vec<Mutant> {
         })
         .over(BaseServer::Reference(strict))
         .at(MutationPoint::Request),
-        fault("428-and-done-all-the-same", row::ETG_09, || {
+        fault("428-and-done-all-the-same", ids::ETG_09, || {
             Interceptor::around(|call, server| {
                 Box::pin(async move {
                     let answer = server.send(call.clone()).await;
@@ -409,7 +409,7 @@ fn forms() -> Vec<Mutant> {
         .over(BaseServer::Reference(strict)),
         fault(
             "if-match-is-compared-before-the-change",
-            row::ETG_10,
+            ids::ETG_10,
             || {
                 Interceptor::around(|mut call, server| {
                     Box::pin(async move {
@@ -434,7 +434,7 @@ fn forms() -> Vec<Mutant> {
         .at(MutationPoint::Backend),
         conditions(
             "if-unmodified-since-is-ignored",
-            row::ETG_11,
+            ids::ETG_11,
             IF_UNMODIFIED_SINCE,
             |_, _| None,
         ),

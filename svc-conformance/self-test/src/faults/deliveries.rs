@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use http::{HeaderValue, Method, StatusCode, header};
 use serde_json::{Map, Value};
-use svc_conformance::row;
+use svc_conformance::ids;
 
 use super::{BaseServer, Mutant, MutationPoint, set};
 use crate::interceptor::Interceptor;
@@ -81,7 +81,7 @@ fn repeated(
 
 /// A server that does not send messages of some events.
 fn lost(name: &'static str, is_lost: fn(&str) -> bool) -> Mutant {
-    passed(name, &[row::HOOK_07], move || {
+    passed(name, &[ids::HOOK_07], move || {
         move |letter: Letter, receiver: Receiver| -> BoxFuture<Reply> {
             Box::pin(async move {
                 if is_lost(&letter.event()) {
@@ -132,12 +132,12 @@ fn messages() -> Vec<Mutant> {
         }),
         changed(
             "messages are sent with PUT",
-            &[row::HOOK_07],
+            &[ids::HOOK_07],
             |letter, _| letter.method = Method::PUT,
         ),
         changed(
             "messages have no webhook-id",
-            &[row::HOOK_07],
+            &[ids::HOOK_07],
             |letter, receiver| {
                 letter.headers.remove("webhook-id");
                 receiver.sign(letter);
@@ -145,14 +145,14 @@ fn messages() -> Vec<Mutant> {
         ),
         changed(
             "all messages have one webhook-id",
-            &[row::HOOK_07],
+            &[ids::HOOK_07],
             |letter, receiver| {
                 with_header(letter, receiver, "webhook-id", "msg_1");
             },
         ),
         changed(
             "messages have a field of the record",
-            &[row::HOOK_07],
+            &[ids::HOOK_07],
             |letter, receiver| {
                 with_body(letter, receiver, |body| {
                     if let Some(data) = body.get_mut("data").and_then(Value::as_object_mut) {
@@ -163,7 +163,7 @@ fn messages() -> Vec<Mutant> {
         ),
         changed(
             "messages have no date",
-            &[row::HOOK_07],
+            &[ids::HOOK_07],
             |letter, receiver| {
                 with_body(letter, receiver, |body| drop(body.remove("timestamp")));
             },
@@ -176,7 +176,7 @@ fn signatures() -> Vec<Mutant> {
     vec![
         changed(
             "the body alone is signed",
-            &[row::HOOK_08],
+            &[ids::HOOK_08],
             |letter, receiver| {
                 let signed = letter.body.clone();
                 sign_over(letter, receiver, &signed);
@@ -184,7 +184,7 @@ fn signatures() -> Vec<Mutant> {
         ),
         changed(
             "the timestamp of a message is not signed",
-            &[row::HOOK_08],
+            &[ids::HOOK_08],
             |letter, receiver| {
                 let signed = [letter.header("webhook-id").as_bytes(), b".", &letter.body].concat();
                 sign_over(letter, receiver, &signed);
@@ -192,7 +192,7 @@ fn signatures() -> Vec<Mutant> {
         ),
         changed(
             "the id of a message is not signed",
-            &[row::HOOK_08],
+            &[ids::HOOK_08],
             |letter, receiver| {
                 let signed = [
                     letter.header("webhook-timestamp").as_bytes(),
@@ -205,14 +205,14 @@ fn signatures() -> Vec<Mutant> {
         ),
         changed(
             "a body is written anew after it was signed",
-            &[row::HOOK_08],
+            &[ids::HOOK_08],
             |letter, _| {
                 letter.body = [letter.body.as_ref(), b"\n"].concat().into();
             },
         ),
         changed(
             "the text of the secret is the key of signatures",
-            &[row::HOOK_08],
+            &[ids::HOOK_08],
             |letter, receiver| {
                 let signed = whole(letter);
                 letter.set(
@@ -223,7 +223,7 @@ fn signatures() -> Vec<Mutant> {
         ),
         changed(
             "timestamps of messages are in milliseconds",
-            &[row::HOOK_08],
+            &[ids::HOOK_08],
             |letter, receiver| {
                 let at = format!("{}000", letter.header("webhook-timestamp"));
                 with_header(letter, receiver, "webhook-timestamp", &at);
@@ -231,7 +231,7 @@ fn signatures() -> Vec<Mutant> {
         ),
         changed(
             "the first secret of a webhook signs for ever",
-            &[row::HOOK_08],
+            &[ids::HOOK_08],
             |letter, receiver| {
                 let signed = whole(letter);
                 letter.set(
@@ -246,7 +246,7 @@ fn signatures() -> Vec<Mutant> {
 /// What becomes of the answer.
 fn answers() -> Vec<Mutant> {
     vec![
-        mistaken("500 of a receiver is success", &[row::HOOK_11], |status| {
+        mistaken("500 of a receiver is success", &[ids::HOOK_11], |status| {
             if status == StatusCode::INTERNAL_SERVER_ERROR {
                 StatusCode::NO_CONTENT
             } else {
@@ -255,7 +255,7 @@ fn answers() -> Vec<Mutant> {
         }),
         mistaken(
             "a redirect of a receiver is success",
-            &[row::HOOK_11],
+            &[ids::HOOK_11],
             |status| {
                 if status.is_redirection() {
                     StatusCode::NO_CONTENT
@@ -266,7 +266,7 @@ fn answers() -> Vec<Mutant> {
         ),
         mistaken(
             "410 of a receiver is a failure as others",
-            &[row::HOOK_11],
+            &[ids::HOOK_11],
             |status| {
                 if status == StatusCode::GONE {
                     StatusCode::INTERNAL_SERVER_ERROR
@@ -277,7 +277,7 @@ fn answers() -> Vec<Mutant> {
         ),
         repeated(
             "an attempt has another webhook-id than the one before",
-            &[row::HOOK_07],
+            &[ids::HOOK_07],
             |reply| reply.status == StatusCode::INTERNAL_SERVER_ERROR,
             |letter, receiver| {
                 let id = format!("{}_again", letter.header("webhook-id"));
@@ -286,19 +286,19 @@ fn answers() -> Vec<Mutant> {
         ),
         repeated(
             "Retry-After of a receiver is not respected",
-            &[row::HOOK_11],
+            &[ids::HOOK_11],
             |reply| reply.headers.contains_key(header::RETRY_AFTER),
             |_, _| {},
         ),
         repeated(
             "further attempts are not signed anew",
-            &[row::HOOK_08],
+            &[ids::HOOK_08],
             |reply| reply.status == StatusCode::INTERNAL_SERVER_ERROR,
             |letter, _| letter.set("webhook-timestamp", "1614265330"),
         ),
         passed(
             "redirects of receivers are followed",
-            &[row::HOOK_11],
+            &[ids::HOOK_11],
             || {
                 |letter: Letter, receiver: Receiver| -> BoxFuture<Reply> {
                     Box::pin(async move {
@@ -325,7 +325,7 @@ fn receivers() -> Vec<Mutant> {
     vec![
         passed(
             "what is sent elsewhere is also sent to a receiver that wanted no more",
-            &[row::HOOK_11],
+            &[ids::HOOK_11],
             || {
                 let gone = Arc::new(Mutex::new(Vec::<String>::new()));
                 move |letter: Letter, receiver: Receiver| -> BoxFuture<Reply> {
@@ -347,7 +347,7 @@ fn receivers() -> Vec<Mutant> {
         ),
         passed(
             "receivers are sent to one after the other",
-            &[row::HOOK_12],
+            &[ids::HOOK_12],
             || {
                 let turn = Arc::new(tokio::sync::Mutex::new(()));
                 move |letter: Letter, receiver: Receiver| -> BoxFuture<Reply> {
@@ -362,7 +362,7 @@ fn receivers() -> Vec<Mutant> {
         Mutant::new(
             FAMILY,
             "webhooks of any key receive every kind",
-            &[row::HOOK_03],
+            &[ids::HOOK_03],
             || {
                 Interceptor::before(|call, _| {
                     let is_narrow = call

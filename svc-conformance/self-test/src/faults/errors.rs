@@ -1,7 +1,7 @@
 //! Status codes and error objects.
 
 use serde_json::{Map, Value, json};
-use svc_conformance::row;
+use svc_conformance::ids;
 
 use super::table::MutationStep::{
     Bare, Body, Copy, Done, Drop, Empty, Failed, Has, Repeat, Replace, Set, Status, Swap, Text,
@@ -32,7 +32,7 @@ fn descriptions(error: &mut Map<String, Value>) -> Vec<&mut Value> {
 
 /// Each create of a share page fails, as is declared, and is answered by this.
 fn unexpected(name: &'static str, body: fn() -> Value) -> Mutant {
-    Mutant::new("status", name, &[row::ERR_05], move || {
+    Mutant::new("status", name, &[ids::ERR_05], move || {
         Interceptor::after(move |call, answer, sight| {
             if call.method == "POST"
                 && sight.what(call) == Some(ResourceKind::Collection("share_page"))
@@ -107,39 +107,39 @@ const OBJECTS: &[MutationRow] = &[
     ),
     line(
         "no request_type",
-        row::ERR_18,
+        ids::ERR_18,
         Errors,
         &[Drop("request_type")],
     ),
     line(
         "request_type is partial",
-        row::ERR_18,
+        ids::ERR_18,
         Errors,
         &[Set("request_type", "partial")],
     )
     .on_reference(),
     line(
         "request_type is a flag",
-        row::ERR_18,
+        ids::ERR_18,
         Errors,
         &[Set("request_type", "true")],
     ),
     line(
         "response_code is a text",
-        row::ERR_19,
+        ids::ERR_19,
         Errors,
         &[As("response_code", |code| *code = code.to_string().into())],
     ),
     line(
         "response_code is another than the status",
-        row::ERR_19,
+        ids::ERR_19,
         Errors,
         &[Set("response_code", "418")],
     )
     .on_reference(),
     line(
         "no response_code",
-        row::ERR_19,
+        ids::ERR_19,
         Errors,
         &[Drop("response_code")],
     ),
@@ -151,7 +151,7 @@ const OBJECTS: &[MutationRow] = &[
     ),
     line(
         "an atomic error has two entries",
-        row::ERR_20,
+        ids::ERR_20,
         Errors,
         &[Repeat("resource_status")],
     )
@@ -164,33 +164,33 @@ const OBJECTS: &[MutationRow] = &[
     ),
     line(
         "resource without prefix",
-        row::ERR_21,
+        ids::ERR_21,
         Entries,
         &[Text("resource", |name| last(name, ':'))],
     ),
     line(
         "resource is an object",
-        row::ERR_21,
+        ids::ERR_21,
         Entries,
         &[Set("resource", "{}")],
     )
     .on_reference(),
     line(
         "an entry's code is a text",
-        row::ERR_22,
+        ids::ERR_22,
         Entries,
         &[Set("response_code", "\"400\"")],
     ),
     line(
         "an entry's code is out of the table",
-        row::ERR_22,
+        ids::ERR_22,
         Entries,
         &[Set("response_code", "422")],
     )
     .on_reference(),
     line(
         "no code of an entry",
-        row::ERR_22,
+        ids::ERR_22,
         Entries,
         &[Drop("response_code")],
     ),
@@ -221,20 +221,20 @@ const OBJECTS: &[MutationRow] = &[
     ),
     line(
         "codes are numbers",
-        row::ERR_24,
+        ids::ERR_24,
         Descriptions,
         &[Set("error_code", "17")],
     )
     .on_reference(),
     line(
         "an empty description",
-        row::ERR_25,
+        ids::ERR_25,
         Descriptions,
         &[Set("description", "")],
     ),
     line(
         "a description in two languages",
-        row::ERR_25,
+        ids::ERR_25,
         Descriptions,
         &[Set(
             "description",
@@ -244,7 +244,7 @@ const OBJECTS: &[MutationRow] = &[
     .on_reference(),
     line(
         "properties are one text",
-        row::ERR_26,
+        ids::ERR_26,
         Descriptions,
         &[Copy("properties[0]", "properties")],
     ),
@@ -288,14 +288,14 @@ const STATUSES: &[MutationRow] = &[
     ),
     line(
         "a wrong create is 500",
-        row::ERR_12,
+        ids::ERR_12,
         Answers("POST", Any),
         &[Status(400), Swap(500)],
     )
     .on_reference(),
     line(
         "a wrong update is 409",
-        row::ERR_14,
+        ids::ERR_14,
         Answers("PUT", Any),
         &[Status(400), Swap(409)],
     ),
@@ -314,7 +314,7 @@ const STATUSES: &[MutationRow] = &[
     ),
     line(
         "what is not supported is 500 without a body",
-        row::ERR_07,
+        ids::ERR_07,
         Answers("*", Any),
         &[Status(500), Empty(500)],
     )
@@ -340,7 +340,7 @@ const STATUSES: &[MutationRow] = &[
     .on_reference(),
     line(
         "a deleted record is 404 with a page",
-        row::ERR_11,
+        ids::ERR_11,
         Answers("GET", Record("*")),
         &[
             Status(404),
@@ -349,13 +349,13 @@ const STATUSES: &[MutationRow] = &[
     ),
     line(
         "a second delete is 204",
-        row::ERR_16,
+        ids::ERR_16,
         Answers("DELETE", Any),
         &[Status(404), Empty(204)],
     ),
     line(
         "a second delete has no body",
-        row::ERR_16,
+        ids::ERR_16,
         Answers("DELETE", Any),
         &[Status(404), Empty(404)],
     )
@@ -386,7 +386,7 @@ fn statuses() -> Vec<Mutant> {
         Mutant::new(
             "status",
             "every 30th read fails",
-            &[row::ERR_10, "COL-*", "ENT-*", "RES-*", "CRU-*"],
+            &[ids::ERR_10, "COL-*", "ENT-*", "RES-*", "CRU-*"],
             || {
                 let mut count = 0_u32;
                 Interceptor::after(move |call, answer, _| {
@@ -412,11 +412,11 @@ fn statuses() -> Vec<Mutant> {
             FAMILY,
             "errors as text",
             &[
-                row::ERR_01,
-                row::ERR_12,
-                row::ERR_14,
-                row::ERR_16,
-                row::HAL_02,
+                ids::ERR_01,
+                ids::ERR_12,
+                ids::ERR_14,
+                ids::ERR_16,
+                ids::HAL_02,
             ],
             || {
                 Interceptor::after(|_, answer, _| {
@@ -435,7 +435,7 @@ fn rules() -> Vec<Mutant> {
     let mut faults = vec![
         lenient(
             "a Paragraph takes responses",
-            &[row::ERR_35, row::ERR_39],
+            &[ids::ERR_35, ids::ERR_39],
             |body| {
                 if body.get("question_type") == Some(&json!("Paragraph")) {
                     body.remove("responses");
@@ -444,7 +444,7 @@ fn rules() -> Vec<Mutant> {
         ),
         lenient(
             "names of responses are not looked at",
-            &[row::ERR_36, row::ERR_39],
+            &[ids::ERR_36, ids::ERR_39],
             |body| {
                 for response in responses(body) {
                     if let Some(Value::String(name)) = response.get_mut("name") {
@@ -457,7 +457,7 @@ fn rules() -> Vec<Mutant> {
         .on_reference(),
         lenient(
             "keys of responses may repeat",
-            &[row::ERR_40, row::LIM_06, row::RES_QUESTION_08],
+            &[ids::ERR_40, ids::LIM_06, ids::RES_QUESTION_08],
             |body| {
                 let mut keys: Vec<Value> = Vec::new();
                 let list = body.get_mut("responses").and_then(Value::as_array_mut);
@@ -474,37 +474,37 @@ fn rules() -> Vec<Mutant> {
         ),
         without_code(
             "responses of a Paragraph under another code",
-            &[row::ERR_35],
+            &[ids::ERR_35],
             "PARAGRAPH_CANNOT_HAVE_RESPONSES",
         ),
         without_code(
             "names of responses under another code",
-            &[row::ERR_36],
+            &[ids::ERR_36],
             "RESPONSE_NAME_INVALID",
         )
         .on_reference(),
         without_code(
             "unknown tags under another code",
-            &[row::ERR_37, row::HAF_03],
+            &[ids::ERR_37, ids::HAF_03],
             "TAG_NAME_DOES_NOT_EXIST",
         ),
         Mutant::new(
             "rules",
             "only the first error is told",
-            &[row::ERR_39],
+            &[ids::ERR_39],
             first_only,
         ),
         Mutant::new(
             "rules",
             "only the first error is told by the reference server",
-            &[row::ERR_39],
+            &[ids::ERR_39],
             first_only,
         )
         .on_reference(),
         Mutant::new(
             "rules",
             "the same error is told for each",
-            &[row::ERR_39, row::ERR_26],
+            &[ids::ERR_39, ids::ERR_26],
             || {
                 Interceptor::errors(|error, _| {
                     let mut all = descriptions(error);
@@ -520,13 +520,13 @@ fn rules() -> Vec<Mutant> {
         Mutant::new(
             "non-atomic",
             "a partial failure is reported as atomic",
-            &[row::ERR_30, row::ERR_18, row::ERR_20, row::ERR_31],
+            &[ids::ERR_30, ids::ERR_18, ids::ERR_20, ids::ERR_31],
             || Interceptor::errors(|error, _| set(error, "request_type", "atomic")),
         ),
         Mutant::new(
             "non-atomic",
             "a partial failure is 207",
-            &[row::ERR_30, row::ERR_19],
+            &[ids::ERR_30, ids::ERR_19],
             || {
                 Interceptor::after(|_, answer, _| {
                     if answer.status == 400
@@ -541,7 +541,7 @@ fn rules() -> Vec<Mutant> {
         Mutant::new(
             "non-atomic",
             "a partial failure names only what failed",
-            &[row::ERR_31, row::ERR_20],
+            &[ids::ERR_31, ids::ERR_20],
             || {
                 Interceptor::errors(|error, _| {
                     if let Some(list) = error
@@ -556,7 +556,7 @@ fn rules() -> Vec<Mutant> {
         Mutant::new(
             "non-atomic",
             "a partial failure is told as a success",
-            &[row::ERR_30, row::ERR_37, row::HAF_03],
+            &[ids::ERR_30, ids::ERR_37, ids::HAF_03],
             || {
                 Interceptor::after(|_, answer, _| {
                     if answer.status == 400
@@ -570,7 +570,7 @@ fn rules() -> Vec<Mutant> {
         Mutant::new(
             "non-atomic",
             "entries under a third spelling",
-            &[row::ERR_33, row::ERR_23, row::ERR_31],
+            &[ids::ERR_33, ids::ERR_23, ids::ERR_31],
             || {
                 Interceptor::documents(|_, document, _, sight| {
                     let Some(Value::Object(error)) = document.get_mut(&sight.rel("error")) else {
@@ -597,7 +597,7 @@ fn rules() -> Vec<Mutant> {
         Mutant::new(
             "non-atomic",
             "what is declared atomic leaves the person behind",
-            &[row::ERR_34, row::ERR_04],
+            &[ids::ERR_34, ids::ERR_04],
             left_behind,
         )
         .over(BaseServer::SecondServer(|options| {
@@ -607,7 +607,7 @@ fn rules() -> Vec<Mutant> {
         Mutant::new(
             "non-atomic",
             "what the server does not do is 400",
-            &[row::ERR_38],
+            &[ids::ERR_38],
             || {
                 Interceptor::entries(|entry, _| {
                     if entry.get("response_code") == Some(&json!(500)) {
@@ -622,7 +622,7 @@ fn rules() -> Vec<Mutant> {
         Mutant::new(
             "non-atomic",
             "what the server does not do is not told",
-            &[row::ERR_38],
+            &[ids::ERR_38],
             || {
                 Interceptor::sent(|_, what, body, _| {
                     if matches!(what, Some(ResourceKind::Helper(_))) {
@@ -639,7 +639,7 @@ fn rules() -> Vec<Mutant> {
     faults.push(
         without_code(
             "what the server does not do under another code",
-            &[row::ERR_38],
+            &[ids::ERR_38],
             "NOT_SUPPORTED",
         )
         .over(BaseServer::Reference(|api| {

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use http::HeaderValue;
 use serde_json::{Map, Value, json};
-use svc_conformance::row;
+use svc_conformance::ids;
 
 use super::{Mutant, MutationPoint, links, members, set};
 use crate::interceptor::Interceptor;
@@ -124,7 +124,7 @@ fn told() -> Vec<Mutant> {
         Mutant::new(
             FAMILY,
             "the feed is declared and not linked",
-            &[row::SYN_01],
+            &[ids::SYN_01],
             || {
                 Interceptor::entry(|entry, sight| {
                     let rel = sight.rel("changes");
@@ -135,27 +135,27 @@ fn told() -> Vec<Mutant> {
         .on_reference(),
         page(
             "a page of the feed says nothing of what follows",
-            &[row::SYN_01, row::SYN_03, row::SYN_05],
+            &[ids::SYN_01, ids::SYN_03, ids::SYN_05],
             |page| {
                 page.remove("has_more");
             },
         ),
         silent(
             "deletions are not told",
-            &[row::SYN_02, row::SYN_04, row::SYN_10],
+            &[ids::SYN_02, ids::SYN_04, ids::SYN_10],
             |entry| what(entry) != "deleted",
         ),
         silent(
             "new records are not told",
-            &[row::SYN_02, row::SYN_09],
+            &[ids::SYN_02, ids::SYN_09],
             |entry| what(entry) != "created",
         ),
-        silent("changes of records are not told", &[row::SYN_02], |entry| {
+        silent("changes of records are not told", &[ids::SYN_02], |entry| {
             what(entry) != "changed"
         }),
         silent(
             "memberships that go with their group are not told",
-            &[row::SYN_02, row::SYN_10],
+            &[ids::SYN_02, ids::SYN_10],
             |entry| {
                 what(entry) != "deleted"
                     || !matches!(entry["kind"].as_str(), Some("tagging" | "item"))
@@ -163,7 +163,7 @@ fn told() -> Vec<Mutant> {
         ),
         entry(
             "deletions are told as changes",
-            &[row::SYN_02, row::SYN_04, row::SYN_10],
+            &[ids::SYN_02, ids::SYN_04, ids::SYN_10],
             |entry| {
                 if entry.get("what") == Some(&json!("deleted")) {
                     set(entry, "what", "changed");
@@ -172,19 +172,19 @@ fn told() -> Vec<Mutant> {
         ),
         entry(
             "everything is told as new",
-            &[row::SYN_02, row::SYN_04, row::SYN_10],
+            &[ids::SYN_02, ids::SYN_04, ids::SYN_10],
             |entry| {
                 set(entry, "what", "created");
             },
         ),
-        page("changes are told in reverse", &[row::SYN_04], |page| {
+        page("changes are told in reverse", &[ids::SYN_04], |page| {
             if let Some(entries) = members(page) {
                 entries.reverse();
             }
         }),
         page(
             "two changes of a page change places",
-            &[row::SYN_04],
+            &[ids::SYN_04],
             |page| {
                 if let Some(entries) = members(page).filter(|entries| entries.len() > 1) {
                     let last = entries.len().saturating_sub(1);
@@ -194,7 +194,7 @@ fn told() -> Vec<Mutant> {
         ),
         page(
             "the last change of a longer page is missed",
-            &[row::SYN_02, row::SYN_04],
+            &[ids::SYN_02, ids::SYN_04],
             |page| {
                 members(page)
                     .filter(|entries| entries.len() > 1)
@@ -204,7 +204,7 @@ fn told() -> Vec<Mutant> {
         ),
         page(
             "a longer page tells its first change twice",
-            &[row::SYN_04, row::SYN_05],
+            &[ids::SYN_04, ids::SYN_05],
             |page| {
                 if let Some(entries) = members(page).filter(|entries| entries.len() > 1)
                     && let Some(first) = entries.first().cloned()
@@ -215,7 +215,7 @@ fn told() -> Vec<Mutant> {
         ),
         page(
             "the cursor goes on behind everything",
-            &[row::SYN_02, row::SYN_04],
+            &[ids::SYN_02, ids::SYN_04],
             |page| {
                 if page.get("has_more") == Some(&json!(true)) {
                     lead(page, "next", "last");
@@ -224,29 +224,29 @@ fn told() -> Vec<Mutant> {
         ),
         page(
             "the cursor comes back to its own page",
-            &[row::SYN_04, row::SYN_05],
+            &[ids::SYN_04, ids::SYN_05],
             |page| {
                 if page.get("has_more") == Some(&json!(true)) {
                     lead(page, "next", "self");
                 }
             },
         ),
-        page("the last page has no way back", &[row::SYN_05], |page| {
+        page("the last page has no way back", &[ids::SYN_05], |page| {
             if page.get("has_more") == Some(&json!(false)) {
                 unlink(page, "last");
             }
         }),
-        page("the last page leads on for ever", &[row::SYN_05], |page| {
+        page("the last page leads on for ever", &[ids::SYN_05], |page| {
             if page.get("has_more") == Some(&json!(false)) {
                 lead(page, "next", "last");
             }
         }),
-        page("more is never there", &[row::SYN_05], |page| {
+        page("more is never there", &[ids::SYN_05], |page| {
             set(page, "has_more", false);
         }),
         page(
             "the last page seems to come at once",
-            &[row::SYN_02, row::SYN_04],
+            &[ids::SYN_02, ids::SYN_04],
             |page| {
                 set(page, "has_more", false);
                 unlink(page, "next");
@@ -254,32 +254,32 @@ fn told() -> Vec<Mutant> {
         ),
         page(
             "a page has more entries than it says",
-            &[row::SYN_05],
+            &[ids::SYN_05],
             |page| set(page, "per_page", 0),
         ),
-        entry("times of changes are no dates", &[row::SYN_03], |entry| {
+        entry("times of changes are no dates", &[ids::SYN_03], |entry| {
             set(entry, "at", "today");
         }),
         entry(
             "entries do not say of what kind they are",
-            &[row::SYN_03, "SYN-*"],
+            &[ids::SYN_03, "SYN-*"],
             |entry| drop(entry.remove("kind")),
         ),
         entry(
             "entries say in other words what was done",
-            &[row::SYN_02, row::SYN_03, row::SYN_04, row::SYN_10],
+            &[ids::SYN_02, ids::SYN_03, ids::SYN_04, ids::SYN_10],
             |entry| {
                 set(entry, "what", "upserted");
             },
         ),
-        entry("who was deleted is told by name", &[row::SYN_10], |entry| {
+        entry("who was deleted is told by name", &[ids::SYN_10], |entry| {
             if entry.get("what") == Some(&json!("deleted")) {
                 set(entry, "given_name", "Ada");
             }
         }),
         entry(
             "the link to whom was deleted has a name",
-            &[row::SYN_10],
+            &[ids::SYN_10],
             |entry| {
                 if entry.get("what") == Some(&json!("deleted")) {
                     let all = links(entry)
@@ -325,7 +325,7 @@ fn unreported() -> Vec<Mutant> {
         Mutant::new(
             FAMILY,
             format!("the feed lacks each {kind} that is {done}"),
-            &[row::SYN_02],
+            &[ids::SYN_02],
             move || {
                 Interceptor::documents(move |call, document, _, _| {
                     if let Some(entries) = members(document).filter(|_| is_feed(call)) {
@@ -355,12 +355,12 @@ fn unreported() -> Vec<Mutant> {
         indirect("the feed lacks answers of a function", |kind, done| {
             kind == "answer" && done == "created"
         }),
-        entry("every change has the same date", &[row::SYN_03], |entry| {
+        entry("every change has the same date", &[ids::SYN_03], |entry| {
             set(entry, "at", "2020-01-01T00:00:00Z");
         }),
         page(
             "a page that is exactly full announces more",
-            &[row::SYN_05],
+            &[ids::SYN_05],
             |page| {
                 let count = members(page).map(|entries| entries.len());
                 let size = page
@@ -387,7 +387,7 @@ fn about(entry: &Value) -> Option<String> {
 
 /// Entries of some kinds are missing where no request created or changed the record itself.
 fn indirect(name: &'static str, is_meant: fn(&str, &str) -> bool) -> Mutant {
-    Mutant::new(FAMILY, name, &[row::SYN_02], move || {
+    Mutant::new(FAMILY, name, &[ids::SYN_02], move || {
         let mut direct: HashSet<String> = HashSet::new();
         Interceptor::documents(move |call, document, status, sight| {
             if call.method == "PUT" {
@@ -416,7 +416,7 @@ fn too_early() -> Mutant {
     Mutant::new(
         FAMILY,
         "a record is reported before it can be read",
-        &[row::SYN_03],
+        &[ids::SYN_03],
         || {
             let early: Arc<Mutex<(HashSet<String>, HashSet<String>)>> = Arc::default();
             let later = Arc::clone(&early);
@@ -462,15 +462,15 @@ fn give_self(page: &mut Map<String, Value>, from: &str) {
 /// Where `self` of an entry leads.
 fn own_links() -> Vec<Mutant> {
     vec![
-        entry("entries have no `self`", &[row::SYN_03], |entry| {
+        entry("entries have no `self`", &[ids::SYN_03], |entry| {
             unlink(entry, "self");
         }),
         page(
             "`self` of every entry is the page",
-            &[row::SYN_03],
+            &[ids::SYN_03],
             |page| give_self(page, "self"),
         ),
-        page("`self` of an entry leads past it", &[row::SYN_03], |page| {
+        page("`self` of an entry leads past it", &[ids::SYN_03], |page| {
             give_self(page, "last");
         }),
     ]
@@ -479,24 +479,24 @@ fn own_links() -> Vec<Mutant> {
 /// Who asks, and with which cursor.
 fn asked_for() -> Vec<Mutant> {
     vec![
-        asked("changes are told without a key", &[row::SYN_06], |call| {
+        asked("changes are told without a key", &[ids::SYN_06], |call| {
             lend(call, None, "k-one");
         }),
         asked(
             "changes are told to whoever has no right to read them",
-            &[row::SYN_06],
+            &[ids::SYN_06],
             |call| {
                 lend(call, Some("k-narrow"), "k-one");
             },
         ),
         asked(
             "changes are told to another tenant",
-            &[row::SYN_09],
+            &[ids::SYN_09],
             |call| lend(call, Some("k-two"), "k-one"),
         ),
         asked(
             "a cursor of another tenant leads to the beginning",
-            &[row::SYN_09],
+            &[ids::SYN_09],
             |call| {
                 if call.headers.get(KEY).is_some_and(|key| key == "k-two")
                     && call.uri.query().is_some()
@@ -507,7 +507,7 @@ fn asked_for() -> Vec<Mutant> {
         ),
         asked(
             "a damaged cursor leads to the beginning",
-            &[row::SYN_07],
+            &[ids::SYN_07],
             |call| {
                 let is_damaged = |query: &str| {
                     query.contains("no-such") || query.ends_with("zz") || query.ends_with('=')
@@ -520,7 +520,7 @@ fn asked_for() -> Vec<Mutant> {
         Mutant::new(
             FAMILY,
             "a damaged cursor is refused without its name",
-            &[row::SYN_07],
+            &[ids::SYN_07],
             || {
                 Interceptor::descriptions(|one, _| {
                     if one.get("error_code") == Some(&json!("CURSOR_INVALID")) {
@@ -533,7 +533,7 @@ fn asked_for() -> Vec<Mutant> {
         Mutant::new(
             FAMILY,
             "a damaged cursor is nowhere",
-            &[row::SYN_07],
+            &[ids::SYN_07],
             || {
                 Interceptor::after(|call, answer: &mut BufferedResponse, _| {
                     if is_feed(call)
@@ -554,7 +554,7 @@ fn asked_for() -> Vec<Mutant> {
 
 /// A change to the text of a stream of events.
 fn stream(name: &'static str, change: fn(&str) -> String) -> Mutant {
-    Mutant::new(FAMILY, name, &[row::SYN_12], move || {
+    Mutant::new(FAMILY, name, &[ids::SYN_12], move || {
         Interceptor::after(move |call, answer: &mut BufferedResponse, _| {
             if is_stream(call) && answer.status == 200 {
                 answer.body = change(&String::from_utf8_lossy(&answer.body)).into();
@@ -587,7 +587,7 @@ fn streamed() -> Vec<Mutant> {
         Mutant::new(
             FAMILY,
             "a client that comes back is told everything again",
-            &[row::SYN_12],
+            &[ids::SYN_12],
             || {
                 Interceptor::before(|call, _| {
                     call.headers.remove("last-event-id");
@@ -600,7 +600,7 @@ fn streamed() -> Vec<Mutant> {
         Mutant::new(
             FAMILY,
             "a page is no stream, whatever is asked for",
-            &[row::SYN_12],
+            &[ids::SYN_12],
             || {
                 Interceptor::before(|call, _| {
                     if is_feed(call) {
@@ -615,7 +615,7 @@ fn streamed() -> Vec<Mutant> {
         Mutant::new(
             FAMILY,
             "every event has the cursor of the one before",
-            &[row::SYN_12],
+            &[ids::SYN_12],
             || {
                 Interceptor::after(|call, answer: &mut BufferedResponse, _| {
                     if is_stream(call) && answer.status == 200 {

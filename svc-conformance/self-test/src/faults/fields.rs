@@ -2,7 +2,7 @@
 //! that is open, an open one that is closed, a total that stands still.
 
 use serde_json::{Map, Value};
-use svc_conformance::row;
+use svc_conformance::ids;
 
 use super::{Mutant, MutationPoint, set};
 use crate::fields::{self, FieldShape, ObjectField};
@@ -53,19 +53,19 @@ pub(super) fn faults() -> Vec<Mutant> {
             continue;
         }
         faults.push(if at.field.computed && at.field.name != "total_shares" {
-            stuck(&at, format!("{name} stands still"), &row)
+            stuck(&at, format!("{name} stands still"), &ids)
         } else {
-            lost(&at, format!("{name} is lost"), &row)
+            lost(&at, format!("{name} is lost"), &ids)
         });
         match &at.field.shape {
             FieldShape::Enum(values) => {
-                faults.push(open(&at, values, format!("{name} takes anything"), &row));
+                faults.push(open(&at, values, format!("{name} takes anything"), &ids));
             }
             FieldShape::Flex(values) => faults.push(closed(
                 &at,
                 values,
                 format!("{name} takes only what is listed"),
-                &row,
+                &ids,
             )),
             _ => {}
         }
@@ -74,7 +74,7 @@ pub(super) fn faults() -> Vec<Mutant> {
         let key = (at.owner, format!("{kind:?}"));
         if !typed.contains(&key) {
             typed.push(key);
-            faults.push(mistyped(&at, format!("{name} has another type"), &row));
+            faults.push(mistyped(&at, format!("{name} has another type"), &ids));
         }
     }
     faults
@@ -82,7 +82,7 @@ pub(super) fn faults() -> Vec<Mutant> {
 
 fn lost(at: &FieldPosition, name: String, row: &str) -> Mutant {
     let at = at.clone();
-    Mutant::new("field lost", name, &[row], move || {
+    Mutant::new("field lost", name, &[ids], move || {
         let at = at.clone();
         shown(at.owner, move |object| {
             each(object, &at.path, &mut |parent, name| {
@@ -94,7 +94,7 @@ fn lost(at: &FieldPosition, name: String, row: &str) -> Mutant {
 
 fn stuck(at: &FieldPosition, name: String, row: &str) -> Mutant {
     let at = at.clone();
-    Mutant::new("total stands still", name, &[row], move || {
+    Mutant::new("total stands still", name, &[ids], move || {
         let at = at.clone();
         shown(at.owner, move |object| {
             each(object, &at.path, &mut |parent, name| {
@@ -109,19 +109,19 @@ fn stuck(at: &FieldPosition, name: String, row: &str) -> Mutant {
 fn mistyped(at: &FieldPosition, name: String, row: &str) -> Mutant {
     let at = at.clone();
     let typed = match &at.field.shape {
-        FieldShape::String | FieldShape::Reference | FieldShape::Link => row::TYP_01,
-        FieldShape::Integer => row::TYP_02,
-        FieldShape::Float => row::TYP_03,
-        FieldShape::Number => row::TYP_04,
-        FieldShape::Boolean => row::TYP_05,
-        FieldShape::Datetime => row::TYP_06,
-        FieldShape::Date => row::TYP_07,
-        FieldShape::Enum(_) => row::TYP_08,
-        FieldShape::Flex(_) => row::TYP_09,
-        FieldShape::Texts | FieldShape::Person | FieldShape::Object(_) => row::TYP_11,
-        FieldShape::Array(_) => row::TYP_12,
+        FieldShape::String | FieldShape::Reference | FieldShape::Link => ids::TYP_01,
+        FieldShape::Integer => ids::TYP_02,
+        FieldShape::Float => ids::TYP_03,
+        FieldShape::Number => ids::TYP_04,
+        FieldShape::Boolean => ids::TYP_05,
+        FieldShape::Datetime => ids::TYP_06,
+        FieldShape::Date => ids::TYP_07,
+        FieldShape::Enum(_) => ids::TYP_08,
+        FieldShape::Flex(_) => ids::TYP_09,
+        FieldShape::Texts | FieldShape::Person | FieldShape::Object(_) => ids::TYP_11,
+        FieldShape::Array(_) => ids::TYP_12,
     };
-    Mutant::new("wrong type", name, &[row, typed], move || {
+    Mutant::new("wrong type", name, &[ids, typed], move || {
         let at = at.clone();
         shown(at.owner, move |object| {
             each(object, &at.path, &mut |parent, name| {
@@ -152,7 +152,7 @@ fn other_type(value: &Value) -> Value {
 /// A value outside the closed list is taken, and becomes one of the list.
 fn open(at: &FieldPosition, values: &[String], name: String, row: &str) -> Mutant {
     let (at, values) = (at.clone(), values.to_vec());
-    Mutant::new("list open", name, &[row, row::TYP_08], move || {
+    Mutant::new("list open", name, &[ids, ids::TYP_08], move || {
         let (at, values) = (at.clone(), values.clone());
         Interceptor::sent(move |_, what, body, _| {
             let kind = what
@@ -179,7 +179,7 @@ fn open(at: &FieldPosition, values: &[String], name: String, row: &str) -> Mutan
 /// Free text becomes the first listed value.
 fn closed(at: &FieldPosition, values: &[String], name: String, row: &str) -> Mutant {
     let (at, values) = (at.clone(), values.to_vec());
-    Mutant::new("list closed", name, &[row, row::TYP_09], move || {
+    Mutant::new("list closed", name, &[ids, ids::TYP_09], move || {
         let (at, values) = (at.clone(), values.clone());
         shown(at.owner, move |object| {
             each(object, &at.path, &mut |parent, name| {

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use http::HeaderValue;
 use serde_json::{Map, Value, json};
-use svc_conformance::row;
+use svc_conformance::ids;
 
 use super::{Mutant, MutationPoint, add, links, members, set};
 use crate::interceptor::Interceptor;
@@ -117,7 +117,7 @@ fn forms() -> Vec<Mutant> {
         Mutant::new(
             FAMILY,
             "filters are ignored",
-            &[row::FLT_01, "FLT-*"],
+            &[ids::FLT_01, "FLT-*"],
             || {
                 Interceptor::before(|call, _| {
                     let address = call.uri.to_string();
@@ -133,18 +133,18 @@ fn forms() -> Vec<Mutant> {
         )
         .on_reference()
         .at(MutationPoint::Request),
-        read_as("gt is read as ge", &[row::FLT_02, row::FLT_01], |text| {
+        read_as("gt is read as ge", &[ids::FLT_02, ids::FLT_01], |text| {
             text.replace("%20gt%20", "%20ge%20")
         }),
-        read_as("lt is read as le", &[row::FLT_02, row::FLT_01], |text| {
+        read_as("lt is read as le", &[ids::FLT_02, ids::FLT_01], |text| {
             text.replace("%20lt%20", "%20le%20")
         }),
-        read_as("or is read as and", &[row::FLT_10], |text| {
+        read_as("or is read as and", &[ids::FLT_10], |text| {
             text.replace("%20or%20", "%20and%20")
         }),
         read_as(
             "in takes the first value alone",
-            &[row::FLT_10, row::FLT_08, row::FLT_01, row::FLT_05],
+            &[ids::FLT_10, ids::FLT_08, ids::FLT_01, ids::FLT_05],
             |text| match (text.find("%2C"), text.find("%29")) {
                 (Some(comma), Some(end)) if comma < end && text.contains("%20in%20") => {
                     format!(
@@ -158,7 +158,7 @@ fn forms() -> Vec<Mutant> {
         ),
         read_as(
             "addresses are compared with their case",
-            &[row::FLT_06, row::FLT_05],
+            &[ids::FLT_06, ids::FLT_05],
             |text| {
                 if in_capitals(text) {
                     text.replace("FILTER.", "NOBODY.")
@@ -169,7 +169,7 @@ fn forms() -> Vec<Mutant> {
         ),
         read_as(
             "identifiers are compared without case",
-            &[row::FLT_07],
+            &[ids::FLT_07],
             |text| {
                 if text.starts_with("identifiers%20eq") {
                     text.to_lowercase().replace("%2c", "%2C")
@@ -180,28 +180,28 @@ fn forms() -> Vec<Mutant> {
         ),
         shown(
             "the total of a filter is that of the collection",
-            &[row::FLT_05, row::COL_23, row::COL_20],
+            &[ids::FLT_05, ids::COL_23, ids::COL_20],
             |page| {
                 add(page, "total_records", 7);
             },
         ),
         shown(
             "the next page is that of the collection",
-            &[row::FLT_08, row::FLT_01, row::COL_24],
+            &[ids::FLT_08, ids::FLT_01, ids::COL_24],
             |page| {
                 without(page, "filter", &["next"]);
             },
         ),
         shown(
             "self of a filtered page is the collection",
-            &[row::FLT_08, row::COL_27],
+            &[ids::FLT_08, ids::COL_27],
             |page| {
                 without(page, "filter", &["self"]);
             },
         ),
         shown(
             "a filtered page lacks its first record",
-            &[row::FLT_01, "FLT-*"],
+            &[ids::FLT_01, "FLT-*"],
             |page| {
                 drop(
                     members(page)
@@ -213,7 +213,7 @@ fn forms() -> Vec<Mutant> {
         Mutant::new(
             FAMILY,
             "a wrong filter is refused without its place",
-            &[row::FLT_03],
+            &[ids::FLT_03],
             || {
                 Interceptor::documents(|call, document, status, _| {
                     if status == 400 && filter(&call.uri.to_string()).is_some() {
@@ -238,7 +238,7 @@ fn forms() -> Vec<Mutant> {
         .on_reference(),
         ignored(
             "a filter by what is not declared is ignored",
-            &[row::FLT_04, row::FLT_03],
+            &[ids::FLT_04, ids::FLT_03],
             "filter=",
             |text| {
                 ["origin_system", "name", "email_address", "no_such"]
@@ -248,14 +248,14 @@ fn forms() -> Vec<Mutant> {
         ),
         ignored(
             "an order that is not declared is ignored",
-            &[row::FLT_04],
+            &[ids::FLT_04],
             "order=",
             |_| true,
         ),
         Mutant::new(
             FAMILY,
             "ordered pages are upside down",
-            &[row::FLT_09],
+            &[ids::FLT_09],
             || {
                 Interceptor::pages(|call, page, _| {
                     if call.uri.to_string().contains("order=")
@@ -270,7 +270,7 @@ fn forms() -> Vec<Mutant> {
         Mutant::new(
             FAMILY,
             "a filter finds what is another tenant's",
-            &[row::FLT_11],
+            &[ids::FLT_11],
             || {
                 Interceptor::before(|call, _| {
                     if filter(&call.uri.to_string()).is_some() && key(call) == Some("k-two") {
@@ -286,7 +286,7 @@ fn forms() -> Vec<Mutant> {
         Mutant::new(
             FAMILY,
             "a filter is answered as it was the first time",
-            &[row::FLT_12],
+            &[ids::FLT_12],
             || {
                 let mut known: HashMap<String, BufferedResponse> = HashMap::new();
                 Interceptor::after(move |call, answer, _| {
@@ -310,20 +310,20 @@ fn changes() -> Vec<Mutant> {
     vec![
         read_as(
             "modified_date is read as created_date",
-            &[row::FLT_02, row::FLT_01],
+            &[ids::FLT_02, ids::FLT_01],
             |text| text.replace("modified_date", "created_date"),
         ),
         read_as(
             "created_date is read as modified_date",
-            &[row::FLT_02, row::FLT_01],
+            &[ids::FLT_02, ids::FLT_01],
             |text| text.replace("created_date", "modified_date"),
         ),
         read_as(
             "the offset of a date is ignored",
-            &[row::FLT_02, row::FLT_01],
+            &[ids::FLT_02, ids::FLT_01],
             |text| text.replace("%2B02%3A00", "Z").replace("-05%3A00", "Z"),
         ),
-        read_as("or binds tighter than and", &[row::FLT_10], |text| {
+        read_as("or binds tighter than and", &[ids::FLT_10], |text| {
             match (text.split_once("%20or%20"), text.contains("%28")) {
                 (Some((first, rest)), false) => {
                     match (first.rsplit_once("%20and%20"), rest.split_once("%20and%20")) {
@@ -341,7 +341,7 @@ fn changes() -> Vec<Mutant> {
         }),
         read_as(
             "what follows a whole filter is ignored",
-            &[row::FLT_03],
+            &[ids::FLT_03],
             |text| match text
                 .rfind("%27")
                 .and_then(|at| text.split_at_checked(at.saturating_add(3)))
@@ -362,7 +362,7 @@ fn changes() -> Vec<Mutant> {
         Mutant::new(
             FAMILY,
             "a filter does not find what was changed",
-            &[row::FLT_01, row::FLT_12],
+            &[ids::FLT_01, ids::FLT_12],
             || {
                 let (mut made, mut changed) = (HashSet::new(), HashSet::new());
                 Interceptor::documents(move |call, document, status, _| {
@@ -383,7 +383,7 @@ fn changes() -> Vec<Mutant> {
         found_by_old_values(),
         ordered(
             "records are ordered by created_date alone",
-            &[row::FLT_09],
+            &[ids::FLT_09],
             |call| {
                 let address = call
                     .uri
@@ -394,7 +394,7 @@ fn changes() -> Vec<Mutant> {
         ),
         ordered(
             "records are ordered by modified_date alone",
-            &[row::FLT_09],
+            &[ids::FLT_09],
             |call| {
                 let address = call
                     .uri
@@ -406,7 +406,7 @@ fn changes() -> Vec<Mutant> {
         Mutant::new(
             FAMILY,
             "the next page has no order",
-            &[row::FLT_08, row::FLT_09],
+            &[ids::FLT_08, ids::FLT_09],
             || {
                 Interceptor::pages(|call, page, _| {
                     if call.uri.to_string().contains("order=") {
@@ -434,7 +434,7 @@ fn ordered(name: &'static str, rows: &[&str], change: fn(&mut BufferedRequest)) 
 
 /// Filters of collections below a record are ignored.
 fn ignored_below(name: &'static str) -> Mutant {
-    Mutant::new(FAMILY, name, &[row::FLT_04], || {
+    Mutant::new(FAMILY, name, &[ids::FLT_04], || {
         Interceptor::before(|call, _| {
             let address = call.uri.to_string();
             if let Some((path, _)) = address
@@ -452,7 +452,7 @@ fn ignored_below(name: &'static str) -> Mutant {
 
 /// People are found by some of their e-mail addresses alone.
 fn addresses(name: &'static str, counts: fn(usize, &Value) -> bool) -> Mutant {
-    Mutant::new(FAMILY, name, &[row::FLT_06], move || {
+    Mutant::new(FAMILY, name, &[ids::FLT_06], move || {
         Interceptor::pages(move |call, page, _| {
             let address = call.uri.to_string();
             let Some((_, text, _)) =
@@ -485,7 +485,7 @@ fn found_by_old_values() -> Mutant {
     Mutant::new(
         FAMILY,
         "a filter finds a record by its old values",
-        &[row::FLT_01, row::FLT_12],
+        &[ids::FLT_01, ids::FLT_12],
         || {
             let known: Arc<Mutex<HashMap<String, String>>> = Arc::default();
             let renamed = Arc::clone(&known);

@@ -1,7 +1,7 @@
 //! Headers and media types.
 
 use http::{HeaderValue, header};
-use svc_conformance::row;
+use svc_conformance::ids;
 
 use super::{Mutant, MutationPoint};
 use crate::interceptor::Interceptor;
@@ -18,7 +18,7 @@ fn header(
     value: Option<&'static str>,
     when: fn(&BufferedRequest, &BufferedResponse, Option<ResourceKind>) -> bool,
 ) -> Mutant {
-    Mutant::new(FAMILY, name, &[row], move || {
+    Mutant::new(FAMILY, name, &[ids], move || {
         let which = which.clone();
         Interceptor::after(move |call, answer, sight| {
             if !answer.is_success() || !when(call, answer, sight.what(call)) {
@@ -42,28 +42,28 @@ pub(super) fn faults() -> Vec<Mutant> {
     vec![
         header(
             "no-media-type",
-            row::HAL_03,
+            ids::HAL_03,
             media.clone(),
             None,
             |_, answer, _| answer.is_hal(),
         ),
         header(
             "media-type-plain-json",
-            row::HAL_03,
+            ids::HAL_03,
             media.clone(),
             Some("application/json"),
             |call, answer, _| answer.is_hal() && call.method == "GET",
         ),
         header(
             "media-type-text-on-create",
-            row::HAL_03,
+            ids::HAL_03,
             media.clone(),
             Some("text/plain"),
             |call, answer, _| answer.is_hal() && call.method == "POST",
         ),
         header(
             "media-type-of-collections",
-            row::HAL_03,
+            ids::HAL_03,
             media,
             Some("application/json"),
             |_, answer, what| answer.is_hal() && matches!(what, Some(ResourceKind::Collection(_))),
@@ -71,14 +71,14 @@ pub(super) fn faults() -> Vec<Mutant> {
         .on_reference(),
         header(
             "no-cache-control",
-            row::HAL_04,
+            ids::HAL_04,
             cache.clone(),
             None,
             |_, _, _| true,
         ),
         header(
             "cache-control-public",
-            row::HAL_04,
+            ids::HAL_04,
             cache.clone(),
             Some("max-age=0, public, must-revalidate"),
             |_, _, _| true,
@@ -86,19 +86,19 @@ pub(super) fn faults() -> Vec<Mutant> {
         .on_reference(),
         header(
             "cache-control-kept-for-a-minute",
-            row::HAL_04,
+            ids::HAL_04,
             cache.clone(),
             Some("max-age=60, private, must-revalidate"),
             |call, _, _| call.method == "GET",
         ),
         header(
             "no-must-revalidate-on-writes",
-            row::HAL_04,
+            ids::HAL_04,
             cache,
             Some("max-age=0, private"),
             |call, _, _| call.is_write(),
         ),
-        Mutant::new(FAMILY, "body-cut-off", &[row::HAL_02, "COL-*"], || {
+        Mutant::new(FAMILY, "body-cut-off", &[ids::HAL_02, "COL-*"], || {
             Interceptor::after(|call, answer, sight| {
                 if matches!(sight.what(call), Some(ResourceKind::Collection(_)))
                     && call.method == "GET"
@@ -111,7 +111,7 @@ pub(super) fn faults() -> Vec<Mutant> {
         Mutant::new(
             FAMILY,
             "page-of-html-instead-of-a-record",
-            &[row::HAL_02, row::HAL_17, row::COL_03],
+            &[ids::HAL_02, ids::HAL_17, ids::COL_03],
             || {
                 Interceptor::after(|call, answer, sight| {
                     if matches!(sight.what(call), Some(ResourceKind::Record(_)))
@@ -126,7 +126,7 @@ pub(super) fn faults() -> Vec<Mutant> {
         Mutant::new(
             FAMILY,
             "another-key-header",
-            &[row::HAL_10, row::AUT_01],
+            &[ids::HAL_10, ids::AUT_01],
             || {
                 Interceptor::before(|call, _| {
                     let own = call

@@ -1,7 +1,7 @@
 //! Helpers, action functions and message scheduling.
 
 use serde_json::{Map, Value, json};
-use svc_conformance::row;
+use svc_conformance::ids;
 
 use super::{Mutant, MutationPoint, links, set};
 use crate::interceptor::Interceptor;
@@ -102,7 +102,7 @@ fn ignored(function: &'static str, row: &'static str) -> Mutant {
     Mutant::new(
         "action functions",
         format!("{function} does nothing"),
-        &[row, row::HAF_01],
+        &[ids, ids::HAF_01],
         move || {
             Interceptor::sent(move |_, what, body, _| {
                 if matches!(what, Some(ResourceKind::Helper(_))) {
@@ -119,7 +119,7 @@ fn forgetful(kind: &'static str, row: &'static str, total: &'static str) -> Muta
     Mutant::new(
         FAMILY,
         format!("the {kind} helper stores only the last field"),
-        &[row, total, "RES-*", row::HLP_06],
+        &[ids, total, "RES-*", ids::HLP_06],
         move || {
             Interceptor::sent(move |_, what, body, _| {
                 if what == Some(ResourceKind::Helper(kind)) {
@@ -157,7 +157,7 @@ fn schedule(
 #[expect(clippy::too_many_lines, reason = "a table: one fault after the other")]
 pub(super) fn faults() -> Vec<Mutant> {
     let mut faults = vec![
-        Mutant::new(FAMILY, "helpers answer to PUT", &[row::HLP_01], || {
+        Mutant::new(FAMILY, "helpers answer to PUT", &[ids::HLP_01], || {
             Interceptor::before(|call, sight| {
                 if matches!(sight.what(call), Some(ResourceKind::Helper(kind)) if kind != "message") && call.method == "PUT" {
                     call.method = http::Method::POST;
@@ -165,7 +165,7 @@ pub(super) fn faults() -> Vec<Mutant> {
                 None
             })
         }),
-        Mutant::new(FAMILY, "helpers answer to DELETE", &[row::HLP_01], || {
+        Mutant::new(FAMILY, "helpers answer to DELETE", &[ids::HLP_01], || {
             Interceptor::before(|call, sight| {
                 let is_it = matches!(sight.what(call), Some(ResourceKind::Helper(kind)) if kind != "message")
                     && call.method == "DELETE";
@@ -176,7 +176,7 @@ pub(super) fn faults() -> Vec<Mutant> {
         posted("helpers take no function", &["HAF-*"], "*", |body| {
             body.retain(|name, _| !name.starts_with("add_"));
         }),
-        Mutant::new(FAMILY, "helpers refuse a function beside a person", &[row::HLP_02, "HAF-*"], || {
+        Mutant::new(FAMILY, "helpers refuse a function beside a person", &[ids::HLP_02, "HAF-*"], || {
             Interceptor::before(|call, sight| {
                 let body = call.json().filter(|_| matches!(sight.what(call), Some(ResourceKind::Helper(_))))?;
                 let both = body.contains_key("person") && body.keys().any(|name| name.starts_with("add_"));
@@ -188,35 +188,35 @@ pub(super) fn faults() -> Vec<Mutant> {
                 })
             })
         }),
-        posted("a posted person keeps its name only", &[row::HLP_03, row::HLP_19, "RES-person-*"], "*", |body| {
+        posted("a posted person keeps its name only", &[ids::HLP_03, ids::HLP_19, "RES-person-*"], "*", |body| {
             if let Some(Value::Object(person)) = body.get_mut("person") {
                 person.retain(|name, _| {
                     ["given_name", "family_name", "identifiers", "email_addresses"].contains(&name.as_str())
                 });
             }
         }),
-        posted("a posted person loses its addresses", &[row::HLP_03, "RES-person-*", "RES-*"], "*", |body| {
+        posted("a posted person loses its addresses", &[ids::HLP_03, "RES-person-*", "RES-*"], "*", |body| {
             if let Some(Value::Object(person)) = body.get_mut("person") {
                 person.remove("email_addresses");
                 person.remove("phone_numbers");
             }
         })
         .on_reference(),
-        posted("a posted person loses its identifiers", &[row::HLP_03, row::TYP_13, row::TYP_17], "*", |body| {
+        posted("a posted person loses its identifiers", &[ids::HLP_03, ids::TYP_13, ids::TYP_17], "*", |body| {
             if let Some(Value::Object(person)) = body.get_mut("person") {
                 person.remove("identifiers");
             }
             body.remove("identifiers");
         }),
-        answered("helpers answer an id only", &[row::HLP_06, "HLP-*", "RES-*"], "*", |answer| {
+        answered("helpers answer an id only", &[ids::HLP_06, "HLP-*", "RES-*"], "*", |answer| {
             if let Some(Value::Object(mut record)) = answer.json() {
                 record.retain(|name, _| name == "identifiers");
                 answer.set_json(&Value::Object(record));
             }
         }),
-        answered("helpers answer 202", &[row::HLP_06, "HLP-*"], "*", |answer| answer.status = 202).on_reference(),
-        answered("helpers answer nothing", &[row::HLP_06, "HLP-*"], "*", |answer| *answer = BufferedResponse::empty(204)),
-        Mutant::new(FAMILY, "the matching method is not told", &[row::HLP_05], || {
+        answered("helpers answer 202", &[ids::HLP_06, "HLP-*"], "*", |answer| answer.status = 202).on_reference(),
+        answered("helpers answer nothing", &[ids::HLP_06, "HLP-*"], "*", |answer| *answer = BufferedResponse::empty(204)),
+        Mutant::new(FAMILY, "the matching method is not told", &[ids::HLP_05], || {
             Interceptor::after(|_, answer, _| {
                 let Ok(Value::Object(mut document)) = serde_json::from_slice::<Value>(&answer.body) else { return };
                 if document.contains_key("person_matching") {
@@ -232,16 +232,16 @@ pub(super) fn faults() -> Vec<Mutant> {
             })
         })
         .on_reference(),
-        forgetful("signature", row::HLP_11, "RES-signature-*"),
-        forgetful("submission", row::HLP_12, "RES-submission-*"),
-        forgetful("donation", row::HLP_13, row::RES_FUNDRAISING_PAGE_10),
-        forgetful("outreach", row::HLP_14, "RES-outreach-*"),
-        forgetful("attendance", row::HLP_15, "RES-attendance-*"),
-        forgetful("canvass", row::HLP_16, "RES-canvass-*"),
+        forgetful("signature", ids::HLP_11, "RES-signature-*"),
+        forgetful("submission", ids::HLP_12, "RES-submission-*"),
+        forgetful("donation", ids::HLP_13, ids::RES_FUNDRAISING_PAGE_10),
+        forgetful("outreach", ids::HLP_14, "RES-outreach-*"),
+        forgetful("attendance", ids::HLP_15, "RES-attendance-*"),
+        forgetful("canvass", ids::HLP_16, "RES-canvass-*"),
         Mutant::new(
             FAMILY,
             "the canvass helper's target is the one before",
-            &[row::HLP_17, row::RES_CANVASS_12],
+            &[ids::HLP_17, ids::RES_CANVASS_12],
             || {
                 let mut first: Option<Value> = None;
                 Interceptor::records("canvass", move |record, sight| {
@@ -252,7 +252,7 @@ pub(super) fn faults() -> Vec<Mutant> {
                 })
             },
         ),
-        Mutant::new(FAMILY, "the canvass helper takes a missing target", &[row::HLP_17, row::HLP_23], || {
+        Mutant::new(FAMILY, "the canvass helper takes a missing target", &[ids::HLP_17, ids::HLP_23], || {
             Interceptor::after(|call, answer, sight| {
                 if sight.what(call) == Some(ResourceKind::Helper("canvass")) && answer.status == 404 {
                     *answer = BufferedResponse::document(200, &json!({ "success": true }));
@@ -260,7 +260,7 @@ pub(super) fn faults() -> Vec<Mutant> {
             })
         })
         .on_reference(),
-        Mutant::new(FAMILY, "the canvass helper makes a second person", &[row::HLP_18], || {
+        Mutant::new(FAMILY, "the canvass helper makes a second person", &[ids::HLP_18], || {
             Interceptor::around(|call, server| {
                 Box::pin(async move {
                     if server.what(&call) == Some(ResourceKind::Helper("canvass"))
@@ -277,30 +277,30 @@ pub(super) fn faults() -> Vec<Mutant> {
             })
         })
         .at(MutationPoint::Backend),
-        posted("a signup keeps the last name only", &[row::HLP_19, row::HLP_03, "RES-person-*"], "person", |body| {
+        posted("a signup keeps the last name only", &[ids::HLP_19, ids::HLP_03, "RES-person-*"], "person", |body| {
             if let Some(Value::Object(person)) = body.get_mut("person") {
                 person.retain(|name, _| name == "family_name" || name == "identifiers");
             }
         }),
-        without_link("a signup without attendances", &[row::HLP_21, row::RES_PERSON_41], "person", "attendances"),
-        without_link("a signup without items", &[row::HLP_21, row::RES_PERSON_46], "person", "items"),
+        without_link("a signup without attendances", &[ids::HLP_21, ids::RES_PERSON_41], "person", "attendances"),
+        without_link("a signup without items", &[ids::HLP_21, ids::RES_PERSON_46], "person", "items"),
         without_link(
             "a donation without its page",
-            &[row::RES_DONATION_21, row::HLP_13],
+            &[ids::RES_DONATION_21, ids::HLP_13],
             "donation",
             "fundraising_page",
         ),
-        without_link("a donation without self", &[row::RES_DONATION_21, row::HLP_13, "HAL-*"], "donation", "self"),
-        without_link("an attendance without its event", &[row::RES_ATTENDANCE_15, row::HLP_15], "attendance", "event"),
-        without_link("a canvass without answers", &[row::RES_CANVASS_12, row::HLP_16], "canvass", "answers"),
-        without_link("a canvass without taggings", &[row::RES_CANVASS_12, row::HLP_16], "canvass", "taggings"),
-        Mutant::new(FAMILY, "a canvass forgets its canvasser", &[row::RES_CANVASS_07, row::RES_CANVASS_12], || {
+        without_link("a donation without self", &[ids::RES_DONATION_21, ids::HLP_13, "HAL-*"], "donation", "self"),
+        without_link("an attendance without its event", &[ids::RES_ATTENDANCE_15, ids::HLP_15], "attendance", "event"),
+        without_link("a canvass without answers", &[ids::RES_CANVASS_12, ids::HLP_16], "canvass", "answers"),
+        without_link("a canvass without taggings", &[ids::RES_CANVASS_12, ids::HLP_16], "canvass", "taggings"),
+        Mutant::new(FAMILY, "a canvass forgets its canvasser", &[ids::RES_CANVASS_07, ids::RES_CANVASS_12], || {
             Interceptor::records("canvass", |record, sight| {
                 let rel = sight.rel("canvasser");
                 drop(links(record).and_then(|links| links.remove(&rel)));
             })
         }),
-        Mutant::new(FAMILY, "tickets' attendances are attended", &[row::RES_ATTENDANCE_05], || {
+        Mutant::new(FAMILY, "tickets' attendances are attended", &[ids::RES_ATTENDANCE_05], || {
             Interceptor::records("attendance", |record, _| {
                 if record.contains_key("tickets") {
                     set(record, "attended", true);
@@ -310,17 +310,17 @@ pub(super) fn faults() -> Vec<Mutant> {
         Mutant::new(
             FAMILY,
             "signature helper is elsewhere",
-            &[row::RES_SIGNATURE_08, row::RES_PETITION_20, row::HLP_11],
+            &[ids::RES_SIGNATURE_08, ids::RES_PETITION_20, ids::HLP_11],
             || away("petition", "record_signature_helper"),
         ),
         Mutant::new(
             FAMILY,
             "outreach helper is elsewhere",
-            &[row::RES_OUTREACH_13, row::RES_ADVOCACY_CAMPAIGN_21, row::HLP_14],
+            &[ids::RES_OUTREACH_13, ids::RES_ADVOCACY_CAMPAIGN_21, ids::HLP_14],
             || away("advocacy_campaign", "record_outreach_helper"),
         )
         .on_reference(),
-        Mutant::new(FAMILY, "signup helper is elsewhere", &[row::RES_PERSON_49, row::ENT_24, row::HLP_19], || {
+        Mutant::new(FAMILY, "signup helper is elsewhere", &[ids::RES_PERSON_49, ids::ENT_24, ids::HLP_19], || {
             Interceptor::entry(|document, sight| {
                 let rel = sight.rel("person_signup_helper");
                 if let Some(Value::String(href)) =
@@ -330,7 +330,7 @@ pub(super) fn faults() -> Vec<Mutant> {
                 }
             })
         }),
-        Mutant::new(FAMILY, "schedule helper is elsewhere", &[row::HLP_22, "SCH-*"], || {
+        Mutant::new(FAMILY, "schedule helper is elsewhere", &[ids::HLP_22, "SCH-*"], || {
             away("message", "schedule_helper")
         }),
     ];
@@ -354,14 +354,14 @@ fn away(kind: &'static str, rel: &'static str) -> Interceptor {
 #[expect(clippy::too_many_lines, reason = "a table: one fault after the other")]
 fn functions() -> Vec<Mutant> {
     vec![
-        ignored("add_tags", row::HAF_02),
-        ignored("add_tags_uri", row::HAF_04),
-        ignored("add_lists", row::HAF_05),
-        ignored("add_lists_uri", row::HAF_06),
-        ignored("add_questions_responses_uri", row::HAF_07),
+        ignored("add_tags", ids::HAF_02),
+        ignored("add_tags_uri", ids::HAF_04),
+        ignored("add_lists", ids::HAF_05),
+        ignored("add_lists_uri", ids::HAF_06),
+        ignored("add_questions_responses_uri", ids::HAF_07),
         posted(
             "only record helpers take functions",
-            &[row::HAF_01],
+            &[ids::HAF_01],
             "person",
             |body| {
                 body.retain(|name, _| name == "person");
@@ -369,7 +369,7 @@ fn functions() -> Vec<Mutant> {
         ),
         posted(
             "the canvass helper takes no function",
-            &[row::HAF_01],
+            &[ids::HAF_01],
             "canvass",
             |body| {
                 body.retain(|name, _| name == "canvass");
@@ -378,7 +378,7 @@ fn functions() -> Vec<Mutant> {
         Mutant::new(
             "action functions",
             "an unknown tag is created",
-            &[row::HAF_03, row::ERR_37, row::ERR_30, row::ERR_31],
+            &[ids::HAF_03, ids::ERR_37, ids::ERR_30, ids::ERR_31],
             || {
                 Interceptor::around(|call, server| {
                     Box::pin(async move {
@@ -414,7 +414,7 @@ fn functions() -> Vec<Mutant> {
         Mutant::new(
             "action functions",
             "an unknown tag is passed over",
-            &[row::HAF_03, row::ERR_37, row::ERR_30, row::ERR_31],
+            &[ids::HAF_03, ids::ERR_37, ids::ERR_30, ids::ERR_31],
             || {
                 Interceptor::around(|mut call, server| {
                     Box::pin(async move {
@@ -438,7 +438,7 @@ fn functions() -> Vec<Mutant> {
         .at(MutationPoint::Backend),
         elements(
             "questions are found by address only",
-            &[row::HAF_08],
+            &[ids::HAF_08],
             "add_questions_responses_uri",
             |one| {
                 let question = one
@@ -452,7 +452,7 @@ fn functions() -> Vec<Mutant> {
         ),
         elements(
             "questions are found by identifier only",
-            &[row::HAF_08, row::HAF_07],
+            &[ids::HAF_08, ids::HAF_07],
             "add_questions_responses_uri",
             |one| {
                 let question = one
@@ -467,7 +467,7 @@ fn functions() -> Vec<Mutant> {
         .on_reference(),
         elements(
             "response keys are not looked at",
-            &[row::HAF_09],
+            &[ids::HAF_09],
             "add_questions_responses_uri",
             |one| {
                 drop(one.remove("responses"));
@@ -475,7 +475,7 @@ fn functions() -> Vec<Mutant> {
         ),
         elements(
             "response keys are not taken",
-            &[row::HAF_09],
+            &[ids::HAF_09],
             "add_questions_responses_uri",
             |one| {
                 if one.contains_key("responses") {
@@ -485,7 +485,7 @@ fn functions() -> Vec<Mutant> {
         ),
         elements(
             "free text is not taken",
-            &[row::HAF_10],
+            &[ids::HAF_10],
             "add_questions_responses_uri",
             |one| {
                 if one.contains_key("value") {
@@ -493,12 +493,12 @@ fn functions() -> Vec<Mutant> {
                 }
             },
         ),
-        posted("triggers are refused", &[row::HAF_11], "*", |body| {
+        posted("triggers are refused", &[ids::HAF_11], "*", |body| {
             if body.contains_key("triggers") {
                 set(body, "add_tags", 5);
             }
         }),
-        posted("a trigger is always on", &[row::HAF_12], "*", |body| {
+        posted("a trigger is always on", &[ids::HAF_12], "*", |body| {
             for trigger in body
                 .get_mut("triggers")
                 .and_then(Value::as_object_mut)
@@ -512,7 +512,7 @@ fn functions() -> Vec<Mutant> {
         }),
         posted(
             "a trigger that is off is refused",
-            &[row::HAF_12, row::HAF_11],
+            &[ids::HAF_12, ids::HAF_11],
             "*",
             |body| {
                 let off = body
@@ -526,7 +526,7 @@ fn functions() -> Vec<Mutant> {
         Mutant::new(
             "action functions",
             "a trigger's identifiers become the record's",
-            &[row::HAF_13],
+            &[ids::HAF_13],
             || {
                 Interceptor::sent(|_, what, body, _| {
                     if !matches!(what, Some(ResourceKind::Helper(_))) {
@@ -573,7 +573,7 @@ fn scheduling() -> Vec<Mutant> {
         Mutant::new(
             "scheduling",
             "dates of a schedule are lost",
-            &[row::SCH_01, row::RES_MESSAGE_01, row::SCH_07],
+            &[ids::SCH_01, ids::RES_MESSAGE_01, ids::SCH_07],
             || {
                 Interceptor::records("message", |record, _| {
                     record.remove("scheduled_start_date");
@@ -585,7 +585,7 @@ fn scheduling() -> Vec<Mutant> {
         Mutant::new(
             "scheduling",
             "only the start of a schedule is kept",
-            &[row::SCH_01, row::SCH_07, row::RES_MESSAGE_02],
+            &[ids::SCH_01, ids::SCH_07, ids::RES_MESSAGE_02],
             || {
                 Interceptor::sent(|_, what, body, _| {
                     if what == Some(ResourceKind::Helper("message")) {
@@ -598,7 +598,7 @@ fn scheduling() -> Vec<Mutant> {
         Mutant::new(
             "scheduling",
             "the stop date has another name",
-            &[row::SCH_07, row::SCH_01, row::RES_MESSAGE_02],
+            &[ids::SCH_07, ids::SCH_01, ids::RES_MESSAGE_02],
             || {
                 Interceptor::records("message", |record, _| {
                     if let Some(stop) = record.remove("scheduled_stop_date") {
@@ -609,17 +609,17 @@ fn scheduling() -> Vec<Mutant> {
         ),
         schedule(
             "a schedule answers without notice",
-            &[row::SCH_02],
+            &[ids::SCH_02],
             "POST",
             |answer| answer.set_json(&json!({})),
         ),
-        schedule("a schedule answers 204", &[row::SCH_02], "POST", |answer| {
+        schedule("a schedule answers 204", &[ids::SCH_02], "POST", |answer| {
             *answer = BufferedResponse::empty(204);
         })
         .on_reference(),
         schedule(
             "a schedule's notice is empty",
-            &[row::SCH_02],
+            &[ids::SCH_02],
             "POST",
             |answer| {
                 answer.set_json(&json!({ "notice": "" }));
@@ -627,13 +627,13 @@ fn scheduling() -> Vec<Mutant> {
         ),
         schedule(
             "cancelling answers 204",
-            &[row::SCH_05],
+            &[ids::SCH_05],
             "DELETE",
             |answer| *answer = BufferedResponse::empty(204),
         ),
         schedule(
             "cancelling answers a number",
-            &[row::SCH_05],
+            &[ids::SCH_05],
             "DELETE",
             |answer| {
                 answer.set_json(&json!({ "notice": 0 }));
@@ -643,7 +643,7 @@ fn scheduling() -> Vec<Mutant> {
         Mutant::new(
             "scheduling",
             "a cancelled schedule stays in the reference server",
-            &[row::SCH_04],
+            &[ids::SCH_04],
             || {
                 Interceptor::before(|call, sight| {
                     let is_it = sight.what(call) == Some(ResourceKind::Helper("message"))
@@ -659,7 +659,7 @@ fn scheduling() -> Vec<Mutant> {
         Mutant::new(
             "scheduling",
             "a wrong date schedules",
-            &[row::SCH_06],
+            &[ids::SCH_06],
             || {
                 Interceptor::after(|call, answer, sight| {
                     if sight.what(call) == Some(ResourceKind::Helper("message"))
@@ -677,7 +677,7 @@ fn scheduling() -> Vec<Mutant> {
         Mutant::new(
             "scheduling",
             "a missing message is scheduled",
-            &[row::SCH_06, row::HLP_23],
+            &[ids::SCH_06, ids::HLP_23],
             || {
                 Interceptor::after(|call, answer, sight| {
                     if sight.what(call) == Some(ResourceKind::Helper("message"))
@@ -695,7 +695,7 @@ fn scheduling() -> Vec<Mutant> {
         Mutant::new(
             "scheduling",
             "only PUT schedules",
-            &[row::HLP_22, row::SCH_01, row::SCH_02],
+            &[ids::HLP_22, ids::SCH_01, ids::SCH_02],
             || {
                 Interceptor::before(|call, sight| {
                     if sight.what(call) == Some(ResourceKind::Helper("message"))
@@ -710,7 +710,7 @@ fn scheduling() -> Vec<Mutant> {
         Mutant::new(
             "scheduling",
             "nothing cancels",
-            &[row::HLP_22, row::SCH_04, row::SCH_05],
+            &[ids::HLP_22, ids::SCH_04, ids::SCH_05],
             || {
                 Interceptor::before(|call, sight| {
                     if sight.what(call) == Some(ResourceKind::Helper("message"))

@@ -2,7 +2,7 @@
 //! embed the person.
 
 use serde_json::{Map, Value, json};
-use svc_conformance::row;
+use svc_conformance::ids;
 
 use super::{BaseServer, Mutant};
 use crate::interceptor::Interceptor;
@@ -18,7 +18,7 @@ fn answers(
     row: &'static str,
     damage: fn(&BufferedRequest, &mut Map<String, Value>, &LinkMap),
 ) -> Mutant {
-    changes(name, row, move |call, answer, sight| {
+    changes(name, ids, move |call, answer, sight| {
         if let Some(Value::Object(mut document)) = answer.json()
             && answer.is_success()
         {
@@ -40,7 +40,7 @@ fn changes(
             }
         })
     };
-    Mutant::new(FAMILY, name, &[row], twist).over(BaseServer::SecondServer(|options| {
+    Mutant::new(FAMILY, name, &[ids], twist).over(BaseServer::SecondServer(|options| {
         (options.helpers_only, options.containers) = (true, Containers::Hidden);
     }))
 }
@@ -60,14 +60,14 @@ pub(super) fn faults() -> Vec<Mutant> {
     vec![
         answers(
             "the comments of a signature are lost",
-            row::HLP_11,
+            ids::HLP_11,
             |_, document, _| {
                 drop(document.remove("comments"));
             },
         ),
         answers(
             "another person is embedded",
-            row::HLP_11,
+            ids::HLP_11,
             |_, document, sight| {
                 if let Some(person) = person(document, sight) {
                     person.insert("identifiers".to_owned(), json!(["second:0"]));
@@ -76,7 +76,7 @@ pub(super) fn faults() -> Vec<Mutant> {
         ),
         answers(
             "the name of an embedded person is lost",
-            row::HLP_03,
+            ids::HLP_03,
             |_, document, sight| {
                 if let Some(person) = person(document, sight) {
                     person.remove("family_name");
@@ -85,7 +85,7 @@ pub(super) fn faults() -> Vec<Mutant> {
         ),
         answers(
             "no person is embedded in a donation",
-            row::HLP_13,
+            ids::HLP_13,
             |call, document, _| {
                 if call.uri.path().contains("/record_donation/") {
                     document.remove("_embedded");
@@ -94,7 +94,7 @@ pub(super) fn faults() -> Vec<Mutant> {
         ),
         answers(
             "a call without a key is shown what it made",
-            row::HLP_07,
+            ids::HLP_07,
             |call, document, _| {
                 if !call.headers.contains_key("svc-api-token") {
                     document.insert("origin_system".to_owned(), json!("Elsewhere"));
@@ -103,7 +103,7 @@ pub(super) fn faults() -> Vec<Mutant> {
         ),
         changes(
             "a helper is refused for a tag that is not there, without its code",
-            row::ERR_37,
+            ids::ERR_37,
             |_, answer, _| {
                 if let Some(json) = answer.json() {
                     let other = json

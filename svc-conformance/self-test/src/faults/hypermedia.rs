@@ -1,7 +1,7 @@
 //! The entry point, relations, curies and envelopes.
 
 use serde_json::{Map, Value, json};
-use svc_conformance::row;
+use svc_conformance::ids;
 
 use super::{Mutant, MutationPoint, links, members, set};
 use crate::interceptor::Interceptor;
@@ -12,17 +12,17 @@ const FAMILY: &str = "hypermedia";
 
 /// The collections that the entry point leads to, with their rows.
 const COLLECTIONS: [(&str, &str); 11] = [
-    ("people", row::ENT_10),
-    ("petitions", row::ENT_11),
-    ("events", row::ENT_12),
-    ("forms", row::ENT_13),
-    ("fundraising_pages", row::ENT_14),
-    ("donations", row::ENT_15),
-    ("tags", row::ENT_16),
-    ("lists", row::ENT_17),
-    ("queries", row::ENT_18),
-    ("questions", row::ENT_19),
-    ("share_pages", row::ENT_20),
+    ("people", ids::ENT_10),
+    ("petitions", ids::ENT_11),
+    ("events", ids::ENT_12),
+    ("forms", ids::ENT_13),
+    ("fundraising_pages", ids::ENT_14),
+    ("donations", ids::ENT_15),
+    ("tags", ids::ENT_16),
+    ("lists", ids::ENT_17),
+    ("queries", ids::ENT_18),
+    ("questions", ids::ENT_19),
+    ("share_pages", ids::ENT_20),
 ];
 
 /// A change to every link of a record.
@@ -63,7 +63,7 @@ fn entry(
 /// A change to documents with extensions.
 fn extended(name: &'static str, change: fn(&mut Map<String, Value>)) -> Mutant {
     let interceptor = move || Interceptor::documents(move |_, document, _, _| change(document));
-    Mutant::new("curies", name, &[row::HAL_19], interceptor).on_reference()
+    Mutant::new("curies", name, &[ids::HAL_19], interceptor).on_reference()
 }
 
 /// A change to the curies of some documents.
@@ -92,22 +92,22 @@ fn ending(links: &Map<String, Value>, end: &str) -> Option<String> {
 #[expect(clippy::too_many_lines, reason = "a table: one fault after the other")]
 pub(super) fn faults() -> Vec<Mutant> {
     let mut faults = vec![
-        every_link("links are plain texts", &[row::HAL_13], |rel, link| {
+        every_link("links are plain texts", &[ids::HAL_13], |rel, link| {
             let href = link.get("href").cloned().filter(|_| rel.contains(':'));
             (rel.to_owned(), href.unwrap_or(link))
         }),
-        every_link("a single link is an array", &[row::HAL_13], |rel, link| {
+        every_link("a single link is an array", &[ids::HAL_13], |rel, link| {
             let is_one = rel.contains(':') && link.is_object();
             (rel.to_owned(), if is_one { json!([link]) } else { link })
         })
         .on_reference(),
-        every_link("relations without prefix", &[row::HAL_09, "RES-*"], |rel, link| {
+        every_link("relations without prefix", &[ids::HAL_09, "RES-*"], |rel, link| {
             (rel.rsplit(':').next().unwrap_or(rel).to_owned(), link)
         }),
-        every_link("relations under another prefix", &[row::HAL_09, "RES-*"], |rel, link| {
+        every_link("relations under another prefix", &[ids::HAL_09, "RES-*"], |rel, link| {
             (rel.split_once(':').map_or_else(|| rel.to_owned(), |(_, name)| format!("vnd:{name}")), link)
         }),
-        Mutant::new(FAMILY, "hrefs with a scheme of their own", &[row::HAL_13], || {
+        Mutant::new(FAMILY, "hrefs with a scheme of their own", &[ids::HAL_13], || {
             Interceptor::alone("*", |_, record, _| {
                 for link in links(record).into_iter().flat_map(Map::values_mut) {
                     if let Some(Value::String(href)) = link.get_mut("href")
@@ -118,7 +118,7 @@ pub(super) fn faults() -> Vec<Mutant> {
                 }
             })
         }),
-        Mutant::new(FAMILY, "an empty href", &[row::HAL_13], || {
+        Mutant::new(FAMILY, "an empty href", &[ids::HAL_13], || {
             Interceptor::records("person", |record, sight| {
                 let rel = sight.rel("taggings");
                 if let Some(link) = links(record).and_then(|links| links.get_mut(&rel)) {
@@ -126,14 +126,14 @@ pub(super) fn faults() -> Vec<Mutant> {
                 }
             })
         }),
-        Mutant::new(FAMILY, "no links in embedded records", &[row::HAL_07], || {
+        Mutant::new(FAMILY, "no links in embedded records", &[ids::HAL_07], || {
             Interceptor::pages(|_, page, _| {
                 for member in members(page).into_iter().flatten().filter_map(Value::as_object_mut) {
                     member.remove("_links");
                 }
             })
         }),
-        Mutant::new(FAMILY, "no links in answers to updates", &[row::HAL_07, "CRU-*"], || {
+        Mutant::new(FAMILY, "no links in answers to updates", &[ids::HAL_07, "CRU-*"], || {
             Interceptor::alone("*", |call, record, _| {
                 if call.method == "PUT" {
                     record.remove("_links");
@@ -141,7 +141,7 @@ pub(super) fn faults() -> Vec<Mutant> {
             })
         })
         .on_reference(),
-        Mutant::new(FAMILY, "the person link leads to a collection", &[row::HAL_14, row::HAL_15, "RES-*"], || {
+        Mutant::new(FAMILY, "the person link leads to a collection", &[ids::HAL_14, ids::HAL_15, "RES-*"], || {
             Interceptor::records("signature", |record, sight| {
                 let rel = sight.rel("person");
                 if let Some(Value::String(href)) =
@@ -154,7 +154,7 @@ pub(super) fn faults() -> Vec<Mutant> {
         Mutant::new(
             FAMILY,
             "the signatures link leads to the petition",
-            &[row::HAL_14, row::RES_PETITION_19, row::COL_04],
+            &[ids::HAL_14, ids::RES_PETITION_19, ids::COL_04],
             || {
                 Interceptor::records("petition", |record, sight| {
                     let rel = sight.rel("signatures");
@@ -165,7 +165,7 @@ pub(super) fn faults() -> Vec<Mutant> {
                 })
             },
         ),
-        Mutant::new(FAMILY, "the petition link leads to the person", &[row::HAL_15, row::RES_SIGNATURE_07], || {
+        Mutant::new(FAMILY, "the petition link leads to the person", &[ids::HAL_15, ids::RES_SIGNATURE_07], || {
             Interceptor::records("signature", |record, sight| {
                 let Some(links) = links(record) else { return };
                 if let Some(person) = links.get(&sight.rel("person")).cloned() {
@@ -173,7 +173,7 @@ pub(super) fn faults() -> Vec<Mutant> {
                 }
             })
         }),
-        Mutant::new(FAMILY, "self leads to the record before", &[row::HAL_16], || {
+        Mutant::new(FAMILY, "self leads to the record before", &[ids::HAL_16], || {
             let mut last: Option<Value> = None;
             Interceptor::alone("tag", move |call, record, _| {
                 if call.method != "GET" {
@@ -186,7 +186,7 @@ pub(super) fn faults() -> Vec<Mutant> {
                 }
             })
         }),
-        Mutant::new(FAMILY, "self of a new record leads nowhere", &[row::HAL_06, row::HAL_16, row::CRU_22], || {
+        Mutant::new(FAMILY, "self of a new record leads nowhere", &[ids::HAL_06, ids::HAL_16, ids::CRU_22], || {
             Interceptor::alone("*", |call, record, _| {
                 if call.method == "POST"
                     && let Some(Value::String(href)) =
@@ -196,7 +196,7 @@ pub(super) fn faults() -> Vec<Mutant> {
                 }
             })
         }),
-        Mutant::new(FAMILY, "a record in an envelope", &[row::HAL_17, row::COL_03], || {
+        Mutant::new(FAMILY, "a record in an envelope", &[ids::HAL_17, ids::COL_03], || {
             Interceptor::after(|call, answer, sight| {
                 let (Some(ResourceKind::Record(kind)), Some(record)) = (sight.what(call), answer.json()) else { return };
                 if call.method == "GET" && answer.is_success() {
@@ -204,20 +204,20 @@ pub(super) fn faults() -> Vec<Mutant> {
                 }
             })
         }),
-        curies("no curies", &[row::HAL_18, row::ENT_26, row::COL_26], |_| None),
-        curies("curies without template", &[row::HAL_18, row::HAL_19, row::ENT_26, row::COL_26], |_| {
+        curies("no curies", &[ids::HAL_18, ids::ENT_26, ids::COL_26], |_| None),
+        curies("curies without template", &[ids::HAL_18, ids::HAL_19, ids::ENT_26, ids::COL_26], |_| {
             Some(json!([{ "name": "svc", "href": "http://example.org/docs/", "templated": true }]))
         })
         .on_reference(),
-        curies("curies templated by a text", &[row::HAL_18, row::ENT_26, row::COL_26], |curies| {
+        curies("curies templated by a text", &[ids::HAL_18, ids::ENT_26, ids::COL_26], |curies| {
             let mut curies = curies.clone();
             for curie in curies.as_array_mut().into_iter().flatten().filter_map(Value::as_object_mut) {
                 set(curie, "templated", "true");
             }
             Some(curies)
         }),
-        curies("curies are one object", &[row::HAL_18, row::ENT_26, row::COL_26], |curies| curies.get(0).cloned()),
-        curies("curies of another name", &[row::HAL_18, row::ENT_26, row::COL_26], |curies| {
+        curies("curies are one object", &[ids::HAL_18, ids::ENT_26, ids::COL_26], |curies| curies.get(0).cloned()),
+        curies("curies of another name", &[ids::HAL_18, ids::ENT_26, ids::COL_26], |curies| {
             let mut curies = curies.clone();
             for curie in curies.as_array_mut().into_iter().flatten().filter_map(Value::as_object_mut) {
                 set(curie, "name", "other");
@@ -228,7 +228,7 @@ pub(super) fn faults() -> Vec<Mutant> {
             let Some(all) = links(document) else { return };
             *all = std::mem::take(all).into_iter().map(|(rel, link)| (rel.replace("ext:", "svc:"), link)).collect();
         }),
-        entry("a relation with the prefix of the specification is an invention", &[row::HAL_19], |_, links| {
+        entry("a relation with the prefix of the specification is an invention", &[ids::HAL_19], |_, links| {
             set(links, "svc:newsfeed", json!({ "href": "http://example.org/news", "title": "News" }));
         })
         .on_reference(),
@@ -238,62 +238,62 @@ pub(super) fn faults() -> Vec<Mutant> {
                 curies.retain(|curie| curie["name"] != "ext");
             }
         }),
-        Mutant::new("curies", "no curies on collections", &[row::COL_26], || {
+        Mutant::new("curies", "no curies on collections", &[ids::COL_26], || {
             Interceptor::pages(|_, page, _| drop(links(page).and_then(|links| links.remove("curies"))))
         })
         .on_reference(),
-        entry("message of the day is a number", &[row::ENT_02], |document, _| set(document, "motd", 5)),
-        entry("page size is a text", &[row::ENT_03, row::LIM_01], |document, _| set(document, "max_pagesize", "50")),
-        entry("page size is less than a page has", &[row::LIM_01], |document, _| set(document, "max_pagesize", 19)),
-        entry("vendor is an object", &[row::ENT_04], |document, _| set(document, "vendor_name", json!({ "en": "V" }))),
-        entry("product is null and a list", &[row::ENT_05], |document, _| set(document, "product_name", json!(["P"]))),
-        entry("version is a number", &[row::ENT_06, row::VER_01], |document, _| set(document, "svc_version", 1.2)),
-        entry("version is empty", &[row::VER_01], |document, _| set(document, "svc_version", "")),
-        entry("no version", &[row::VER_01, row::ENT_06], |document, _| drop(document.remove("svc_version")))
+        entry("message of the day is a number", &[ids::ENT_02], |document, _| set(document, "motd", 5)),
+        entry("page size is a text", &[ids::ENT_03, ids::LIM_01], |document, _| set(document, "max_pagesize", "50")),
+        entry("page size is less than a page has", &[ids::LIM_01], |document, _| set(document, "max_pagesize", 19)),
+        entry("vendor is an object", &[ids::ENT_04], |document, _| set(document, "vendor_name", json!({ "en": "V" }))),
+        entry("product is null and a list", &[ids::ENT_05], |document, _| set(document, "product_name", json!(["P"]))),
+        entry("version is a number", &[ids::ENT_06, ids::VER_01], |document, _| set(document, "svc_version", 1.2)),
+        entry("version is empty", &[ids::VER_01], |document, _| set(document, "svc_version", "")),
+        entry("no version", &[ids::VER_01, ids::ENT_06], |document, _| drop(document.remove("svc_version")))
             .on_reference(),
-        entry("namespace is a number", &[row::ENT_07], |document, _| set(document, "namespace", 7)),
-        entry("another namespace than in identifiers", &[row::ENT_08, row::CRU_03], |document, _| {
+        entry("namespace is a number", &[ids::ENT_07], |document, _| set(document, "namespace", 7)),
+        entry("another namespace than in identifiers", &[ids::ENT_08, ids::CRU_03], |document, _| {
             set(document, "namespace", "elsewhere");
         }),
-        entry("entry point without self", &[row::ENT_09], |_, links| drop(links.remove("self"))),
-        entry("self leads to people", &[row::ENT_09], |_, links| {
+        entry("entry point without self", &[ids::ENT_09], |_, links| drop(links.remove("self"))),
+        entry("self leads to people", &[ids::ENT_09], |_, links| {
             if let Some(people) = ending(links, "people").and_then(|rel| links.get(&rel).cloned()) {
                 links.insert("self".to_owned(), people);
             }
         }),
-        entry("no documentation", &[row::ENT_22], |_, links| drop(links.remove("docs"))),
-        entry("documentation without name", &[row::ENT_23], |_, links| {
+        entry("no documentation", &[ids::ENT_22], |_, links| drop(links.remove("docs"))),
+        entry("documentation without name", &[ids::ENT_23], |_, links| {
             if let Some(docs) = links.get_mut("docs").and_then(Value::as_object_mut) {
                 docs.remove("name");
             }
         }),
-        entry("documentation's index is a number", &[row::ENT_23], |_, links| {
+        entry("documentation's index is a number", &[ids::ENT_23], |_, links| {
             if let Some(docs) = links.get_mut("docs").and_then(Value::as_object_mut) {
                 set(docs, "index", 1);
             }
         })
         .on_reference(),
-        entry("no signup helper", &[row::ENT_24, row::HLP_19, row::RES_PERSON_49], |_, links| {
+        entry("no signup helper", &[ids::ENT_24, ids::HLP_19, ids::RES_PERSON_49], |_, links| {
             if let Some(rel) = ending(links, "person_signup_helper") {
                 links.remove(&rel);
             }
         }),
-        entry("nothing but itself", &[row::HAL_05, "ENT-*"], |_, links| links.retain(|rel, _| !rel.contains(':'))),
-        Mutant::new("entry point", "only without a slash at the end", &[row::ENT_01, row::HAL_01], || {
+        entry("nothing but itself", &[ids::HAL_05, "ENT-*"], |_, links| links.retain(|rel, _| !rel.contains(':'))),
+        Mutant::new("entry point", "only without a slash at the end", &[ids::ENT_01, ids::HAL_01], || {
             Interceptor::after(|call, answer, sight| {
                 if sight.what(call) == Some(ResourceKind::Entry) && call.uri.path().ends_with('/') {
                     *answer = BufferedResponse::empty(404);
                 }
             })
         }),
-        Mutant::new("entry point", "a list of addresses", &[row::ENT_01, row::HAL_02], || {
+        Mutant::new("entry point", "a list of addresses", &[ids::ENT_01, ids::HAL_02], || {
             Interceptor::after(|call, answer, sight| {
                 if sight.what(call) == Some(ResourceKind::Entry) {
                     answer.body = "[\"people\"]".into();
                 }
             })
         }),
-        Mutant::new(FAMILY, "declared updates are not there", &[row::CAP_04, row::CRU_11, row::CRU_15], || {
+        Mutant::new(FAMILY, "declared updates are not there", &[ids::CAP_04, ids::CRU_11, ids::CRU_15], || {
             Interceptor::before(|call, sight| {
                 if sight.what(call) == Some(ResourceKind::Record("question")) && call.method == "PUT" {
                     call.method = http::Method::PATCH;
@@ -302,7 +302,7 @@ pub(super) fn faults() -> Vec<Mutant> {
             })
         })
         .at(MutationPoint::Request),
-        Mutant::new(FAMILY, "a declared collection is not there", &[row::CAP_04, row::ENT_16, row::COL_01], || {
+        Mutant::new(FAMILY, "a declared collection is not there", &[ids::CAP_04, ids::ENT_16, ids::COL_01], || {
             Interceptor::after(|call, answer, sight| {
                 if sight.what(call) == Some(ResourceKind::Collection("tag")) && call.method == "GET" {
                     *answer = BufferedResponse::empty(404);
@@ -312,7 +312,7 @@ pub(super) fn faults() -> Vec<Mutant> {
     ];
     for (many, row) in COLLECTIONS {
         let remove = format!("no link to {many}");
-        let fault = Mutant::new("entry point", remove, &[row, row::COL_01], move || {
+        let fault = Mutant::new("entry point", remove, &[ids, ids::COL_01], move || {
             Interceptor::entry(move |document, sight| {
                 let rel = sight.rel(many);
                 drop(links(document).and_then(|links| links.remove(&rel)));

@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue};
 use serde_json::Value;
-use svc_conformance::row;
+use svc_conformance::ids;
 
 use super::{Mutant, MutationPoint};
 use crate::interceptor::{InterceptedServer, Interceptor};
@@ -22,12 +22,12 @@ fn fault(
     row: &'static str,
     twist: impl Fn() -> Interceptor + Send + Sync + 'static,
 ) -> Mutant {
-    Mutant::new(FAMILY, name, &[row], twist).on_reference()
+    Mutant::new(FAMILY, name, &[ids], twist).on_reference()
 }
 
 /// A change to answers that are given again.
 fn replays(name: &'static str, row: &'static str, change: fn(&mut BufferedResponse)) -> Mutant {
-    fault(name, row, move || {
+    fault(name, ids, move || {
         Interceptor::after(move |_, answer, _| {
             if answer.headers.contains_key(REPLAYED) {
                 change(answer);
@@ -42,7 +42,7 @@ fn deaf(
     row: &'static str,
     is_deaf: fn(&BufferedRequest, Option<ResourceKind>) -> bool,
 ) -> Mutant {
-    fault(name, row, move || {
+    fault(name, ids, move || {
         Interceptor::before(move |call, sight| {
             if is_deaf(call, sight.what(call)) {
                 call.headers.remove(KEY);
@@ -126,42 +126,42 @@ fn with_its_body(call: &BufferedRequest, key: &str) -> String {
 
 pub(super) fn faults() -> Vec<Mutant> {
     vec![
-        deaf("keys are not looked at", row::IDM_01, |_, _| true),
-        deaf("helpers do not look at keys", row::IDM_02, |_, what| {
+        deaf("keys are not looked at", ids::IDM_01, |_, _| true),
+        deaf("helpers do not look at keys", ids::IDM_02, |_, what| {
             matches!(what, Some(ResourceKind::Helper(_)))
         }),
-        deaf("creates do not look at keys", row::IDM_01, |_, what| {
+        deaf("creates do not look at keys", ids::IDM_01, |_, what| {
             matches!(what, Some(ResourceKind::Collection(_)))
         }),
-        deaf("creates of events ignore keys", row::IDM_01, |_, what| {
+        deaf("creates of events ignore keys", ids::IDM_01, |_, what| {
             what == Some(ResourceKind::Collection("event"))
         }),
         deaf(
             "the helper for outreaches ignores keys",
-            row::IDM_02,
+            ids::IDM_02,
             |_, what| what == Some(ResourceKind::Helper("outreach")),
         ),
         deaf(
             "the helper for attendances ignores keys",
-            row::IDM_02,
+            ids::IDM_02,
             |_, what| what == Some(ResourceKind::Helper("attendance")),
         ),
         deaf(
             "the helper for canvasses ignores keys",
-            row::IDM_02,
+            ids::IDM_02,
             |_, what| what == Some(ResourceKind::Helper("canvass")),
         ),
-        deaf("the sign-up ignores keys", row::IDM_02, |_, what| {
+        deaf("the sign-up ignores keys", ids::IDM_02, |_, what| {
             what == Some(ResourceKind::Helper("person"))
         }),
         fault(
             "a replay shows the record as it is now",
-            row::IDM_02,
+            ids::IDM_02,
             || Interceptor::around(|call, server| Box::pin(as_it_is(call, server))),
         ),
         fault(
             "the same body at another address by the same key is done",
-            row::IDM_04,
+            ids::IDM_04,
             || {
                 Interceptor::before(|call, _| {
                     let key = call
@@ -190,39 +190,39 @@ pub(super) fn faults() -> Vec<Mutant> {
         .at(MutationPoint::Backend),
         fault(
             "the same body at another address by the same key is a replay",
-            row::IDM_04,
+            ids::IDM_04,
             || Interceptor::around(|call, server| Box::pin(at_any_address(call, server))),
         )
         .at(MutationPoint::Backend),
         replays(
             "an answer is given again and does not say so",
-            row::IDM_02,
+            ids::IDM_02,
             |answer| {
                 answer.headers.remove(REPLAYED);
             },
         ),
         replays(
             "an answer is given again with another status",
-            row::IDM_02,
+            ids::IDM_02,
             |answer| answer.status = 200,
         ),
         replays(
             "an answer is given again with other bytes",
-            row::IDM_02,
+            ids::IDM_02,
             |answer| {
                 answer.body = Bytes::from([&answer.body[..], b" "].concat());
             },
         ),
         replays(
             "an answer is given again without its Location",
-            row::IDM_02,
+            ids::IDM_02,
             |answer| {
                 answer.headers.remove(http::header::LOCATION);
             },
         ),
         fault(
             "every answer says that it was given before",
-            row::IDM_02,
+            ids::IDM_02,
             || {
                 Interceptor::after(|call, answer, _| {
                     if call.headers.contains_key(KEY) {
@@ -231,7 +231,7 @@ pub(super) fn faults() -> Vec<Mutant> {
                 })
             },
         ),
-        fault("of requests at once each is done", row::IDM_03, || {
+        fault("of requests at once each is done", ids::IDM_03, || {
             Interceptor::around(|call, server| {
                 Box::pin(remembering(
                     call,
@@ -244,7 +244,7 @@ pub(super) fn faults() -> Vec<Mutant> {
         .at(MutationPoint::Backend),
         fault(
             "another request by the same key is done",
-            row::IDM_04,
+            ids::IDM_04,
             || {
                 Interceptor::around(|call, server| {
                     Box::pin(async move {
@@ -261,7 +261,7 @@ pub(super) fn faults() -> Vec<Mutant> {
         ),
         fault(
             "another request by the same key is answered as the first",
-            row::IDM_04,
+            ids::IDM_04,
             || {
                 Interceptor::around(|call, server| {
                     let by_key = |_: &BufferedRequest, key: &str| key.to_owned();
@@ -272,7 +272,7 @@ pub(super) fn faults() -> Vec<Mutant> {
         .at(MutationPoint::Backend),
         fault(
             "another request by the same key is refused as any other",
-            row::IDM_04,
+            ids::IDM_04,
             || {
                 Interceptor::after(|_, answer, _| {
                     if answer.status == 422 {
@@ -281,16 +281,16 @@ pub(super) fn faults() -> Vec<Mutant> {
                 })
             },
         ),
-        deaf("an empty key is none", row::IDM_05, |call, _| {
+        deaf("an empty key is none", ids::IDM_05, |call, _| {
             call.headers.get(KEY).is_some_and(|key| key == "\"\"")
         }),
-        fault("keys are shared by tenants", row::IDM_07, || {
+        fault("keys are shared by tenants", ids::IDM_07, || {
             Interceptor::around(|call, server| {
                 Box::pin(remembering(call, server, with_its_body, Duration::ZERO))
             })
         })
         .at(MutationPoint::Backend),
-        fault("who was deleted is told of again", row::IDM_08, || {
+        fault("who was deleted is told of again", ids::IDM_08, || {
             Interceptor::around(|call, server| {
                 let by_caller = |call: &BufferedRequest, key: &str| {
                     format!(

@@ -2,7 +2,7 @@
 //! recorded.
 
 use serde_json::Value;
-use svc_conformance::row;
+use svc_conformance::ids;
 
 use super::table::MutationStep::{
     Above, Add, Asked, Copy, Drop, Has, Is, Pop, Replace, Set, Status, Swap, Text, Value as With,
@@ -144,19 +144,19 @@ const PAGING: &[MutationRow] = &[
     ),
     line(
         "next of people is under another parameter",
-        row::COL_24,
+        ids::COL_24,
         Pages("person"),
         &[Replace(NEXT, "?page=", "?p=")],
     ),
     line(
         "the second page of people says it is the first",
-        row::COL_22,
+        ids::COL_22,
         Pages("person"),
         &[Above("page", 1.0), Set("page", "1")],
     ),
     line(
         "the second page of petitions says it is the third",
-        row::COL_22,
+        ids::COL_22,
         Pages("petition"),
         &[Above("page", 1.0), Add("page", 1)],
     )
@@ -191,7 +191,7 @@ const PAGING: &[MutationRow] = &[
     ),
     line(
         "self of later pages of people is the first page",
-        row::COL_27,
+        ids::COL_27,
         Pages("person"),
         &[Above("page", 1.0), Text("_links.self.href", without_query)],
     ),
@@ -218,7 +218,7 @@ const PAGING: &[MutationRow] = &[
     .at(MutationPoint::Backend),
     line(
         "page 0 is answered as page 0",
-        row::COL_22,
+        ids::COL_22,
         Answers("GET", Collection("*")),
         &[
             Asked("page=0"),
@@ -245,7 +245,7 @@ const PAGING: &[MutationRow] = &[
     .on_reference(),
     line(
         "a page after the last has a next page",
-        row::COL_24,
+        ids::COL_24,
         Pages("*"),
         &[
             Asked("page=99999"),
@@ -257,7 +257,7 @@ const PAGING: &[MutationRow] = &[
     ),
     line(
         "a page after the last counts nothing",
-        row::COL_23,
+        ids::COL_23,
         Pages("*"),
         &[
             Asked("page=99999"),
@@ -270,7 +270,7 @@ const PAGING: &[MutationRow] = &[
 const LIMITS: &[MutationRow] = &[
     line(
         "the attendance helper knows no capacity",
-        row::LIM_04,
+        ids::LIM_04,
         Answers("POST", Helper("attendance")),
         &[
             Is(
@@ -284,7 +284,7 @@ const LIMITS: &[MutationRow] = &[
     ),
     line(
         "a capacity of 1 is none",
-        row::LIM_04,
+        ids::LIM_04,
         Sent("*", Collection("event")),
         &[Is("capacity", "1"), Set("capacity", "9001")],
     )
@@ -294,7 +294,7 @@ const LIMITS: &[MutationRow] = &[
     ),
     line(
         "a lowered capacity is not kept to",
-        row::LIM_04,
+        ids::LIM_04,
         Sent("PUT", Record("event")),
         &[Has("capacity"), Set("capacity", "9001")],
     )
@@ -304,7 +304,7 @@ const LIMITS: &[MutationRow] = &[
     ),
     line(
         "the attendance helper knows no limit of tickets",
-        row::LIM_05,
+        ids::LIM_05,
         Answers("POST", Helper("attendance")),
         &[
             Is(
@@ -318,7 +318,7 @@ const LIMITS: &[MutationRow] = &[
     ),
     line(
         "only the first level of tickets has a limit",
-        row::LIM_05,
+        ids::LIM_05,
         Sent("*", Collection("event")),
         &[
             Is("ticket_levels[1].limit", "2"),
@@ -327,7 +327,7 @@ const LIMITS: &[MutationRow] = &[
     ),
     line(
         "a limit of tickets binds each sale alone",
-        row::LIM_05,
+        ids::LIM_05,
         Answers("POST", Collection("attendance")),
         &[
             Status(400),
@@ -348,13 +348,13 @@ const LIMITS: &[MutationRow] = &[
     ),
     line(
         "names of responses are not looked at on update",
-        row::ERR_36,
+        ids::ERR_36,
         Sent("PUT", Record("question")),
         &[With("responses", named)],
     ),
     line(
         "an empty key of a response is taken",
-        row::RES_QUESTION_08,
+        ids::RES_QUESTION_08,
         Sent("*", Collection("question")),
         &[Is("responses[0].key", ""), Set("responses[0].key", "k9001")],
     )
@@ -364,7 +364,7 @@ const LIMITS: &[MutationRow] = &[
     ),
     line(
         "a key with a blank at its end is taken",
-        row::RES_QUESTION_08,
+        ids::RES_QUESTION_08,
         Sent("*", Collection("question")),
         &[
             Is("responses[0].key", "a1 "),

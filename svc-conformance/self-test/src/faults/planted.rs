@@ -1,6 +1,6 @@
 //! Faults that only a sequence of requests brings out, with the length of the shortest.
 
-use svc_conformance::row;
+use svc_conformance::ids;
 
 use super::{BaseServer, Mutant, MutationPoint};
 use crate::interceptor::Interceptor;
@@ -34,7 +34,7 @@ pub fn planted() -> Vec<SequenceMutant> {
         // Create with a field, three updates of another one; the third answer lacks the field.
         planted_as(
             "the third update drops a field",
-            &[row::CRU_15, row::CRU_04, row::CRU_08, row::CRU_11],
+            &[ids::CRU_15, ids::CRU_04, ids::CRU_08, ids::CRU_11],
             4,
             |options| {
                 options.defects.push(Defect::ThirdUpdateDropsField);
@@ -44,11 +44,11 @@ pub fn planted() -> Vec<SequenceMutant> {
         planted_as(
             "the second delete is lost",
             &[
-                row::CRU_05,
-                row::CRU_09,
-                row::COL_23,
-                row::ERR_11,
-                row::CRU_14,
+                ids::CRU_05,
+                ids::CRU_09,
+                ids::COL_23,
+                ids::ERR_11,
+                ids::CRU_14,
             ],
             6,
             |options| {
@@ -58,7 +58,7 @@ pub fn planted() -> Vec<SequenceMutant> {
         // A person with a foreign identifier, a tag, a tagging, an update.
         planted_as(
             "an update of a tagged person loses identifiers",
-            &[row::TYP_13, row::CRU_15],
+            &[ids::TYP_13, ids::CRU_15],
             4,
             |options| {
                 options.defects.push(Defect::TaggedUpdateLosesIdentifiers);
@@ -68,13 +68,13 @@ pub fn planted() -> Vec<SequenceMutant> {
         planted_as(
             "an update after a delete is lost",
             &[
-                row::CRU_15,
-                row::CRU_04,
-                row::CRU_08,
-                row::CRU_11,
-                row::CRU_17,
-                row::CRU_18,
-                row::ERR_15,
+                ids::CRU_15,
+                ids::CRU_04,
+                ids::CRU_08,
+                ids::CRU_11,
+                ids::CRU_17,
+                ids::CRU_18,
+                ids::ERR_15,
             ],
             5,
             |options| {
@@ -84,7 +84,7 @@ pub fn planted() -> Vec<SequenceMutant> {
         // A create, two updates of which the second empties a field.
         planted_as(
             "emptying a field later moves the creation date",
-            &[row::TYP_15],
+            &[ids::TYP_15],
             3,
             |options| {
                 options.defects.push(Defect::EmptiedFieldMovesCreation);

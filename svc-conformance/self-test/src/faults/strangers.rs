@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use serde_json::{Map, Value, json};
-use svc_conformance::row;
+use svc_conformance::ids;
 
 use super::{BaseServer, Mutant, MutationPoint};
 use crate::interceptor::Interceptor;
@@ -21,7 +21,7 @@ fn leaving(options: &mut ServerOptions) {
 
 /// As declared, but for this.
 fn behind(name: &'static str, set_up: fn(&mut ServerOptions)) -> Mutant {
-    Mutant::new(FAMILY, name, &[row::HLP_07], Interceptor::default)
+    Mutant::new(FAMILY, name, &[ids::HLP_07], Interceptor::default)
         .over(BaseServer::SecondServer(set_up))
         .at(MutationPoint::Backend)
 }
@@ -38,7 +38,7 @@ macro_rules! leaving_but {
 
 /// An answer to a caller without a key about somebody whose address was posted before with one.
 fn told(name: &'static str, change: fn(&mut BufferedResponse)) -> Mutant {
-    Mutant::new(FAMILY, name, &[row::HLP_07], move || {
+    Mutant::new(FAMILY, name, &[ids::HLP_07], move || {
         let mut known: HashSet<String> = HashSet::new();
         Interceptor::after(move |call, answer, sight| {
             let has_key = call.headers.contains_key("svc-api-token");
@@ -104,7 +104,7 @@ pub(super) fn faults() -> Vec<Mutant> {
         Mutant::new(
             FAMILY,
             "a failed call shows people to a key for one helper",
-            &[row::AUT_04],
+            &[ids::AUT_04],
             Interceptor::default,
         )
         .over(BaseServer::SecondServer(|options| {
@@ -121,7 +121,7 @@ pub(super) fn faults() -> Vec<Mutant> {
         Mutant::new(
             FAMILY,
             "a stranger's failed call shows the person in the reference server",
-            &[row::HLP_07],
+            &[ids::HLP_07],
             || {
                 Interceptor::around(|call, server| {
                     Box::pin(async move {

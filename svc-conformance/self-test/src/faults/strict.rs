@@ -4,7 +4,7 @@
 use http::header::CONTENT_LENGTH;
 use http::{HeaderName, HeaderValue, Method};
 use serde_json::{Map, Value, json};
-use svc_conformance::row;
+use svc_conformance::ids;
 
 use super::table::{MutationRow, MutationStep, MutationTarget, TriggerRequest, line, table};
 use super::{BaseServer, Mutant, MutationPoint, set};
@@ -63,7 +63,7 @@ fn sent(
     is_meant: fn(&BufferedRequest, Option<ResourceKind>) -> bool,
     change: fn(&mut BufferedRequest),
 ) -> Mutant {
-    fault(name, &[row], move || {
+    fault(name, &[ids], move || {
         Interceptor::before(move |call, sight| {
             if is_strict(call) && is_meant(call, sight.what(call)) {
                 change(call);
@@ -80,7 +80,7 @@ fn ignoring(
     row: &'static str,
     is_meant: fn(&BufferedRequest, Option<ResourceKind>) -> bool,
 ) -> Mutant {
-    sent(name, row, is_meant, |call| {
+    sent(name, ids, is_meant, |call| {
         drop(call.headers.remove(PREFER));
     })
 }
@@ -99,7 +99,7 @@ fn done_anyway(
         }
         refused
     }
-    fault(name, &[row], move || {
+    fault(name, &[ids], move || {
         Interceptor::around(move |call, server| {
             Box::pin(async move {
                 if is_strict(&call) && is_single(&call) && is_meant(&call, server.what(&call)) {
@@ -131,7 +131,7 @@ async fn person_done(call: BufferedRequest, server: InterceptedServer) -> Buffer
 
 /// A change to the descriptions of a refusal with the preference, and to the whole list of them.
 fn refusals(name: &'static str, row: &'static str, change: fn(&mut Vec<Value>)) -> Mutant {
-    fault(name, &[row], move || {
+    fault(name, &[ids], move || {
         Interceptor::documents(move |call, document, status, sight| {
             if status != 400 || !is_strict(call) {
                 return;
@@ -157,7 +157,7 @@ fn answers(
     is_meant: fn(&BufferedRequest, Option<ResourceKind>) -> bool,
     change: fn(&BufferedRequest, &mut Map<String, Value>),
 ) -> Mutant {
-    fault(name, &[row], move || {
+    fault(name, &[ids], move || {
         Interceptor::documents(move |call, document, status, sight| {
             if status < 300
                 && is_single(call)
@@ -234,7 +234,7 @@ fn stored(
     row: &'static str,
     part: fn(&BufferedRequest, &Map<String, Value>) -> Map<String, Value>,
 ) -> Mutant {
-    fault(name, &[row], move || {
+    fault(name, &[ids], move || {
         Interceptor::around(move |call, server| Box::pin(storing(call, server, part)))
     })
     .at(MutationPoint::Backend)
@@ -243,11 +243,11 @@ fn stored(
 /// Faults of the warnings that creates, changes and helper calls have, as data.
 #[rustfmt::skip]
 const LINES: &[MutationRow] = &[
-    line("warnings name no property", row::STR_06, MutationTarget::Answers("*", TriggerRequest::Any), &[MutationStep::Drop("more:warnings[].properties")]).over(STRICT_SERVER),
-    line("warnings have no code", row::STR_06, MutationTarget::Answers("*", TriggerRequest::Any), &[MutationStep::Drop("more:warnings[].error_code")]).over(STRICT_SERVER),
-    line("warnings have no description", row::STR_06, MutationTarget::Answers("*", TriggerRequest::Any), &[MutationStep::Drop("more:warnings[].description")]).over(STRICT_SERVER),
-    line("warnings name one member", row::STR_06, MutationTarget::Answers("*", TriggerRequest::Any), &[MutationStep::Cut("more:warnings", 1)]).over(STRICT_SERVER),
-    line("warnings name members inside helper bodies without their path", row::STR_06, MutationTarget::Answers("POST", TriggerRequest::Helper("*")),
+    line("warnings name no property", ids::STR_06, MutationTarget::Answers("*", TriggerRequest::Any), &[MutationStep::Drop("more:warnings[].properties")]).over(STRICT_SERVER),
+    line("warnings have no code", ids::STR_06, MutationTarget::Answers("*", TriggerRequest::Any), &[MutationStep::Drop("more:warnings[].error_code")]).over(STRICT_SERVER),
+    line("warnings have no description", ids::STR_06, MutationTarget::Answers("*", TriggerRequest::Any), &[MutationStep::Drop("more:warnings[].description")]).over(STRICT_SERVER),
+    line("warnings name one member", ids::STR_06, MutationTarget::Answers("*", TriggerRequest::Any), &[MutationStep::Cut("more:warnings", 1)]).over(STRICT_SERVER),
+    line("warnings name members inside helper bodies without their path", ids::STR_06, MutationTarget::Answers("POST", TriggerRequest::Helper("*")),
         &[MutationStep::Text("more:warnings[].properties[]", last)]).over(STRICT_SERVER),
 ];
 
@@ -269,42 +269,42 @@ fn ignored() -> Vec<Mutant> {
     vec![
         ignoring(
             "creates ignore the preference for strict handling",
-            row::STR_01,
+            ids::STR_01,
             is_create,
         ),
         ignoring(
             "creates of signatures ignore the preference for strict handling",
-            row::STR_01,
+            ids::STR_01,
             |_, what| what == Some(ResourceKind::Collection("signature")),
         ),
         ignoring(
             "changes ignore the preference for strict handling",
-            row::STR_02,
+            ids::STR_02,
             is_change,
         ),
         ignoring(
             "helpers ignore the preference for strict handling",
-            row::STR_08,
+            ids::STR_08,
             is_help,
         ),
         ignoring(
             "the sign-up ignores the preference for strict handling",
-            row::STR_08,
+            ids::STR_08,
             |_, what| what == Some(ResourceKind::Helper("person")),
         ),
         ignoring(
             "the helper for signatures ignores the preference for strict handling",
-            row::STR_08,
+            ids::STR_08,
             |_, what| what == Some(ResourceKind::Helper("signature")),
         ),
         ignoring(
             "batches ignore the preference for strict handling",
-            row::STR_09,
+            ids::STR_09,
             |call, _| is_batch(call),
         ),
         ignoring(
             "the preference counts only as the first one",
-            row::STR_02,
+            ids::STR_02,
             |call, _| {
                 call.headers
                     .get(PREFER)
@@ -313,7 +313,7 @@ fn ignored() -> Vec<Mutant> {
         ),
         sent(
             "strict creates take what only the server sets",
-            row::STR_03,
+            ids::STR_03,
             is_create,
             |call| {
                 if let Some(mut body) = call.json() {
@@ -324,7 +324,7 @@ fn ignored() -> Vec<Mutant> {
         ),
         sent(
             "strict helper calls take any member of a person",
-            row::STR_08,
+            ids::STR_08,
             is_help,
             |call| {
                 if let Some(mut body) = call.json()
@@ -341,7 +341,7 @@ fn ignored() -> Vec<Mutant> {
 /// Refusals that are answered otherwise, or that are none.
 fn refused() -> Vec<Mutant> {
     let after = |name: &'static str, row: &'static str, act: fn(&mut BufferedResponse)| {
-        fault(name, &[row], move || {
+        fault(name, &[ids], move || {
             Interceptor::after(move |call, answer, _| {
                 if is_strict(call) && is_single(call) {
                     act(answer);
@@ -352,45 +352,45 @@ fn refused() -> Vec<Mutant> {
     vec![
         done_anyway(
             "strict creates are refused and done",
-            row::STR_01,
+            ids::STR_01,
             is_create,
         ),
         done_anyway(
             "strict changes are refused and done",
-            row::STR_02,
+            ids::STR_02,
             is_change,
         ),
         done_anyway(
             "strict helper calls are refused and done",
-            row::STR_08,
+            ids::STR_08,
             is_help,
         ),
         fault(
             "helper calls that are refused strictly create their person",
-            &[row::STR_08],
+            &[ids::STR_08],
             || Interceptor::around(|call, server| Box::pin(person_done(call, server))),
         )
         .at(MutationPoint::Backend),
-        refusals("strict refusals name no property", row::STR_01, |list| {
+        refusals("strict refusals name no property", ids::STR_01, |list| {
             for one in list.iter_mut().filter_map(Value::as_object_mut) {
                 one.remove("properties");
             }
         }),
         refusals(
             "strict refusals name the first member alone",
-            row::STR_01,
+            ids::STR_01,
             |list| list.truncate(1),
         ),
         refusals(
             "strict refusals name no member inside an object",
-            row::STR_01,
+            ids::STR_01,
             |list| {
                 list.retain(|one| !is_inside(one));
             },
         ),
         refusals(
             "strict refusals name the object around a member",
-            row::STR_08,
+            ids::STR_08,
             |list| {
                 for name in list
                     .iter_mut()
@@ -404,17 +404,17 @@ fn refused() -> Vec<Mutant> {
                 }
             },
         ),
-        after("strict refusals are answered 422", row::STR_01, |answer| {
+        after("strict refusals are answered 422", ids::STR_01, |answer| {
             if answer.status == 400 {
                 answer.status = 422;
             }
         }),
-        after("no answer repeats the preference", row::STR_04, |answer| {
+        after("no answer repeats the preference", ids::STR_04, |answer| {
             drop(answer.headers.remove(APPLIED));
         }),
         after(
             "refusals do not repeat the preference",
-            row::STR_04,
+            ids::STR_04,
             |answer| {
                 if answer.status == 400 {
                     answer.headers.remove(APPLIED);
@@ -423,7 +423,7 @@ fn refused() -> Vec<Mutant> {
         ),
         fault(
             "the preference for strict handling is refused",
-            &[row::STR_04],
+            &[ids::STR_04],
             || {
                 Interceptor::before(|call, sight| {
                     let problem = json!({"error_code": "NO_SUCH_PREFERENCE", "description": "No."});
@@ -441,7 +441,7 @@ fn refused() -> Vec<Mutant> {
 /// Unknown members that are refused, stored, or not named, without the preference.
 fn tolerated() -> Vec<Mutant> {
     let always = |name: &'static str, is_meant: fn(&BufferedRequest) -> bool| {
-        fault(name, &[row::STR_05], move || {
+        fault(name, &[ids::STR_05], move || {
             Interceptor::before(move |call, _| {
                 if is_single(call) && is_meant(call) {
                     call.headers.insert(PREFER, STRICT);
@@ -462,17 +462,17 @@ fn tolerated() -> Vec<Mutant> {
                 .get(PREFER)
                 .is_some_and(|value| value == "handling=lenient")
         }),
-        answers("creates have no warnings", row::STR_06, is_create, silent),
-        answers("changes have no warnings", row::STR_06, is_change, silent),
+        answers("creates have no warnings", ids::STR_06, is_create, silent),
+        answers("changes have no warnings", ids::STR_06, is_change, silent),
         answers(
             "helper calls have no warnings",
-            row::STR_06,
+            ids::STR_06,
             is_help,
             silent,
         ),
         answers(
             "creates echo unknown members",
-            row::STR_05,
+            ids::STR_05,
             is_create,
             |call, document| {
                 document.extend(unknown(call, document));
@@ -480,21 +480,21 @@ fn tolerated() -> Vec<Mutant> {
         ),
         answers(
             "helper calls echo unknown members",
-            row::STR_05,
+            ids::STR_05,
             is_help,
             |call, document| {
                 document.extend(unknown(call, document));
             },
         ),
-        stored("unknown members are stored", row::STR_05, unknown),
-        stored("warnings are stored", row::STR_05, |_, document| {
+        stored("unknown members are stored", ids::STR_05, unknown),
+        stored("warnings are stored", ids::STR_05, |_, document| {
             let mut document = document.clone();
             document.retain(|name, _| name == WARNINGS);
             document
         }),
         answers(
             "records that are put back have warnings",
-            row::STR_07,
+            ids::STR_07,
             is_change,
             |call, document| {
                 if call
@@ -510,7 +510,7 @@ fn tolerated() -> Vec<Mutant> {
         ),
         fault(
             "changes with members that the server sets are refused",
-            &[row::STR_07],
+            &[ids::STR_07],
             || {
                 Interceptor::before(|call, sight| {
                     let is_whole = call.json().is_some_and(|body| body.contains_key("_links"));
@@ -525,7 +525,7 @@ fn tolerated() -> Vec<Mutant> {
         .at(MutationPoint::Request),
         fault(
             "changes with unknown members do nothing",
-            &[row::STR_05],
+            &[ids::STR_05],
             || {
                 Interceptor::before(|call, sight| {
                     let mut body = call.json().unwrap_or_default();
@@ -542,7 +542,7 @@ fn tolerated() -> Vec<Mutant> {
         .at(MutationPoint::Request),
         fault(
             "entries of a batch have no warnings",
-            &[row::STR_09],
+            &[ids::STR_09],
             || {
                 Interceptor::documents(|call, document, _, _| {
                     let results = document
@@ -561,7 +561,7 @@ fn tolerated() -> Vec<Mutant> {
         ),
         fault(
             "an entry that is refused strictly ends its batch",
-            &[row::STR_09],
+            &[ids::STR_09],
             || {
                 Interceptor::documents(|call, document, _, _| {
                     let mut has_failed = false;

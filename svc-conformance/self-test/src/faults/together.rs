@@ -1,14 +1,14 @@
 //! Servers that tell one sort of problem and keep another for the next round (ERR-39).
 
 use serde_json::{Map, Value};
-use svc_conformance::row;
+use svc_conformance::ids;
 
 use super::Mutant;
 use crate::interceptor::Interceptor;
 
 /// Descriptions that are left out while there are others.
 fn later(name: &'static str, is_later: fn(&str) -> bool) -> Mutant {
-    Mutant::new("told later", name, &[row::ERR_39], move || {
+    Mutant::new("told later", name, &[ids::ERR_39], move || {
         Interceptor::entries(move |entry, _| {
             for list in ["error_descriptions", "errors"] {
                 let Some(all) = entry.get_mut(list).and_then(Value::as_array_mut) else {

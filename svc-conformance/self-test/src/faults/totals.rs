@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use svc_conformance::row;
+use svc_conformance::ids;
 
 use super::table::MutationStep::{Above, Add, Cut, Drop, Set};
 use super::table::MutationTarget::{Answers, Members, Records};
@@ -14,18 +14,18 @@ use crate::link_map::{self, ResourceKind};
 
 /// The totals of containers: kind, total, its row.
 const TOTALS: [(&str, &str, &str); 5] = [
-    ("petition", "total_signatures", row::RES_PETITION_10),
-    ("form", "total_submissions", row::RES_FORM_10),
+    ("petition", "total_signatures", ids::RES_PETITION_10),
+    ("form", "total_submissions", ids::RES_FORM_10),
     (
         "fundraising_page",
         "total_donations",
-        row::RES_FUNDRAISING_PAGE_09,
+        ids::RES_FUNDRAISING_PAGE_09,
     ),
-    ("event", "total_accepted", row::RES_EVENT_18),
+    ("event", "total_accepted", ids::RES_EVENT_18),
     (
         "advocacy_campaign",
         "total_outreaches",
-        row::RES_ADVOCACY_CAMPAIGN_12,
+        ids::RES_ADVOCACY_CAMPAIGN_12,
     ),
 ];
 
@@ -153,7 +153,7 @@ const LINES: &[MutationRow] = &[
     ),
     line(
         "signatures are counted up to 20",
-        row::RES_PETITION_10,
+        ids::RES_PETITION_10,
         Records("petition"),
         &[
             Above("total_signatures", 20.0),
@@ -162,39 +162,39 @@ const LINES: &[MutationRow] = &[
     ),
     line(
         "signatures are counted from one",
-        row::RES_PETITION_10,
+        ids::RES_PETITION_10,
         Records("petition"),
         &[Add("total_signatures", 1)],
     ),
     line(
         "submissions are counted from one",
-        row::RES_FORM_10,
+        ids::RES_FORM_10,
         Records("form"),
         &[Add("total_submissions", 1)],
     )
     .on_reference(),
     line(
         "an amount begins with a fee",
-        row::RES_FUNDRAISING_PAGE_10,
+        ids::RES_FUNDRAISING_PAGE_10,
         Records("fundraising_page"),
         &[Add("total_amount", 3)],
     ),
     line(
         "donations are counted from one",
-        row::RES_FUNDRAISING_PAGE_09,
+        ids::RES_FUNDRAISING_PAGE_09,
         Records("fundraising_page"),
         &[Add("total_donations", 1)],
     ),
     line(
         "outreaches are counted from one",
-        row::RES_ADVOCACY_CAMPAIGN_12,
+        ids::RES_ADVOCACY_CAMPAIGN_12,
         Records("advocacy_campaign"),
         &[Add("total_outreaches", 1)],
     )
     .on_reference(),
     line(
         "tickets are counted from one",
-        row::RES_EVENT_19,
+        ids::RES_EVENT_19,
         Records("event"),
         &[Add("total_tickets", 1)],
     ),
@@ -206,7 +206,7 @@ pub(super) fn faults() -> Vec<Mutant> {
         Mutant::new(
             "totals",
             format!("an update of a {kind} forgets its {total}"),
-            &[row],
+            &[ids],
             move || forgotten(kind, total),
         )
         .at(MutationPoint::Backend)
@@ -214,7 +214,7 @@ pub(super) fn faults() -> Vec<Mutant> {
     let amount = (
         "fundraising_page",
         "total_amount",
-        row::RES_FUNDRAISING_PAGE_10,
+        ids::RES_FUNDRAISING_PAGE_10,
     );
     faults.extend(
         TOTALS
@@ -224,7 +224,7 @@ pub(super) fn faults() -> Vec<Mutant> {
                 Mutant::new(
                     "totals",
                     format!("{total} of a {kind} never fall"),
-                    &[row],
+                    &[ids],
                     move || rising(kind, total),
                 )
                 .at(MutationPoint::Backend)
@@ -234,7 +234,7 @@ pub(super) fn faults() -> Vec<Mutant> {
         Mutant::new(
             "totals",
             format!("{total} are those of every {kind}"),
-            &[row],
+            &[ids],
             move || shared(kind, total),
         )
         .at(MutationPoint::Backend)

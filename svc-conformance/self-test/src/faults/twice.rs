@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
-use svc_conformance::row;
+use svc_conformance::ids;
 
 use super::{BaseServer, Mutant, MutationPoint, set};
 use crate::interceptor::Interceptor;
@@ -35,7 +35,7 @@ fn taken_for(
     Mutant::new(
         FAMILY,
         name,
-        &[row::HLP_03, row::HLP_11, row::HLP_12, row::HLP_19, "HLP-*"],
+        &[ids::HLP_03, ids::HLP_11, ids::HLP_12, ids::HLP_19, "HLP-*"],
         move || {
             let mut known: HashMap<String, Value> = HashMap::new();
             Interceptor::sent(move |_, what, body, _| {
@@ -112,7 +112,7 @@ fn shown(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Value>))
 /// The second action of a person whose address was posted before is answered with the first, and
 /// not stored.
 fn once(name: &'static str, kind: &'static str, row: &'static str) -> Mutant {
-    Mutant::new(FAMILY, name, &[row, row::HLP_03, row::HLP_06], move || {
+    Mutant::new(FAMILY, name, &[ids, ids::HLP_03, ids::HLP_06], move || {
         Interceptor::around(move |call, server| {
             Box::pin(async move {
                 let person = call.json().and_then(|mut body| body.remove("person"));
@@ -180,7 +180,7 @@ pub(super) fn faults() -> Vec<Mutant> {
         ),
         again(
             "a matched person takes texts alone",
-            &[row::HLP_03],
+            &[ids::HLP_03],
             |person| {
                 person.retain(|name, value| {
                     value.is_string() || ["identifiers", "email_addresses"].contains(&name.as_str())
@@ -189,19 +189,19 @@ pub(super) fn faults() -> Vec<Mutant> {
         ),
         again(
             "a matched person takes no further identifiers",
-            &[row::HLP_03],
+            &[ids::HLP_03],
             |person| {
                 drop(person.remove("identifiers"));
             },
         ),
         again(
             "a matched person takes no custom fields",
-            &[row::HLP_03],
+            &[ids::HLP_03],
             |person| drop(person.remove("custom_fields")),
         ),
         shown(
             "a matched person has its address twice",
-            &[row::HLP_03],
+            &[ids::HLP_03],
             |record| {
                 if let Some(list) = record
                     .get_mut("email_addresses")
@@ -213,7 +213,7 @@ pub(super) fn faults() -> Vec<Mutant> {
         ),
         shown(
             "a matched person was created later",
-            &[row::TYP_15],
+            &[ids::TYP_15],
             |record| {
                 if let Some(modified) = record.get("modified_date").cloned() {
                     set(record, "created_date", modified);
@@ -222,7 +222,7 @@ pub(super) fn faults() -> Vec<Mutant> {
         ),
         shown(
             "a matched person was not modified",
-            &[row::TYP_16, row::CRU_19],
+            &[ids::TYP_16, ids::CRU_19],
             |record| {
                 if let Some(created) = record.get("created_date").cloned() {
                     set(record, "modified_date", created);
@@ -231,7 +231,7 @@ pub(super) fn faults() -> Vec<Mutant> {
         ),
         shown(
             "a matched person lost its other identifiers",
-            &[row::HLP_03, row::TYP_13],
+            &[ids::HLP_03, ids::TYP_13],
             |record| {
                 if let Some(list) = record.get_mut("identifiers").and_then(Value::as_array_mut) {
                     list.truncate(1);
@@ -241,32 +241,32 @@ pub(super) fn faults() -> Vec<Mutant> {
         once(
             "the second signature of a person is the first",
             "signature",
-            row::HLP_11,
+            ids::HLP_11,
         ),
         once(
             "the second submission of a person is the first",
             "submission",
-            row::HLP_12,
+            ids::HLP_12,
         ),
         once(
             "the second donation of a person is the first",
             "donation",
-            row::HLP_13,
+            ids::HLP_13,
         ),
         once(
             "the second outreach of a person is the first",
             "outreach",
-            row::HLP_14,
+            ids::HLP_14,
         ),
         once(
             "the second attendance of a person is the first",
             "attendance",
-            row::HLP_15,
+            ids::HLP_15,
         ),
         Mutant::new(
             FAMILY,
             "people are looked up before they are inserted",
-            &[row::HLP_05],
+            &[ids::HLP_05],
             Interceptor::default,
         )
         .over(BaseServer::SecondServer(|options| {
@@ -277,7 +277,7 @@ pub(super) fn faults() -> Vec<Mutant> {
         Mutant::new(
             FAMILY,
             "a signup of somebody known answers what was before",
-            &[row::HLP_06, row::HLP_19, row::HLP_03],
+            &[ids::HLP_06, ids::HLP_19, ids::HLP_03],
             stale,
         )
         .over(BaseServer::SecondServer(matched)),

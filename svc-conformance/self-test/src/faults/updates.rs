@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value, json};
-use svc_conformance::row;
+use svc_conformance::ids;
 
 use super::{BaseServer, Mutant, MutationPoint, add, links, members, set};
 use crate::interceptor::{InterceptedServer, Interceptor};
@@ -95,35 +95,35 @@ fn swallowed(name: &'static str, rows: &[&str], nth: u32, method: &'static str) 
 #[expect(clippy::too_many_lines, reason = "a table: one fault after the other")]
 pub(super) fn faults() -> Vec<Mutant> {
     let mut faults = vec![
-        put("null is ignored", &[row::CRU_17], |body| {
+        put("null is ignored", &[ids::CRU_17], |body| {
             body.retain(|_, value| !value.is_null());
         }),
         put(
             "null is ignored in the reference server",
-            &[row::CRU_17],
+            &[ids::CRU_17],
             |body| body.retain(|_, value| !value.is_null()),
         )
         .on_reference(),
-        put("an empty list is ignored", &[row::CRU_18], |body| {
+        put("an empty list is ignored", &[ids::CRU_18], |body| {
             body.retain(|_, value| *value != json!([]));
         }),
         put(
             "only the first member of a list is taken",
-            &[row::CRU_18, "RES-*"],
+            &[ids::CRU_18, "RES-*"],
             |body| {
                 for list in body.values_mut().filter_map(Value::as_array_mut) {
                     list.truncate(1);
                 }
             },
         ),
-        put("lists are sorted", &[row::CRU_18], |body| {
+        put("lists are sorted", &[ids::CRU_18], |body| {
             for list in body.values_mut().filter_map(Value::as_array_mut) {
                 list.sort_by_key(ToString::to_string);
             }
         }),
         read_first(
             "fields that are not sent are emptied",
-            &[row::CRU_15, "CRU-*"],
+            &[ids::CRU_15, "CRU-*"],
             |body, stored| {
                 for name in stored.keys() {
                     let kept = [
@@ -142,7 +142,7 @@ pub(super) fn faults() -> Vec<Mutant> {
         ),
         read_first(
             "fields that are not sent are emptied in the reference server",
-            &[row::CRU_15, "CRU-*"],
+            &[ids::CRU_15, "CRU-*"],
             |body, stored| {
                 for name in ["description", "summary", "title", "family_name", "comments"] {
                     if stored.contains_key(name) && !body.contains_key(name) {
@@ -152,7 +152,7 @@ pub(super) fn faults() -> Vec<Mutant> {
             },
         )
         .on_reference(),
-        read_first("lists are merged", &[row::CRU_18], |body, stored| {
+        read_first("lists are merged", &[ids::CRU_18], |body, stored| {
             for (name, value) in body.iter_mut().filter(|(name, _)| *name != "identifiers") {
                 if let (Value::Array(list), Some(Value::Array(known))) = (value, stored.get(name)) {
                     let new: Vec<Value> = list
@@ -166,7 +166,7 @@ pub(super) fn faults() -> Vec<Mutant> {
         }),
         read_first(
             "lists are merged in the reference server",
-            &[row::CRU_18],
+            &[ids::CRU_18],
             |body, stored| {
                 for (name, value) in body.iter_mut().filter(|(name, _)| *name != "identifiers") {
                     if let (Value::Array(list), Some(Value::Array(known))) =
@@ -185,7 +185,7 @@ pub(super) fn faults() -> Vec<Mutant> {
         .on_reference(),
         read_first(
             "a field once set stays",
-            &[row::CRU_04, row::CRU_08, row::CRU_11, row::CRU_15, "CRU-*"],
+            &[ids::CRU_04, ids::CRU_08, ids::CRU_11, ids::CRU_15, "CRU-*"],
             |body, stored| {
                 body.retain(|name, value| {
                     value.is_null() || !stored.contains_key(name) || name == "identifiers"
@@ -200,34 +200,34 @@ pub(super) fn faults() -> Vec<Mutant> {
         ),
         swallowed(
             "every first update is lost",
-            &["CRU-*", row::ERR_15],
+            &["CRU-*", ids::ERR_15],
             1,
             "PUT",
         ),
         swallowed(
             "the first delete is lost",
-            &[row::CRU_05, row::CRU_09, row::CRU_14, row::COL_23, "ERR-*"],
+            &[ids::CRU_05, ids::CRU_09, ids::CRU_14, ids::COL_23, "ERR-*"],
             1,
             "DELETE",
         ),
         Mutant::new(
             FAMILY,
             "modified_date stays",
-            &[row::CRU_19, row::TYP_16],
+            &[ids::CRU_19, ids::TYP_16],
             || frozen(false),
         )
         .at(MutationPoint::Backend),
         Mutant::new(
             FAMILY,
             "modified_date stays in the reference server",
-            &[row::CRU_19, row::TYP_16],
+            &[ids::CRU_19, ids::TYP_16],
             || frozen(false),
         )
         .on_reference(),
         Mutant::new(
             FAMILY,
             "modified_date stays, in whole seconds",
-            &[row::CRU_19, row::TYP_16],
+            &[ids::CRU_19, ids::TYP_16],
             || frozen(false),
         )
         .over(BaseServer::SecondServer(|options| {
@@ -237,13 +237,13 @@ pub(super) fn faults() -> Vec<Mutant> {
         Mutant::new(
             FAMILY,
             "modified_date goes back",
-            &[row::CRU_19, row::TYP_16],
+            &[ids::CRU_19, ids::TYP_16],
             || frozen(true),
         ),
         Mutant::new(
             FAMILY,
             "created_date moves with updates",
-            &[row::TYP_15],
+            &[ids::TYP_15],
             || {
                 Interceptor::records("*", |record, _| {
                     if let Some(modified) = record.get("modified_date").cloned() {
@@ -256,7 +256,7 @@ pub(super) fn faults() -> Vec<Mutant> {
         Mutant::new(
             FAMILY,
             "a total can be written",
-            &[row::RES_PETITION_10, row::RES_FORM_10, "RES-*"],
+            &[ids::RES_PETITION_10, ids::RES_FORM_10, "RES-*"],
             || {
                 let mut written: HashMap<String, Value> = HashMap::new();
                 Interceptor::documents(move |call, document, status, sight| {
@@ -288,7 +288,7 @@ pub(super) fn faults() -> Vec<Mutant> {
         .at(MutationPoint::Backend),
         answered(
             "a create answers 202",
-            &[row::CRU_13, row::ERR_13, "CRU-*"],
+            &[ids::CRU_13, ids::ERR_13, "CRU-*"],
             |call, answer, what| {
                 if call.method == "POST" && matches!(what, Some(ResourceKind::Collection(_))) {
                     answer.status = 202;
@@ -297,7 +297,7 @@ pub(super) fn faults() -> Vec<Mutant> {
         ),
         answered(
             "a create answers 200 now and 201 then",
-            &[row::CRU_13],
+            &[ids::CRU_13],
             |call, answer, what| {
                 if call.method == "POST"
                     && matches!(what, Some(ResourceKind::Collection(_)))
@@ -310,7 +310,7 @@ pub(super) fn faults() -> Vec<Mutant> {
         .on_reference(),
         answered(
             "a create answers without the record",
-            &[row::CRU_01, row::CRU_10, row::CRU_12, row::ERR_13, "CRU-*"],
+            &[ids::CRU_01, ids::CRU_10, ids::CRU_12, ids::ERR_13, "CRU-*"],
             |call, answer, what| {
                 if call.method == "POST" && matches!(what, Some(ResourceKind::Collection(_))) {
                     answer.set_json(&json!({}));
@@ -319,7 +319,7 @@ pub(super) fn faults() -> Vec<Mutant> {
         ),
         answered(
             "an update answers 204",
-            &[row::CRU_04, row::CRU_08, row::CRU_11, row::ERR_15],
+            &[ids::CRU_04, ids::CRU_08, ids::CRU_11, ids::ERR_15],
             |call, answer, _| {
                 if call.method == "PUT" {
                     *answer = BufferedResponse::empty(204);
@@ -328,7 +328,7 @@ pub(super) fn faults() -> Vec<Mutant> {
         ),
         answered(
             "an update answers 201",
-            &[row::ERR_15, row::CRU_04, row::CRU_08],
+            &[ids::ERR_15, ids::CRU_04, ids::CRU_08],
             |call, answer, _| {
                 if call.method == "PUT" {
                     answer.status = 201;
@@ -339,11 +339,11 @@ pub(super) fn faults() -> Vec<Mutant> {
         answered(
             "an update answers only what was sent",
             &[
-                row::CRU_04,
-                row::CRU_08,
-                row::CRU_11,
-                row::CRU_15,
-                row::ERR_15,
+                ids::CRU_04,
+                ids::CRU_08,
+                ids::CRU_11,
+                ids::CRU_15,
+                ids::ERR_15,
             ],
             |call, answer, _| {
                 let (Some(body), Some(Value::Object(mut record))) = (call.json(), answer.json())
@@ -363,7 +363,7 @@ pub(super) fn faults() -> Vec<Mutant> {
         ),
         answered(
             "a delete answers 202",
-            &[row::CRU_05, row::CRU_09, row::CRU_14, row::ERR_17],
+            &[ids::CRU_05, ids::CRU_09, ids::CRU_14, ids::ERR_17],
             |call, answer, _| {
                 if call.method == "DELETE" {
                     answer.status = 202;
@@ -372,7 +372,7 @@ pub(super) fn faults() -> Vec<Mutant> {
         ),
         answered(
             "a delete answers 200 without notice",
-            &[row::CRU_14, row::CRU_05, row::CRU_09, row::ERR_17],
+            &[ids::CRU_14, ids::CRU_05, ids::CRU_09, ids::ERR_17],
             |call, answer, _| {
                 if call.method == "DELETE" && answer.status == 200 {
                     answer.set_json(&json!({ "deleted": true }));
@@ -381,7 +381,7 @@ pub(super) fn faults() -> Vec<Mutant> {
         ),
         answered(
             "a delete answers the record's notice as a number",
-            &[row::CRU_14, row::CRU_05, row::CRU_09],
+            &[ids::CRU_14, ids::CRU_05, ids::CRU_09],
             |call, answer, _| {
                 if call.method == "DELETE" && answer.status == 200 {
                     answer.set_json(&json!({ "notice": 1 }));
@@ -391,27 +391,27 @@ pub(super) fn faults() -> Vec<Mutant> {
         Mutant::new(
             "write lost",
             "a new record is not listed",
-            &[row::CRU_22, row::COL_23, row::COL_31],
+            &[ids::CRU_22, ids::COL_23, ids::COL_31],
             || hidden(false),
         )
         .on_reference(),
         Mutant::new(
             "write lost",
             "a deleted record is still listed",
-            &[row::CRU_05, row::CRU_09, row::COL_23, "CRU-*"],
+            &[ids::CRU_05, ids::CRU_09, ids::COL_23, "CRU-*"],
             || ghosts(false),
         ),
         Mutant::new(
             "write lost",
             "a deleted record is still readable",
-            &[row::CRU_05, row::CRU_09, row::ERR_11],
+            &[ids::CRU_05, ids::CRU_09, ids::ERR_11],
             || ghosts(true),
         )
         .on_reference(),
         Mutant::new(
             "write lost",
             "a deleted record still counts",
-            &[row::COL_23],
+            &[ids::COL_23],
             || {
                 let mut deleted: HashMap<&'static str, i64> = HashMap::new();
                 Interceptor::documents(move |call, document, status, sight| {
@@ -433,21 +433,21 @@ pub(super) fn faults() -> Vec<Mutant> {
         Mutant::new(
             "rejected",
             "a refused create is stored",
-            &[row::CRU_21, row::ERR_04],
+            &[ids::CRU_21, ids::ERR_04],
             || unconditional("POST"),
         )
         .at(MutationPoint::Backend),
         Mutant::new(
             "rejected",
             "a refused create is stored in the reference server",
-            &[row::CRU_21, row::ERR_04],
+            &[ids::CRU_21, ids::ERR_04],
             || unconditional("POST"),
         )
         .on_reference(),
         Mutant::new(
             "rejected",
             "a refused update is stored",
-            &[row::CRU_20, row::ERR_04, row::ERR_14],
+            &[ids::CRU_20, ids::ERR_04, ids::ERR_14],
             || unconditional("PUT"),
         )
         .at(MutationPoint::Backend),
@@ -462,7 +462,7 @@ fn actions() -> Vec<Mutant> {
         Mutant::new(
             "action",
             "a signature's comments are lost on create",
-            &[row::CRU_01, row::RES_SIGNATURE_03],
+            &[ids::CRU_01, ids::RES_SIGNATURE_03],
             || {
                 Interceptor::sent(|call, what, body, _| {
                     if call.method == "POST" && what == Some(ResourceKind::Collection("signature"))
@@ -477,7 +477,7 @@ fn actions() -> Vec<Mutant> {
         Mutant::new(
             "action",
             "a signature's person is another one",
-            &[row::CRU_02, row::RES_SIGNATURE_06, row::COL_14],
+            &[ids::CRU_02, ids::RES_SIGNATURE_06, ids::COL_14],
             || {
                 let mut first: Option<Value> = None;
                 Interceptor::sent(move |_, what, body, sight| {
@@ -495,7 +495,7 @@ fn actions() -> Vec<Mutant> {
         Mutant::new(
             "action",
             "a link to nobody is taken",
-            &[row::CRU_02, row::CRU_06],
+            &[ids::CRU_02, ids::CRU_06],
             || {
                 Interceptor::around(|mut call, server| {
                     Box::pin(async move {
@@ -526,7 +526,7 @@ fn actions() -> Vec<Mutant> {
         Mutant::new(
             "action",
             "a new record has no identifier of its own",
-            &[row::CRU_03, row::ENT_08],
+            &[ids::CRU_03, ids::ENT_08],
             || {
                 Interceptor::alone("*", |call, record, _| {
                     if call.method == "POST"
@@ -542,7 +542,7 @@ fn actions() -> Vec<Mutant> {
         Mutant::new(
             "action",
             "a submission without answers and form",
-            &[row::CRU_07, "RES-submission-*"],
+            &[ids::CRU_07, "RES-submission-*"],
             || {
                 Interceptor::alone("submission", |call, record, sight| {
                     if call.method == "POST"
@@ -560,46 +560,46 @@ fn actions() -> Vec<Mutant> {
             "a submission is created without its fields",
             "POST",
             "submission",
-            &[row::CRU_06],
+            &[ids::CRU_06],
         ),
         write_of(
             "updates of submissions are lost",
             "PUT",
             "submission",
-            &[row::CRU_08],
+            &[ids::CRU_08],
         ),
         write_of(
             "updates of signatures are lost",
             "PUT",
             "signature",
-            &[row::CRU_04],
+            &[ids::CRU_04],
         ),
         write_of(
             "updates of questions are lost",
             "PUT",
             "question",
-            &[row::CRU_11],
+            &[ids::CRU_11],
         ),
         write_of(
             "a question is created without its fields",
             "POST",
             "question",
-            &[row::CRU_10, "RES-question-*"],
+            &[ids::CRU_10, "RES-question-*"],
         ),
         write_of(
             "a share page is created without its fields",
             "POST",
             "share_page",
-            &[row::CRU_12, "RES-share_page-*"],
+            &[ids::CRU_12, "RES-share_page-*"],
         ),
-        delete_of("deletes of signatures are lost", "signature", row::CRU_05),
-        delete_of("deletes of submissions are lost", "submission", row::CRU_09),
+        delete_of("deletes of signatures are lost", "signature", ids::CRU_05),
+        delete_of("deletes of submissions are lost", "submission", ids::CRU_09),
     ]
 }
 
 /// A write of one kind keeps only what is needed.
 fn write_of(name: &'static str, method: &'static str, kind: &'static str, rows: &[&str]) -> Mutant {
-    let rows: Vec<&str> = rows.iter().copied().chain([row::CRU_15]).collect();
+    let rows: Vec<&str> = rows.iter().copied().chain([ids::CRU_15]).collect();
     Mutant::new("action", name, &rows, move || {
         Interceptor::sent(move |call, what, body, _| {
             if call.method == method && what.and_then(ResourceKind::kind) == Some(kind) {
@@ -616,7 +616,7 @@ fn delete_of(name: &'static str, kind: &'static str, row: &'static str) -> Mutan
     Mutant::new(
         "action",
         name,
-        &[row, row::CRU_14, row::ERR_16, row::ERR_11],
+        &[ids, ids::CRU_14, ids::ERR_16, ids::ERR_11],
         move || {
             Interceptor::before(move |call, sight| {
                 let is_it =

@@ -1,14 +1,14 @@
 //! Values that do not come back as they were sent, and common fields.
 
 use serde_json::{Map, Value, json};
-use svc_conformance::row;
+use svc_conformance::ids;
 
 use super::{Mutant, MutationPoint, links, set};
 use crate::interceptor::Interceptor;
 use crate::link_map::ResourceKind;
 
 /// Rows that a damaged value may be seen under, whatever field it is in.
-const TEXT: [&str; 2] = [row::TYP_01, "RES-*"];
+const TEXT: [&str; 2] = [ids::TYP_01, "RES-*"];
 
 /// A change to every value of a record, at any depth; the names of its fields lead there.
 fn every_value(record: &mut Map<String, Value>, act: &mut dyn FnMut(&str, &mut Value)) {
@@ -193,7 +193,7 @@ fn texts() -> Vec<Mutant> {
         Mutant::new(
             "text damaged",
             "an empty text is null",
-            &[row::TYP_01, "RES-*", "CRU-*"],
+            &[ids::TYP_01, "RES-*", "CRU-*"],
             || {
                 Interceptor::records("*", |record, _| {
                     every_value(record, &mut |_, value| {
@@ -206,7 +206,7 @@ fn texts() -> Vec<Mutant> {
         ),
         date(
             "timestamps are shifted by an hour",
-            &[row::TYP_06, "RES-*"],
+            &[ids::TYP_06, "RES-*"],
             is_timestamp,
             |text| {
                 let hour: u32 = text
@@ -223,13 +223,13 @@ fn texts() -> Vec<Mutant> {
         .on_reference(),
         date(
             "timestamps lose their time",
-            &[row::TYP_06, "RES-*"],
+            &[ids::TYP_06, "RES-*"],
             is_timestamp,
             |text| format!("{}T00:00:00Z", text.get(..10).unwrap_or_default()),
         ),
         date(
             "timestamps are texts for people",
-            &[row::TYP_06, "RES-*"],
+            &[ids::TYP_06, "RES-*"],
             is_timestamp,
             |text| {
                 text.get(..10)
@@ -242,7 +242,7 @@ fn texts() -> Vec<Mutant> {
         ),
         date(
             "dates are a day early",
-            &[row::TYP_07, row::RES_EVENT_25],
+            &[ids::TYP_07, ids::RES_EVENT_25],
             is_date,
             |text| {
                 let day: u32 = text.get(8..).and_then(|day| day.parse().ok()).unwrap_or(1);
@@ -255,14 +255,14 @@ fn texts() -> Vec<Mutant> {
         ),
         date(
             "dates are timestamps",
-            &[row::TYP_07, row::RES_EVENT_25],
+            &[ids::TYP_07, ids::RES_EVENT_25],
             is_date,
             |text| format!("{text}T00:00:00Z"),
         )
         .on_reference(),
         date(
             "no 29th of February",
-            &[row::TYP_07, row::RES_EVENT_25],
+            &[ids::TYP_07, ids::RES_EVENT_25],
             is_date,
             |text| text.replace("-02-29", "-03-01"),
         ),
@@ -274,7 +274,7 @@ fn numbers() -> Vec<Mutant> {
     vec![
         number(
             "numbers pass through 32 bits",
-            &[row::TYP_03, row::TYP_04, "RES-*"],
+            &[ids::TYP_03, ids::TYP_04, "RES-*"],
             |value| {
                 let float = value.as_f64().filter(|float| float.fract() != 0.0)?;
                 // As text, so that no cast hides what is done.
@@ -284,7 +284,7 @@ fn numbers() -> Vec<Mutant> {
         ),
         number(
             "numbers lose their fraction",
-            &[row::TYP_03, row::TYP_04, "RES-*"],
+            &[ids::TYP_03, ids::TYP_04, "RES-*"],
             |value| {
                 let float = value.as_f64().filter(|float| float.fract() != 0.0)?;
                 Some(json!(float.trunc()))
@@ -293,7 +293,7 @@ fn numbers() -> Vec<Mutant> {
         .on_reference(),
         number(
             "numbers have two decimals",
-            &[row::TYP_03, "RES-postal_address-*"],
+            &[ids::TYP_03, "RES-postal_address-*"],
             |value| {
                 let float = value.as_f64().filter(|float| float.fract() != 0.0)?;
                 Some(json!((float * 100.0).round() / 100.0))
@@ -301,14 +301,14 @@ fn numbers() -> Vec<Mutant> {
         ),
         number(
             "integers have a fraction",
-            &[row::TYP_02, "RES-*"],
+            &[ids::TYP_02, "RES-*"],
             |value| {
                 value
                     .as_i64()
                     .and_then(|whole| format!("{whole}.5").parse().ok())
             },
         ),
-        number("integers keep 16 bits", &[row::TYP_02, "RES-*"], |value| {
+        number("integers keep 16 bits", &[ids::TYP_02, "RES-*"], |value| {
             value
                 .as_i64()
                 .filter(|whole| *whole > 0x7fff)
@@ -316,7 +316,7 @@ fn numbers() -> Vec<Mutant> {
         }),
         number(
             "negative numbers lose their sign",
-            &[row::TYP_02, row::TYP_03, "RES-*"],
+            &[ids::TYP_02, ids::TYP_03, "RES-*"],
             |value| {
                 value
                     .as_f64()
@@ -328,7 +328,7 @@ fn numbers() -> Vec<Mutant> {
         Mutant::new(
             "number damaged",
             "what is false is left out",
-            &[row::TYP_05, "RES-*"],
+            &[ids::TYP_05, "RES-*"],
             || {
                 Interceptor::records("*", |record, _| {
                     every_value(record, &mut |_, value| {
@@ -342,7 +342,7 @@ fn numbers() -> Vec<Mutant> {
         Mutant::new(
             "number damaged",
             "what is false is true",
-            &[row::TYP_05, "RES-*"],
+            &[ids::TYP_05, "RES-*"],
             || {
                 Interceptor::records("*", |record, _| {
                     every_value(record, &mut |_, value| {
@@ -356,24 +356,24 @@ fn numbers() -> Vec<Mutant> {
         .on_reference(),
         list(
             "lists are reversed",
-            &[row::TYP_12, row::CRU_18, "RES-*"],
+            &[ids::TYP_12, ids::CRU_18, "RES-*"],
             |list| list.reverse(),
         ),
         list(
             "lists keep three at most",
-            &[row::TYP_12, row::CRU_18, "RES-*"],
+            &[ids::TYP_12, ids::CRU_18, "RES-*"],
             |list| list.truncate(3),
         ),
         list(
             "lists keep two at most",
-            &[row::TYP_12, row::CRU_18, row::RES_SHARE_OPTIONS_02, "RES-*"],
+            &[ids::TYP_12, ids::CRU_18, ids::RES_SHARE_OPTIONS_02, "RES-*"],
             |list| {
                 list.truncate(2);
             },
         ),
         list(
             "share options and all lists keep one",
-            &[row::RES_SHARE_OPTIONS_02, row::TYP_12, row::CRU_18, "RES-*"],
+            &[ids::RES_SHARE_OPTIONS_02, ids::TYP_12, ids::CRU_18, "RES-*"],
             |list| {
                 list.truncate(1);
             },
@@ -381,22 +381,22 @@ fn numbers() -> Vec<Mutant> {
         .on_reference(),
         list(
             "lists repeat their first",
-            &[row::TYP_12, row::CRU_18, "RES-*"],
+            &[ids::TYP_12, ids::CRU_18, "RES-*"],
             |list| {
                 if let Some(first) = list.first().cloned() {
                     list.push(first);
                 }
             },
         ),
-        repeated("ethnicities", row::RES_PERSON_16),
-        repeated("languages_spoken", row::RES_PERSON_17),
-        primaries("postal_addresses", row::RES_POSTAL_ADDRESS_02, json!(true)),
-        primaries("email_addresses", row::RES_EMAIL_ADDRESS_02, json!(true)),
-        primaries("phone_numbers", row::RES_PHONE_NUMBER_02, json!("true")),
+        repeated("ethnicities", ids::RES_PERSON_16),
+        repeated("languages_spoken", ids::RES_PERSON_17),
+        primaries("postal_addresses", ids::RES_POSTAL_ADDRESS_02, json!(true)),
+        primaries("email_addresses", ids::RES_EMAIL_ADDRESS_02, json!(true)),
+        primaries("phone_numbers", ids::RES_PHONE_NUMBER_02, json!("true")),
         Mutant::new(
             "shared object",
             "phone numbers with a plus",
-            &[row::RES_PHONE_NUMBER_03, row::LIM_03],
+            &[ids::RES_PHONE_NUMBER_03, ids::LIM_03],
             || {
                 Interceptor::records("*", |record, _| {
                     for phone in record
@@ -415,7 +415,7 @@ fn numbers() -> Vec<Mutant> {
         Mutant::new(
             "shared object",
             "network names of others",
-            &[row::HAL_11, "RES-share_options-*"],
+            &[ids::HAL_11, "RES-share_options-*"],
             || {
                 Interceptor::records("*", |record, _| {
                     for option in record
@@ -443,7 +443,7 @@ fn numbers() -> Vec<Mutant> {
         Mutant::new(
             "shared object",
             "handles begin with an at sign",
-            &[row::RES_PERSON_35],
+            &[ids::RES_PERSON_35],
             || {
                 Interceptor::records("person", |record, _| {
                     for profile in record
@@ -462,7 +462,7 @@ fn numbers() -> Vec<Mutant> {
         Mutant::new(
             "shared object",
             "keys of responses with a dash",
-            &[row::RES_QUESTION_08],
+            &[ids::RES_QUESTION_08],
             || {
                 Interceptor::records("question", |record, _| {
                     for response in record
@@ -481,13 +481,13 @@ fn numbers() -> Vec<Mutant> {
         Mutant::new(
             "shared object",
             "gender does not follow a plain identity",
-            &[row::RES_PERSON_08],
+            &[ids::RES_PERSON_08],
             || gender(true),
         ),
         Mutant::new(
             "shared object",
             "gender does not follow a compound identity",
-            &[row::RES_PERSON_09],
+            &[ids::RES_PERSON_09],
             || gender(false),
         ),
         referrer("referrer data of attendances are lost", "attendance"),
@@ -495,13 +495,13 @@ fn numbers() -> Vec<Mutant> {
         Mutant::new(
             "shared object",
             "targets of outreaches are lost",
-            &[row::RES_TARGET_01, row::RES_OUTREACH_09],
+            &[ids::RES_TARGET_01, ids::RES_OUTREACH_09],
             || Interceptor::records("outreach", |record, _| drop(record.remove("targets"))),
         ),
         Mutant::new(
             "shared object",
             "share options of share pages are lost",
-            &[row::RES_SHARE_OPTIONS_01, row::RES_SHARE_PAGE_10],
+            &[ids::RES_SHARE_OPTIONS_01, ids::RES_SHARE_PAGE_10],
             || {
                 Interceptor::records("share_page", |record, _| {
                     drop(record.remove("share_options"));
@@ -516,9 +516,9 @@ fn referrer(name: &'static str, kind: &'static str) -> Mutant {
         "shared object",
         name,
         &[
-            row::RES_REFERRER_DATA_01,
-            row::RES_ATTENDANCE_07,
-            row::RES_OUTREACH_08,
+            ids::RES_REFERRER_DATA_01,
+            ids::RES_ATTENDANCE_07,
+            ids::RES_OUTREACH_08,
         ],
         move || Interceptor::records(kind, |record, _| drop(record.remove("referrer_data"))),
     )
@@ -542,7 +542,7 @@ fn repeated(field: &'static str, row: &'static str) -> Mutant {
     Mutant::new(
         "list damaged",
         format!("{field} twice"),
-        &[row],
+        &[ids],
         move || {
             Interceptor::records("person", move |record, _| {
                 if let Some(list) = record.get_mut(field).and_then(Value::as_array_mut)
@@ -560,7 +560,7 @@ fn primaries(field: &'static str, row: &'static str, primary: Value) -> Mutant {
     Mutant::new(
         "shared object",
         format!("all {field} are primary"),
-        &[row],
+        &[ids],
         move || {
             let primary = primary.clone();
             Interceptor::records("person", move |record, _| {
@@ -581,57 +581,57 @@ fn primaries(field: &'static str, row: &'static str, primary: Value) -> Mutant {
 
 fn commons() -> Vec<Mutant> {
     vec![
-        common("no identifiers", &[row::TYP_13, row::ENT_08, "CRU-*", row::HAL_16], |record| drop(record.remove("identifiers"))),
-        common("identifiers without a system", &[row::TYP_13, row::ENT_08, "CRU-*"], |record| {
+        common("no identifiers", &[ids::TYP_13, ids::ENT_08, "CRU-*", ids::HAL_16], |record| drop(record.remove("identifiers"))),
+        common("identifiers without a system", &[ids::TYP_13, ids::ENT_08, "CRU-*"], |record| {
             for one in identifiers(record).into_iter().flatten() {
                 if let Value::String(text) = one {
                     *text = text.rsplit(':').next().unwrap_or_default().to_owned();
                 }
             }
         }),
-        common("an identifier without an id", &[row::TYP_13], |record| {
+        common("an identifier without an id", &[ids::TYP_13], |record| {
             if let Some(list) = identifiers(record) {
                 list.push("legacy:".into());
             }
         })
         .on_reference(),
-        common("identifiers twice", &[row::TYP_14], |record| {
+        common("identifiers twice", &[ids::TYP_14], |record| {
             if let Some(list) = identifiers(record) {
                 list.extend(list.clone());
             }
         }),
-        common("identifiers of others are lost", &[row::TYP_13, "CRU-*"], |record| {
+        common("identifiers of others are lost", &[ids::TYP_13, "CRU-*"], |record| {
             if let Some(list) = identifiers(record) {
                 let own = list.iter().position(|one| one.as_str().is_some_and(|one| one.starts_with("second:")));
                 *list = own.and_then(|at| list.get(at).cloned()).into_iter().collect();
             }
         }),
-        common("the server's own identifier is missing", &[row::ENT_08, row::CRU_03], |record| {
+        common("the server's own identifier is missing", &[ids::ENT_08, ids::CRU_03], |record| {
             if let Some(list) = identifiers(record) {
                 list.retain(|one| !one.as_str().is_some_and(|one| one.starts_with("second:")));
             }
         }),
-        common("no created_date", &[row::TYP_15, row::CRU_03], |record| drop(record.remove("created_date"))),
-        common("no modified_date", &[row::TYP_16, row::CRU_03], |record| drop(record.remove("modified_date"))).on_reference(),
-        common("created_date in seconds", &[row::TYP_15, row::TYP_06], |record| set(record, "created_date", 1_767_603_600)),
-        common("created_date of long ago", &[row::TYP_15], |record| set(record, "created_date", "2001-02-03T04:05:06Z")),
-        common("modified before it was created", &[row::TYP_16], |record| set(record, "modified_date", "2001-02-03T04:05:06Z")),
-        common("created_date moves with modified_date", &[row::TYP_15], |record| {
+        common("no created_date", &[ids::TYP_15, ids::CRU_03], |record| drop(record.remove("created_date"))),
+        common("no modified_date", &[ids::TYP_16, ids::CRU_03], |record| drop(record.remove("modified_date"))).on_reference(),
+        common("created_date in seconds", &[ids::TYP_15, ids::TYP_06], |record| set(record, "created_date", 1_767_603_600)),
+        common("created_date of long ago", &[ids::TYP_15], |record| set(record, "created_date", "2001-02-03T04:05:06Z")),
+        common("modified before it was created", &[ids::TYP_16], |record| set(record, "modified_date", "2001-02-03T04:05:06Z")),
+        common("created_date moves with modified_date", &[ids::TYP_15], |record| {
             if let Some(modified) = record.get("modified_date").cloned() {
                 set(record, "created_date", modified);
             }
         }),
-        sent_dates("created_date is taken from the client", "created_date", row::TYP_15),
-        sent_dates("modified_date is taken from the client", "modified_date", row::TYP_16),
-        Mutant::new("common field", "helpers take created_date", &[row::TYP_17, row::TYP_15], || taken("created_date", true)).at(MutationPoint::Backend),
-        Mutant::new("common field", "omitted fields are filled", &[row::CAP_08], || {
+        sent_dates("created_date is taken from the client", "created_date", ids::TYP_15),
+        sent_dates("modified_date is taken from the client", "modified_date", ids::TYP_16),
+        Mutant::new("common field", "helpers take created_date", &[ids::TYP_17, ids::TYP_15], || taken("created_date", true)).at(MutationPoint::Backend),
+        Mutant::new("common field", "omitted fields are filled", &[ids::CAP_08], || {
             Interceptor::alone("*", |call, record, _| {
                 if call.method == "POST" && !record.contains_key("summary") {
                     set(record, "summary", "No summary yet");
                 }
             })
         }),
-        Mutant::new("common field", "a create with few fields is refused", &[row::CAP_08, "CRU-*", row::ERR_13], || {
+        Mutant::new("common field", "a create with few fields is refused", &[ids::CAP_08, "CRU-*", ids::ERR_13], || {
             Interceptor::before(|call, sight| {
                 let body = call.json()?;
                 let is_create = call.method == "POST" && matches!(sight.what(call), Some(ResourceKind::Collection("petition" | "event" | "form")));
@@ -647,11 +647,11 @@ fn commons() -> Vec<Mutant> {
             })
         })
         .at(MutationPoint::Request),
-        Mutant::new("common field", "a person's id is a number", &[row::HLP_20], || {
+        Mutant::new("common field", "a person's id is a number", &[ids::HLP_20], || {
             Interceptor::records("person", |record, _| set(record, "id", 17))
         }),
-        Mutant::new("common field", "a person has no id", &[row::HLP_20], || Interceptor::records("person", |record, _| drop(record.remove("id")))).on_reference(),
-        Mutant::new("link missing", "embedded records without self", &[row::HAL_08, row::COL_25, row::HAL_16, "RES-*"], || {
+        Mutant::new("common field", "a person has no id", &[ids::HLP_20], || Interceptor::records("person", |record, _| drop(record.remove("id")))).on_reference(),
+        Mutant::new("link missing", "embedded records without self", &[ids::HAL_08, ids::COL_25, ids::HAL_16, "RES-*"], || {
             Interceptor::pages(|_, page, _| {
                 for member in super::members(page).into_iter().flatten().filter_map(Value::as_object_mut) {
                     drop(links(member).and_then(|links| links.remove("self")));
@@ -665,7 +665,7 @@ fn sent_dates(name: &'static str, field: &'static str, row: &'static str) -> Mut
     Mutant::new(
         "common field",
         name,
-        &[row, row::CRU_16, row::CAP_06],
+        &[ids, ids::CRU_16, ids::CAP_06],
         move || taken(field, false),
     )
     .at(MutationPoint::Backend)

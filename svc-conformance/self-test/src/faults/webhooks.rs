@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use http::{HeaderValue, Method};
 use serde_json::{Map, Value, json};
-use svc_conformance::row;
+use svc_conformance::ids;
 
 use super::{Mutant, MutationPoint, links, members, set};
 use crate::interceptor::Interceptor;
@@ -111,7 +111,7 @@ fn blind(
 }
 
 fn within(name: &'static str, hosts: &'static [&'static str]) -> Mutant {
-    let fault = Mutant::new(FAMILY, name, &[row::HOOK_05], move || {
+    let fault = Mutant::new(FAMILY, name, &[ids::HOOK_05], move || {
         let blind = blind(hosts);
         Interceptor::before(move |call, _| if is_list(call) { blind(call) } else { None })
     });
@@ -167,7 +167,7 @@ fn documents() -> Vec<Mutant> {
         Mutant::new(
             FAMILY,
             "webhooks are declared and not linked",
-            &[row::HOOK_01],
+            &[ids::HOOK_01],
             || {
                 Interceptor::entry(|entry, sight| {
                     let rel = sight.rel("webhooks");
@@ -180,7 +180,7 @@ fn documents() -> Vec<Mutant> {
         .on_reference(),
         shown(
             "the list of webhooks has no links",
-            &[row::HOOK_01],
+            &[ids::HOOK_01],
             |call, document, _| {
                 if is_list(call)
                     && call.method == Method::GET
@@ -192,7 +192,7 @@ fn documents() -> Vec<Mutant> {
         ),
         shown(
             "the list of webhooks lacks one",
-            &[row::HOOK_01, row::HOOK_04],
+            &[ids::HOOK_01, ids::HOOK_04],
             |call, document, _| {
                 if is_list(call)
                     && let Some(all) = members(document)
@@ -203,7 +203,7 @@ fn documents() -> Vec<Mutant> {
         ),
         shown(
             "a webhook does not say how it sends again",
-            &[row::HOOK_01, row::HOOK_10],
+            &[ids::HOOK_01, ids::HOOK_10],
             |_, document, _| {
                 if let Some(links) = links(document) {
                     links.retain(|name, _| !name.ends_with("redeliver"));
@@ -212,7 +212,7 @@ fn documents() -> Vec<Mutant> {
         ),
         shown(
             "webhooks show other events than those that were sent",
-            &[row::HOOK_01, row::HOOK_06],
+            &[ids::HOOK_01, ids::HOOK_06],
             |_, document, _| {
                 if document.contains_key("events") {
                     set(document, "events", json!(["changed", "created", "deleted"]));
@@ -221,7 +221,7 @@ fn documents() -> Vec<Mutant> {
         ),
         answered(
             "a webhook is made and answered 200",
-            &[row::HOOK_02],
+            &[ids::HOOK_02],
             |_, answer| {
                 if answer.status == 201 {
                     answer.status = 200;
@@ -230,14 +230,14 @@ fn documents() -> Vec<Mutant> {
         ),
         answered(
             "a webhook is made without Location",
-            &[row::HOOK_02],
+            &[ids::HOOK_02],
             |_, answer| {
                 answer.headers.remove(http::header::LOCATION);
             },
         ),
         asked(
             "changes of webhooks are not kept",
-            &[row::HOOK_06],
+            &[ids::HOOK_06],
             |call| {
                 if is_one(call) && call.method == Method::PUT {
                     sent(call, Map::clear)
@@ -248,7 +248,7 @@ fn documents() -> Vec<Mutant> {
         ),
         asked(
             "a change of a webhook sets the rest back",
-            &[row::HOOK_06],
+            &[ids::HOOK_06],
             |call| {
                 if !is_one(call) || call.method != Method::PUT {
                     return None;
@@ -258,7 +258,7 @@ fn documents() -> Vec<Mutant> {
                 })
             },
         ),
-        asked("webhooks cannot pause", &[row::HOOK_06], |call| {
+        asked("webhooks cannot pause", &[ids::HOOK_06], |call| {
             let is_change = call.method == Method::PUT;
             sent(call, |body| {
                 if is_change && body.contains_key("status") {
@@ -268,7 +268,7 @@ fn documents() -> Vec<Mutant> {
         }),
         asked(
             "webhooks are deleted in words only",
-            &[row::HOOK_06],
+            &[ids::HOOK_06],
             |call| {
                 let is_deletion = is_one(call) && call.method == Method::DELETE;
                 is_deletion.then(|| BufferedResponse::empty(204))
@@ -277,14 +277,14 @@ fn documents() -> Vec<Mutant> {
         Mutant::new(
             FAMILY,
             "a deleted webhook stays in the list",
-            &[row::HOOK_01],
+            &[ids::HOOK_01],
             listed_for_ever,
         )
         .on_reference()
         .at(MutationPoint::Backend),
         answered(
             "a deleted webhook is gone with 410",
-            &[row::HOOK_06],
+            &[ids::HOOK_06],
             |call, answer| {
                 if is_one(call) && answer.status == 404 {
                     answer.status = 410;
@@ -299,17 +299,17 @@ fn secrets() -> Vec<Mutant> {
     vec![
         shown(
             "a new webhook has no secret",
-            &[row::HOOK_02],
+            &[ids::HOOK_02],
             |_, document, _| drop(document.remove("secret")),
         ),
-        shown("secrets are short", &[row::HOOK_02], |_, document, _| {
+        shown("secrets are short", &[ids::HOOK_02], |_, document, _| {
             if document.contains_key("secret") {
                 set(document, "secret", "whsec_c2VjcmV0");
             }
         }),
         shown(
             "all new webhooks have one secret",
-            &[row::HOOK_02],
+            &[ids::HOOK_02],
             |call, document, status| {
                 if is_list(call) && call.method == Method::POST && status == 201 {
                     set(document, "secret", SECRET);
@@ -318,7 +318,7 @@ fn secrets() -> Vec<Mutant> {
         ),
         shown(
             "secrets have no prefix",
-            &[row::HOOK_02],
+            &[ids::HOOK_02],
             |_, document, _| {
                 if let Some(secret) = document.get("secret").and_then(Value::as_str) {
                     let bare = secret.trim_start_matches("whsec_").to_owned();
@@ -328,7 +328,7 @@ fn secrets() -> Vec<Mutant> {
         ),
         shown(
             "a webhook shows its secret whenever it is read",
-            &[row::HOOK_02, row::HOOK_09],
+            &[ids::HOOK_02, ids::HOOK_09],
             |call, document, status| {
                 if is_one(call) && call.method == Method::GET && status == 200 {
                     set(document, "secret", SECRET);
@@ -337,7 +337,7 @@ fn secrets() -> Vec<Mutant> {
         ),
         shown(
             "a change shows the secret",
-            &[row::HOOK_02],
+            &[ids::HOOK_02],
             |call, document, status| {
                 if is_one(call) && call.method == Method::PUT && status == 200 {
                     set(document, "secret", SECRET);
@@ -346,7 +346,7 @@ fn secrets() -> Vec<Mutant> {
         ),
         shown(
             "the list shows secrets",
-            &[row::HOOK_02],
+            &[ids::HOOK_02],
             |call, document, _| {
                 let all = if is_list(call) && call.method == Method::GET {
                     members(document)
@@ -361,7 +361,7 @@ fn secrets() -> Vec<Mutant> {
         ),
         shown(
             "another secret is not shown",
-            &[row::HOOK_09],
+            &[ids::HOOK_09],
             |call, document, _| {
                 if is_at(call, "rotate_secret") {
                     document.remove("secret");
@@ -371,7 +371,7 @@ fn secrets() -> Vec<Mutant> {
         Mutant::new(
             FAMILY,
             "another secret is the same one",
-            &[row::HOOK_09],
+            &[ids::HOOK_09],
             || {
                 Interceptor::documents(|call, document, _, _| {
                     if below(call).is_some() && document.contains_key("secret") {
@@ -383,7 +383,7 @@ fn secrets() -> Vec<Mutant> {
         .on_reference(),
         answered(
             "another secret is made with 201",
-            &[row::HOOK_09],
+            &[ids::HOOK_09],
             |call, answer| {
                 if is_at(call, "rotate_secret") && answer.status == 200 {
                     answer.status = 201;
@@ -399,7 +399,7 @@ fn refusals() -> Vec<Mutant> {
         Mutant::new(
             FAMILY,
             "of what is wrong with a webhook the first is told",
-            &[row::HOOK_04],
+            &[ids::HOOK_04],
             || {
                 Interceptor::entries(|entry, _| {
                     if let Some(all) = entry
@@ -414,7 +414,7 @@ fn refusals() -> Vec<Mutant> {
         .on_reference(),
         asked(
             "words that are no kinds are passed over",
-            &[row::HOOK_04],
+            &[ids::HOOK_04],
             |call| {
                 sent(call, |body| {
                     if let Some(kinds) = body.get_mut("kinds").and_then(Value::as_array_mut) {
@@ -425,7 +425,7 @@ fn refusals() -> Vec<Mutant> {
         ),
         asked(
             "a webhook without a url is taken",
-            &[row::HOOK_04],
+            &[ids::HOOK_04],
             |call| {
                 if is_list(call) && call.method == Method::POST {
                     return sent(call, |body| {
@@ -438,7 +438,7 @@ fn refusals() -> Vec<Mutant> {
         ),
         answered(
             "what is wrong with a webhook is answered 422",
-            &[row::HOOK_04, row::HOOK_05],
+            &[ids::HOOK_04, ids::HOOK_05],
             |call, answer| {
                 if is_list(call) && answer.status == 400 {
                     answer.status = 422;
@@ -455,7 +455,7 @@ fn refusals() -> Vec<Mutant> {
         ),
         asked(
             "a change may lead a webhook to this machine",
-            &[row::HOOK_05],
+            &[ids::HOOK_05],
             |call| {
                 if is_one(call) && call.method == Method::PUT {
                     blind(&["127", "localhost"])(call)
@@ -466,7 +466,7 @@ fn refusals() -> Vec<Mutant> {
         ),
         asked(
             "a change may lead a webhook anywhere",
-            &[row::HOOK_05],
+            &[ids::HOOK_05],
             |call| {
                 if is_one(call) && call.method == Method::PUT {
                     blind(&["://"])(call)
@@ -497,7 +497,7 @@ fn refusals() -> Vec<Mutant> {
         ),
         asked(
             "an unknown cursor lets a webhook begin at the beginning",
-            &[row::HOOK_10],
+            &[ids::HOOK_10],
             |call| {
                 if is_at(call, "redeliver") {
                     sent(call, Map::clear)
@@ -508,7 +508,7 @@ fn refusals() -> Vec<Mutant> {
         ),
         answered(
             "an unknown cursor is answered 404",
-            &[row::HOOK_10],
+            &[ids::HOOK_10],
             |call, answer| {
                 if is_at(call, "redeliver") && answer.status == 400 {
                     answer.status = 404;
@@ -517,7 +517,7 @@ fn refusals() -> Vec<Mutant> {
         ),
         answered(
             "webhooks do not send again",
-            &[row::HOOK_10],
+            &[ids::HOOK_10],
             |call, answer| {
                 if is_at(call, "redeliver") && answer.status == 200 {
                     *answer = BufferedResponse::empty(501);
@@ -532,7 +532,7 @@ fn callers() -> Vec<Mutant> {
     vec![
         asked(
             "webhooks are shown to whoever has no key",
-            &[row::HOOK_03],
+            &[ids::HOOK_03],
             |call| {
                 if !call.headers.contains_key(KEY) {
                     call.headers.insert(KEY, HeaderValue::from_static("k-one"));
@@ -540,7 +540,7 @@ fn callers() -> Vec<Mutant> {
                 None
             },
         ),
-        asked("any key will do for webhooks", &[row::HOOK_03], |call| {
+        asked("any key will do for webhooks", &[ids::HOOK_03], |call| {
             if call
                 .headers
                 .get(KEY)
@@ -552,7 +552,7 @@ fn callers() -> Vec<Mutant> {
         }),
         asked(
             "webhooks are those of all tenants",
-            &[row::HOOK_14],
+            &[ids::HOOK_14],
             |call| {
                 if call.headers.get(KEY).is_some_and(|key| key == "k-two") {
                     call.headers.insert(KEY, HeaderValue::from_static("k-one"));
@@ -562,7 +562,7 @@ fn callers() -> Vec<Mutant> {
         ),
         asked(
             "webhooks of other tenants are found by their address",
-            &[row::HOOK_14],
+            &[ids::HOOK_14],
             |call| {
                 if !is_list(call) && call.headers.get(KEY).is_some_and(|key| key == "k-two") {
                     call.headers.insert(KEY, HeaderValue::from_static("k-one"));
@@ -572,7 +572,7 @@ fn callers() -> Vec<Mutant> {
         ),
         answered(
             "webhooks of other tenants are forbidden",
-            &[row::HOOK_14],
+            &[ids::HOOK_14],
             |call, answer| {
                 if answer.status == 404 && call.headers.get(KEY).is_some_and(|key| key == "k-two") {
                     answer.status = 403;

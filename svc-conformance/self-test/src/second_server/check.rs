@@ -1,7 +1,7 @@
 //! What a body may hold: each value held against the form that the catalogue gives its field.
 
 use serde_json::{Map, Number, Value};
-use svc_conformance::row;
+use svc_conformance::ids;
 
 use super::answer::BodyProblem;
 use super::dates;
@@ -227,7 +227,7 @@ fn adjusted(
     problems: &mut Vec<BodyProblem>,
 ) -> Value {
     match (field.row.as_str(), value) {
-        (row::RES_PHONE_NUMBER_03, Value::String(text)) => {
+        (ids::RES_PHONE_NUMBER_03, Value::String(text)) => {
             let digits: String = text
                 .chars()
                 .filter(|one| !matches!(one, '+' | ' ' | '-' | '.' | '(' | ')'))
@@ -240,8 +240,8 @@ fn adjusted(
             }
             digits.into()
         }
-        (row::RES_PERSON_35, Value::String(text)) => text.trim_start_matches('@').into(),
-        (row::RES_PERSON_16 | row::RES_PERSON_17, Value::Array(list)) => unique(list).into(),
+        (ids::RES_PERSON_35, Value::String(text)) => text.trim_start_matches('@').into(),
+        (ids::RES_PERSON_16 | ids::RES_PERSON_17, Value::Array(list)) => unique(list).into(),
         (_, value) => value,
     }
 }

@@ -3,7 +3,7 @@
 use svc_core::model::Kind;
 
 use super::*;
-use crate::tally::last_write_timestamp;
+use crate::tenant_deltas::last_write_timestamp;
 
 /// TYP-16: turns of one transaction follow each other, tenant by tenant, and the last of each is
 /// what the file keeps; a turn that failed, and one of a transaction that was done again, gives

@@ -9,10 +9,10 @@ pub(crate) mod forms;
 pub(crate) mod graph;
 mod json_schema;
 mod openapi;
-mod own;
+mod effective_field;
 mod page;
 mod parameters;
-mod refusals;
+mod error_codes;
 pub(crate) mod search;
 
 pub use example::{ExampleRequest, SnippetLanguage, to_pretty_json};

@@ -5,7 +5,7 @@ use svc_core::link::Target;
 
 use super::{
     SEARCH_INDEX,
-    files::{Files, StaticFile},
+    static_files::{Files, StaticFile},
     site::HtmlRenderer,
 };
 use crate::{

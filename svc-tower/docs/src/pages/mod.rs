@@ -1,13 +1,13 @@
 //! The HTML pages of the documentation (ENT-22), the explorer, and the files of both.
 
-mod accept;
+mod negotiate;
 mod compare;
 mod explorer;
-mod files;
+mod static_files;
 mod frame;
 mod html;
 mod map;
-mod missing;
+mod not_found;
 mod requests;
 mod site;
 mod text;
@@ -15,10 +15,10 @@ mod text;
 use svc_core::{BaseUrl, api::Api, link::Target};
 
 pub(crate) use self::{
-    accept::{wants_html, wants_machine_form},
-    files::RequestedFile,
+    negotiate::{wants_html, wants_machine_form},
+    static_files::RequestedFile,
 };
-use self::{files::Files, site::HtmlRenderer};
+use self::{static_files::Files, site::HtmlRenderer};
 use crate::documents::{DocPage, DocPages};
 
 /// The name of what is searched, among the files of the pages.
@@ -43,7 +43,7 @@ pub(crate) fn html(docs: DocPages<'_>, api: &Api, base: &BaseUrl, page: &DocPage
 
 /// Returns the HTML page of an address that leads to nothing, with links to similar names.
 pub(crate) fn missing(docs: DocPages<'_>, api: &Api, base: &BaseUrl, path: &str) -> String {
-    html(docs, api, base, &missing::page(&docs, path))
+    html(docs, api, base, &not_found::page(&docs, path))
 }
 
 /// Returns the page of the explorer.

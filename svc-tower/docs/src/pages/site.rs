@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use svc_core::{BaseUrl, api::Api, link::Target};
 
-use super::files::Files;
+use super::static_files::Files;
 use crate::documents::{DocPages, DocReference};
 
 /// Where links lead: within this server without its scheme and host.

@@ -26,7 +26,7 @@ use svc_declaration::visible;
 use self::mapping::ColumnMapping;
 use self::server::ImportTarget;
 use super::run::say;
-use super::trouble::StartupError;
+use super::startup_error::StartupError;
 
 /// Where the key is, unless a file has it.
 const KEY: &str = "SVC_DEMO_IMPORT_KEY";

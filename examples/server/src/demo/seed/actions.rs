@@ -8,7 +8,7 @@ use svc_core::read::{Json, Object};
 
 use super::containers::{Containers, TicketLevelSeed, official};
 use super::row::{SeedRow, money, nested, object, texts};
-use super::words::{COMMENTS, OFFICIALS, SOURCES};
+use super::word_lists::{COMMENTS, OFFICIALS, SOURCES};
 use super::{ORIGIN, SeedBuilder};
 
 /// One action of every kind, by one person.

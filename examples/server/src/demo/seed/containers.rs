@@ -8,7 +8,7 @@ use svc_core::read::{Json, Object};
 use svc_core::value::Timestamp;
 
 use super::row::{SeedRow, money, nested, object, texts};
-use super::words::{CAUSES, LISTS, OFFICIALS, PLACES, TAGS};
+use super::word_lists::{CAUSES, LISTS, OFFICIALS, PLACES, TAGS};
 use super::{ORIGIN, SeedBuilder};
 
 /// Currencies of the fundraising pages; the first is the dollar.

@@ -8,7 +8,7 @@ mod containers;
 mod people;
 mod random;
 mod row;
-mod words;
+mod word_lists;
 
 use std::collections::VecDeque;
 

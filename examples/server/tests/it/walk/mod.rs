@@ -79,7 +79,7 @@ async fn recorded_check_by_itself() -> TestResult {
 /// A check that is answered otherwise fails, and says where; what it made is removed.
 #[tokio::test]
 async fn a_check_of_ones_own_says_which_step_was_answered_otherwise() -> TestResult {
-    use svc_conformance::own::{Check, CheckContext, CheckStop};
+    use svc_conformance::custom_check::{Check, CheckContext, CheckStop};
 
     async fn look(cx: &CheckContext) -> Result<(), CheckStop> {
         let entry = cx.request(0, "GET", cx.base()).send_expecting(200, &[]).await?;

@@ -1,7 +1,7 @@
 //! A walk that was recorded in the explorer.
 //! Run it with `Suite::new(Remote::new(base)?).keys(Keys::primary(key)).own(RECORDED_WALK).await?.assert_complete()`.
 
-use svc_conformance::own::{Check, CheckContext, CheckStop, id_from_url};
+use svc_conformance::custom_check::{Check, CheckContext, CheckStop, id_from_url};
 
 /// What every answer has to be is looked at, too.
 pub(crate) const RECORDED_WALK: Check = Check::custom("own/recorded-walk", |walk| Box::pin(recorded_walk(walk)));

@@ -20,7 +20,7 @@ use super::{
     record,
     values::{ExampleDetail, value},
 };
-use crate::documents::own::EffectiveField;
+use crate::documents::effective_field::EffectiveField;
 
 impl Examples<'_> {
     /// A record as this server sends it.

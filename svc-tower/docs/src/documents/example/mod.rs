@@ -13,11 +13,11 @@ use svc_core::{
 
 mod answers;
 mod moments;
-mod pretty;
+mod pretty_json;
 mod requests;
 mod snippet;
 mod values;
-mod words;
+mod sample_text;
 
 pub use snippet::SnippetLanguage;
 pub(super) use values::{of_field, of_object, of_plain};
@@ -68,14 +68,14 @@ impl ExampleRequest {
     /// Its answer as indented JSON.
     #[must_use]
     pub fn response_text(&self) -> Option<String> {
-        self.answer.as_ref().map(pretty::pretty)
+        self.answer.as_ref().map(pretty_json::pretty)
     }
 }
 
 /// JSON for people: indented, with what is short on one line.
 #[must_use]
 pub fn to_pretty_json(value: &Json) -> String {
-    pretty::pretty(value)
+    pretty_json::pretty(value)
 }
 
 /// Makes the examples of one server.

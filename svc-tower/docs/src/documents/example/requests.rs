@@ -18,7 +18,7 @@ use super::{
     ExampleRequest, Examples, created, record,
     values::{ExampleDetail, chosen, value},
 };
-use crate::documents::{own::EffectiveField, parameters::parameters, refusals};
+use crate::documents::{effective_field::EffectiveField, parameters::parameters, error_codes};
 
 impl Examples<'_> {
     /// A request whose method and target this server serves; `None` for others.
@@ -47,7 +47,7 @@ impl Examples<'_> {
             body,
             status,
             parameters: self.parameters(&offered, target),
-            refusals: refusals::of(self.api, &offered, target),
+            refusals: error_codes::of(self.api, &offered, target),
             explorer: self.explorer(target),
             answer: None,
         })

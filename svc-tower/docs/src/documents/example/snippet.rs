@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{ExampleRequest, pretty::pretty};
+use super::{ExampleRequest, pretty_json::pretty};
 
 /// The languages in which a request is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -9,9 +9,9 @@ use svc_core::{
 
 use super::{
     moments::{EARLIER, LATER},
-    words,
+    sample_text,
 };
-use crate::documents::own::EffectiveField;
+use crate::documents::effective_field::EffectiveField;
 
 /// How much of an object an example shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,7 +54,7 @@ pub(super) fn value(
     let field = own.field;
     match ty {
         ValueType::Enum(_) | ValueType::FlexEnum(_) if own.values().is_some() => {
-            let fitting = words::choice(field.name);
+            let fitting = sample_text::choice(field.name);
             let values = own.values().unwrap_or_default();
             let known = values.iter().find(|value| Some(value.as_str()) == fitting);
             Json::from(
@@ -83,7 +83,7 @@ pub(super) fn value(
         ValueType::Timestamp => Json::from(EARLIER),
         ValueType::Date => Json::from("2026-03-14"),
         ValueType::Enum(values) | ValueType::FlexEnum(values) => {
-            let fitting = words::choice(field.name).filter(|choice| values.contains(choice));
+            let fitting = sample_text::choice(field.name).filter(|choice| values.contains(choice));
             Json::from(fitting.or(values.first().copied()).unwrap_or_default())
         }
         ValueType::Flag => Json::from("true"),
@@ -143,7 +143,7 @@ pub(super) fn chosen<'a>(
     if extent != ExampleDetail::Short {
         return fields;
     }
-    let shown = |own: &EffectiveField<'_>| own.is_required() || words::is_telling(own.field.name);
+    let shown = |own: &EffectiveField<'_>| own.is_required() || sample_text::is_telling(own.field.name);
     let telling: Vec<_> = fields.iter().copied().filter(shown).collect();
     if telling.is_empty() {
         fields.into_iter().take(1).collect()
@@ -166,7 +166,7 @@ fn string(field: &FieldSpec, owner: &str) -> &'static str {
             _ => {}
         }
     }
-    words::text(owner, field.name)
+    sample_text::text(owner, field.name)
 }
 
 fn integer(field: &FieldSpec) -> i64 {

@@ -9,8 +9,8 @@ use svc_core::{
     value::ClosedEnum,
 };
 
-use super::{Definitions, Members, SchemaVariant, place::address_of, set, values};
-use crate::documents::own::EffectiveField;
+use super::{Definitions, Members, SchemaVariant, addresses::address_of, set, values};
+use crate::documents::effective_field::EffectiveField;
 
 /// Which links a body may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

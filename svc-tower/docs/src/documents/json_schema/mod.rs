@@ -4,7 +4,7 @@
 mod bodies;
 mod declaration;
 mod documents;
-mod place;
+mod addresses;
 mod values;
 mod webhooks;
 
@@ -18,10 +18,10 @@ use svc_core::{
     schema::{Constraints, ObjectSchema},
 };
 
-use super::{is_same, own::EffectiveField};
+use super::{is_same, effective_field::EffectiveField};
 pub(super) use bodies::helper_needs_body;
 pub use documents::json_schema;
-pub(super) use place::{record, template};
+pub(super) use addresses::{record, template};
 
 /// Which of its forms a record or an object is described in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

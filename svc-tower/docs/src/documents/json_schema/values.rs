@@ -7,7 +7,7 @@ use svc_core::{
 };
 
 use super::{Definitions, SchemaVariant, set};
-use crate::documents::{example, own::EffectiveField};
+use crate::documents::{example, effective_field::EffectiveField};
 
 impl<'a> Definitions<'a> {
     /// The schema of a field, with what the table says of it, and what this server has narrower.

@@ -1,10 +1,10 @@
 //! The `OpenAPI` 3.1 document of an API: every route, method and body, as they are routed and read.
 
 mod batches;
-mod conditions;
+mod conditional;
 mod operations;
 mod parts;
-mod repeats;
+mod idempotency;
 mod routes;
 
 pub(super) use routes::{OpenApiPath, routes};

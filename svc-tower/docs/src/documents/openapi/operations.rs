@@ -11,9 +11,9 @@ use svc_core::{
 };
 
 use super::{
-    KEY, batches, conditions,
+    KEY, batches, conditional,
     parts::{HAL, JSON, answer},
-    repeats,
+    idempotency,
     routes::OpenApiPath,
 };
 use crate::documents::{
@@ -89,7 +89,7 @@ fn operation(
         }
         _ => {}
     }
-    let mut parameters = conditions::parameters(all.api, method, &route.target);
+    let mut parameters = conditional::parameters(all.api, method, &route.target);
     let output = spec.default_success(all.api.response_style()).body;
     parameters.extend(paging(of_query(all.api, output, &route.target)));
     let is_of_records = matches!(
@@ -102,7 +102,7 @@ fn operation(
     if let Some((content, is_needed)) = request_body(all, spec, &route.target) {
         if is_of_records {
             parameters.push(prefer(spec.input));
-            parameters.extend(repeats::parameter(all.api, method));
+            parameters.extend(idempotency::parameter(all.api, method));
         }
         about.insert(
             "requestBody".to_owned(),
@@ -116,13 +116,13 @@ fn operation(
     for success in spec.successes(all.api.response_style()) {
         let content = content(all, success.body, offered, &route.target);
         let mut response = answer(success.description, content);
-        conditions::validators(all.api, success.body, &mut response);
+        conditional::validators(all.api, success.body, &mut response);
         responses.insert(success.status.as_u16().to_string(), response);
     }
     failures(all, offered, route, &mut responses);
     let error = json!({ HAL: { "schema": all.error() } });
-    conditions::answers(all.api, method, &route.target, &error, &mut responses);
-    repeats::answers(all.api, method, is_of_records, &error, &mut responses);
+    conditional::answers(all.api, method, &route.target, &error, &mut responses);
+    idempotency::answers(all.api, method, is_of_records, &error, &mut responses);
     about.insert("responses".to_owned(), responses.into());
     about.into()
 }

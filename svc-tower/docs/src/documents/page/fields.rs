@@ -7,7 +7,7 @@ use svc_core::{
 };
 
 use super::{DocField, DocPages, DocRequirement, access::FieldAccess, types};
-use crate::documents::{example::of_plain, own::EffectiveField};
+use crate::documents::{example::of_plain, effective_field::EffectiveField};
 
 impl DocPages<'_> {
     /// A field in words.

@@ -9,7 +9,7 @@ mod compare;
 mod entry_point;
 mod fields;
 mod filters;
-mod machine;
+mod hal;
 mod map;
 mod navigation;
 mod relation;

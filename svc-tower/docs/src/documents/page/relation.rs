@@ -16,7 +16,7 @@ use super::{
     DocField, DocLink, DocLinkGroup, DocOperation, DocPage, DocPages, DocSubject, DocTable,
     access::FieldAccess, changes, fields::set_by, open, webhooks,
 };
-use crate::documents::{example::record, json_schema_names, parameters::parameters, refusals};
+use crate::documents::{example::record, json_schema_names, parameters::parameters, error_codes};
 
 /// The page of a relation or an action function, without prefix; `None` for one that the interface
 /// does not have.
@@ -478,7 +478,7 @@ fn function(docs: &DocPages<'_>, function: FunctionName) -> DocPage {
         title: "Helpers that take it",
         entries,
     });
-    let codes = refusals::of_function(function);
+    let codes = error_codes::of_function(function);
     let entries = codes.iter().map(|code| docs.entry(code.as_str())).collect();
     page.link_groups.push(DocLinkGroup {
         title: "How it fails",

@@ -4,7 +4,7 @@
 use maud::{Markup, html};
 use svc_core::link::Target;
 
-use super::files::{Files, StaticFile};
+use super::static_files::{Files, StaticFile};
 use crate::media::MediaType;
 
 /// The files of the page, which lie among those of the explorer and use some of them.

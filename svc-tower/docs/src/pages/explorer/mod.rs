@@ -5,7 +5,7 @@ use maud::{DOCTYPE, html};
 use svc_core::{BaseUrl, api::Api, link::Target};
 
 use super::{
-    files::{Files, StaticFile},
+    static_files::{Files, StaticFile},
     frame::head,
     map,
 };

@@ -1,0 +1,329 @@
+//! People who are posted more than once, also at the same time, and people who only look alike
+//! (HLP-03 to HLP-06, HLP-11 to HLP-15, HLP-19).
+
+use std::collections::BTreeSet;
+
+use super::helper_calls::{PreparedHelper, declared_helpers, row, somebody};
+use super::record_comparison::{identified, whole_seconds};
+use super::functions::any_helper;
+use super::prelude::*;
+use crate::generate::{restored, without};
+use crate::values::{instant, is_unset};
+
+/// What somebody shows who is posted twice.
+#[rustfmt::skip]
+const TWICE: &[&str] = &[
+    ids::HLP_03, ids::HLP_04, ids::HLP_06, ids::HLP_11, ids::HLP_12, ids::HLP_13, ids::HLP_14, ids::HLP_15, ids::HLP_19,
+    ids::TYP_15, ids::TYP_16,
+];
+
+pub(super) const CHECKS: &[Check] = &[
+    check!("hlp/twice", TWICE, twice).needs("helper.*.shows_person"),
+    check!("hlp/alike", [HLP_03], lookalikes).needs("helper.*.with_person"),
+    check!(
+        "hlp/at-once",
+        [
+            HLP_04, HLP_05, HLP_11, HLP_12, HLP_13, HLP_14, HLP_15, HLP_19
+        ],
+        at_once
+    )
+    .needs("helper.match_person and helper.*.shows_person"),
+];
+
+async fn twice(cx: &CheckContext) -> Result<(), CheckStop> {
+    each!(name in declared_helpers(cx).into_iter().filter(|name| *name != "record_canvass") => posted_twice(cx, name))
+}
+
+/// One person, posted again with later values: two actions, and nobody is changed who is not
+/// matched.
+async fn posted_twice(cx: &CheckContext, name: &'static str) -> Result<(), CheckStop> {
+    let api = cx.api();
+    let ready = api.ready(name).await?;
+    let person = somebody(cx);
+    let made = api
+        .call(
+            &[ids(ready.kind.one)],
+            &ready,
+            &ready.body(cx, Some(&person)),
+        )
+        .await?;
+    let before = api.about(&ready, &made).await?;
+    let later = json!({"given_name": "Grace", "family_name": "Hopper", "languages_spoken": ["en", "de"], "custom_fields": {"colour": "blue"}});
+    let matches = cx.declared().matches_persons();
+    let mut again = identified(
+        cx,
+        if matches {
+            person.clone()
+        } else {
+            cx.marked(&json!({}))
+        },
+    );
+    for (name, value) in part(cx, "person", &later).as_object().into_iter().flatten() {
+        put(&mut again, name, value.clone());
+    }
+    if let Some(mails) = person.get("email_addresses") {
+        put(&mut again, "email_addresses", mails.clone());
+    }
+    let second = api
+        .call(
+            &[ids(ready.kind.one)],
+            &ready,
+            &ready.body(cx, Some(&again)),
+        )
+        .await?;
+    let after = api.about(&ready, &second).await?;
+    let is_same = are_same(&before, &after, &again);
+    if !cx.declared().text.custom_field_prefix.is_empty() {
+        again = without(&again, &["custom_fields"]);
+    }
+    if matches {
+        cx.chose(
+            "a person posted twice",
+            if is_same {
+                "is one person"
+            } else {
+                "is two persons"
+            },
+        );
+        cx.prefers(ids::HLP_04, is_same, || {
+            format!("{} and {} are two persons", before.short(), after.short())
+        });
+    }
+    if is_same {
+        preferred(cx, &mut again, &before, &after);
+    }
+    let rows: &[&str] = match name {
+        "person_signup" => &[ids::HLP_03, ids::HLP_06, ids::HLP_19],
+        _ => &[ids::HLP_03],
+    };
+    compare_stored(cx, rows, &again, &after);
+    if name != "person_signup" && !(is_same && cx.declared().behaves("one_action_per_person")) {
+        actions(cx, &api, &ready, [&made, &second]).await?;
+    }
+    if !is_same {
+        return unchanged(&api, &before).await;
+    }
+    cx.observe(ids::HLP_03, matches, || {
+        format!(
+            "people are not matched, but {} was changed by another post",
+            before.short()
+        )
+    });
+    let date = |record: &Representation, name: &str| record[name].as_str().and_then(instant);
+    let (old, new) = (date(&before, "created_date"), date(&after, "created_date"));
+    cx.observe(ids::TYP_15, old == new, || {
+        format!(
+            "created_date was {}, of the matched person it is {}",
+            before["created_date"], after["created_date"]
+        )
+    });
+    let (old, new) = (
+        date(&before, "modified_date"),
+        date(&after, "modified_date"),
+    );
+    // At least the new identifier is a change, and within a second a clock without fractions shows
+    // none.
+    if cx.declared().has_identifiers() && !(whole_seconds(&after) && new == old) {
+        cx.observe(ids::TYP_16, new > old, || {
+            format!(
+                "modified_date was {}, of the matched person: {}",
+                before["modified_date"],
+                after.short()
+            )
+        });
+    }
+    Ok(())
+}
+
+/// A server that matches people may keep what it knew where something else is sent: the later value
+/// is but preferred (HLP-04). What it did not know, it has to take.
+fn preferred(cx: &CheckContext, sent: &mut Value, before: &Representation, after: &Representation) {
+    let Some(fields) = sent.as_object_mut() else {
+        return;
+    };
+    fields.retain(|name, value| {
+        let known = before.json.get(name);
+        let differs = name != "identifiers" && !is_unset(known) && !restored(value, known);
+        if differs {
+            cx.prefers(ids::HLP_04, restored(value, after.json.get(name)), || {
+                format!(
+                    "{name} was sent again as {value}, it is {} in {}",
+                    after[name.as_str()],
+                    after.short()
+                )
+            });
+        }
+        !differs
+    });
+}
+
+/// Whether two representations are of one person: of one address, or with an identifier in common
+/// that was not sent.
+fn are_same(one: &Representation, other: &Representation, sent: &Value) -> bool {
+    let sent = sent["identifiers"]
+        .as_array()
+        .map_or(&[][..], Vec::as_slice);
+    let own = one
+        .link("self")
+        .filter(|own| other.link("self").as_ref() == Some(own));
+    own.is_some()
+        || one
+            .identifiers()
+            .iter()
+            .any(|own| other.carries(own) && !sent.iter().any(|sent| sent == own))
+}
+
+/// Two calls are two actions, whoever they are about.
+async fn actions(
+    cx: &CheckContext,
+    api: &CheckClient<'_>,
+    ready: &PreparedHelper,
+    made: [&Representation; 2],
+) -> Result<(), CheckStop> {
+    let rows: &[&str] = &[ids(ready.kind.one)];
+    let [first, second] = made;
+    let is_other = first.link("self").is_none() || !is_one(first, second);
+    holds(cx, rows, is_other, || {
+        format!("two calls made one {}: {}", ready.kind.one, second.short())
+    });
+    let (Some(container), Some(under)) = (&ready.container, ready.kind.under) else {
+        return Ok(());
+    };
+    let Some(url) = container
+        .href(ready.kind.many)
+        .filter(|_| cx.declared().lists_below(under, ready.kind.many))
+    else {
+        return Ok(());
+    };
+    // Where the container is not of its own, others may act there, too.
+    if !cx.declared().behaves("totals_follow_later") && cx.declared().makes_alone(under) {
+        let total = api.total(&url).await?;
+        holds(cx, rows, total == Some(2), || {
+            format!("{} {} after two calls", json!(total), ready.kind.many)
+        });
+    }
+    Ok(())
+}
+
+/// A person whom no post was about is as before.
+async fn unchanged(api: &CheckClient<'_>, before: &Representation) -> Result<(), CheckStop> {
+    let cx = api.cx;
+    if cx.declared().offers("person", "read") && before.link("self").is_some() {
+        let now = api.reread(before).await?;
+        compare_stored(cx, &[ids::HLP_03], &part(cx, "person", &before.json), &now);
+    }
+    Ok(())
+}
+
+async fn at_once(cx: &CheckContext) -> Result<(), CheckStop> {
+    each!(name in declared_helpers(cx).into_iter().filter(|name| *name != "record_canvass") => posted_at_once(cx, name))
+}
+
+/// A new person whom eight callers post at the same time is one, where two posts one after the
+/// other are about one: what is published of the matching (HLP-05) holds whoever else calls.
+async fn posted_at_once(cx: &CheckContext, name: &'static str) -> Result<(), CheckStop> {
+    let api = cx.api();
+    let ready = api.ready(name).await?;
+    let person = somebody(cx);
+    let post = async |person: &Value| api.post(&ready.url, &ready.body(cx, Some(person))).await;
+    let one = || post(&person);
+    let answers = tokio::join!(one(), one(), one(), one(), one(), one(), one(), one());
+    let (mut met, mut named): (Vec<Representation>, BTreeSet<String>) = Default::default();
+    for answer in <[Result<TestResponse, CheckStop>; 8]>::from(answers) {
+        let answer = answer?;
+        // Who is asked to come again later may do so.
+        if !matches!(answer.status, 429 | 503) {
+            must(cx, &[ids(ready.kind.one)], answer.is_created(), || {
+                format!("one of eight at once: {answer}")
+            })?;
+            let made = answer.record();
+            if made.href("person").is_some_and(|who| !named.insert(who)) {
+                continue;
+            }
+            let about = api.about(&ready, &made).await?;
+            if !met.iter().any(|known| are_same(known, &about, &person)) {
+                met.push(about);
+            }
+        }
+    }
+    if met.is_empty() {
+        return Err(none("each of eight posts at once was asked to come later"));
+    }
+    if met.len() > 1 {
+        let later = somebody(cx);
+        let first = api.about(&ready, &post(&later).await?.record()).await?;
+        let second = api.about(&ready, &post(&later).await?.record()).await?;
+        if !are_same(&first, &second, &later) {
+            return Err(none(format!(
+                "one person posted twice is two: {} and {}",
+                first.short(),
+                second.short()
+            )));
+        }
+    }
+    holds(cx, &[ids::HLP_04, ids::HLP_05], met.len() == 1, || {
+        let met: Vec<String> = met
+            .iter()
+            .map(|who| who.link("self").unwrap_or_else(|| who.short()))
+            .collect();
+        let count = met.len();
+        format!(
+            "{name}: one new person posted eight times at once is {count}, but one if posted in turn: {}",
+            met.join(", ")
+        )
+    });
+    Ok(())
+}
+
+/// People who have nothing in common that could tell who they are: no address, or only parts of
+/// one. An empty address is an address, and a server may know people by it.
+async fn lookalikes(cx: &CheckContext) -> Result<(), CheckStop> {
+    let api = cx.api();
+    let signs_up = cx.declared().helps("person_signup");
+    let ready = if signs_up {
+        api.ready("person_signup").await?
+    } else {
+        any_helper(&api).await?
+    };
+    let unique = cx.unique();
+    let at = |local: String, domain: &str| json!([{ "address": format!("{local}@{domain}") }]);
+    let pairs = [
+        [Value::Null, Value::Null],
+        [
+            at(unique.clone(), "example.org"),
+            at(unique.clone(), "example.net"),
+        ],
+        [
+            at(format!("a{unique}"), "example.org"),
+            at(format!("b{unique}"), "example.org"),
+        ],
+    ];
+    for mails in pairs {
+        let mut met: Vec<Representation> = Vec::new();
+        for (mail, name) in mails.into_iter().zip(["Ada", "Grace"]) {
+            let mut named = json!({ "given_name": name, "family_name": cx.unique() });
+            if mail.is_array() {
+                put(&mut named, "email_addresses", mail);
+            }
+            let person = cx.marked(&part(cx, "person", &named));
+            let answer = api.post(&ready.url, &ready.body(cx, Some(&person))).await?;
+            if !answer.is_created() {
+                break;
+            }
+            met.push(api.about(&ready, &answer.record()).await?);
+        }
+        let [before, after] = met.as_slice() else {
+            continue;
+        };
+        let right = before.link("self").is_none() || before.link("self") != after.link("self");
+        cx.observe(ids::HLP_03, right, || {
+            format!(
+                "two people became one: {} and {}",
+                before.short(),
+                after.short()
+            )
+        });
+        unchanged(&api, before).await?;
+    }
+    Ok(())
+}

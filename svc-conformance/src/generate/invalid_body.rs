@@ -1,0 +1,167 @@
+//! Bodies that break exactly one declared rule.
+
+use serde_json::{Value, json};
+
+use super::{constraints, minimal_body, with};
+use crate::check::CheckContext;
+use crate::declared::DeclaredApi;
+use crate::fields::{self, ValueShape};
+use crate::kinds::kind;
+
+/// A body with one fault, and the property that an answer to it names.
+#[derive(Debug, Clone)]
+pub(crate) struct InvalidBody {
+    /// What is wrong, in words.
+    pub(crate) what: String,
+    pub(crate) body: Value,
+    pub(crate) property: String,
+    /// The row of the field.
+    pub(crate) row: Option<&'static str>,
+    /// The value is not one of a closed list.
+    pub(crate) is_list: bool,
+}
+
+/// Every top-level fault of a kind that the declared behaviours allow to judge.
+pub(crate) fn faults(cx: &CheckContext, one: &str) -> Vec<InvalidBody> {
+    let declared = cx.declared();
+    let Some(own) = declared.fields(one) else {
+        return Vec::new();
+    };
+    let base = least(cx, one);
+    let mut faults = Vec::new();
+    for (at, (name, field)) in own.iter().enumerate() {
+        if !field.writable || field.computed {
+            continue;
+        }
+        let known = fields::find(one, name);
+        faults.extend(
+            constraints::beyond(field, known)
+                .into_iter()
+                .map(|(what, wrong, is_list)| InvalidBody {
+                    what: format!("{name} is {what}"),
+                    body: with(&base, &json!({ name: wrong })),
+                    property: name.clone(),
+                    row: known.map(|known| known.row),
+                    is_list,
+                }),
+        );
+        if declared.behaves("validates_types")
+            && let Some(known) = known
+            && let Some(wrong) = wrong(known.shape, at)
+        {
+            faults.push(InvalidBody {
+                what: format!("{name} has another type"),
+                body: with(&base, &json!({ name: wrong })),
+                property: name.clone(),
+                row: Some(known.row),
+                is_list: false,
+            });
+        }
+        if declared.behaves("validates_enums")
+            && let Some(known) = known.filter(|known| known.shape == ValueShape::Enum)
+        {
+            faults.push(InvalidBody {
+                what: format!("{name} has an unlisted value"),
+                body: with(&base, &json!({ name: "svc-conformance unlisted" })),
+                property: name.clone(),
+                row: Some(known.row),
+                is_list: true,
+            });
+        }
+    }
+    // Without the responses, which a question of the type that a server might take instead may not
+    // have.
+    if one == "question" && declared.behaves("validates_enums") {
+        let typed = faults
+            .iter()
+            .filter(|fault| fault.is_list && fault.property == "question_type");
+        let alone =
+            |fault: &InvalidBody| json!({ "question_type": fault.body.get("question_type") });
+        let alone: Vec<InvalidBody> = typed
+            .map(|fault| InvalidBody {
+                body: alone(fault),
+                ..fault.clone()
+            })
+            .collect();
+        faults.extend(alone);
+    }
+    faults.extend(nested(declared, one, &base));
+    faults
+}
+
+/// Below the top, one unlisted value in each closed list, and another type in place of each number
+/// and flag.
+fn nested(declared: &DeclaredApi, one: &str, base: &Value) -> Vec<InvalidBody> {
+    if kind(one).is_none() {
+        return Vec::new();
+    }
+    let mut faults = Vec::new();
+    for (at, field) in fields::all().iter().enumerate() {
+        let (what, wrong, behaviour) = match field.shape {
+            ValueShape::Enum => (
+                "an unlisted value",
+                Some(json!("svc-conformance unlisted")),
+                "validates_enums",
+            ),
+            ValueShape::Integer | ValueShape::Float | ValueShape::Number | ValueShape::Boolean => {
+                ("another type", wrong(field.shape, at), "validates_types")
+            }
+            _ => continue,
+        };
+        let Some(wrong) = wrong.filter(|_| declared.behaves(behaviour)) else {
+            continue;
+        };
+        for (of, place) in declared.places(field.owner, field.path) {
+            let writable = declared
+                .field(one, &place)
+                .is_some_and(|field| field.writable);
+            if of.one != one || !place.contains('.') || !writable || place.contains("tickets[]") {
+                continue;
+            }
+            let (body, property) = inside(declared, &place, wrong.clone());
+            faults.push(InvalidBody {
+                what: format!("{place} has {what}"),
+                body: with(base, &body),
+                property,
+                row: Some(field.row),
+                is_list: field.shape == ValueShape::Enum,
+            });
+        }
+    }
+    faults
+}
+
+/// A body with a value at a path, and the property that names the place.
+pub(crate) fn inside(declared: &DeclaredApi, path: &str, value: Value) -> (Value, String) {
+    let mut body = value;
+    for step in path.rsplit('.') {
+        let (name, each) = step
+            .strip_suffix("[]")
+            .map_or((step, false), |name| (name, true));
+        let inner = if each { json!([body]) } else { body };
+        body = json!({ declared.wire(name): inner });
+    }
+    let steps = path.split('.').map(|step| match step.strip_suffix("[]") {
+        Some(name) => format!("{}[0]", declared.wire(name)),
+        None => declared.wire(step).to_owned(),
+    });
+    (body, steps.collect::<Vec<_>>().join("."))
+}
+
+/// A value of a JSON type that a shape is not, by turns one that a careless server turns into what
+/// it wants; none where several types may be taken.
+fn wrong(shape: ValueShape, turn: usize) -> Option<Value> {
+    let near = turn.is_multiple_of(2);
+    Some(match shape {
+        ValueShape::Text | ValueShape::Enum | ValueShape::Flexible if near => json!(7),
+        ValueShape::Text | ValueShape::Enum | ValueShape::Flexible => json!({"not": "a text"}),
+        ValueShape::Integer | ValueShape::Float | ValueShape::Number if near => json!(true),
+        ValueShape::Integer | ValueShape::Float | ValueShape::Number => json!({"not": "a number"}),
+        ValueShape::Boolean if near => json!(1),
+        ValueShape::Boolean => json!("perhaps"),
+        ValueShape::Time | ValueShape::Date => json!("not a date"),
+        ValueShape::Object => json!("not an object"),
+        ValueShape::Texts | ValueShape::Objects => json!("not an array"),
+        ValueShape::Reference | ValueShape::OneOrMany => return None,
+    })
+}

@@ -1,0 +1,281 @@
+//! What every check of a run shares.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::response::Representation;
+use crate::catalogue::{Catalogue, Level, Requirement};
+use crate::condition::{ConditionInputs, Encounters};
+use crate::declared::DeclaredApi;
+use crate::delays::Delays;
+use crate::journal::Journal;
+use crate::keys::Keys;
+use crate::kinds::{HELPERS, HelperFixture};
+use crate::progress::{Progress, ProgressFn};
+use crate::receiver::Receiver;
+use crate::recorder::Recorder;
+use crate::linked_resources::LinkedResources;
+use crate::seed::Seed;
+use crate::settings::RunSettings;
+use crate::target::Target;
+
+/// Digits of a seed in a word.
+const SEED_DIGITS: usize = 6;
+
+/// What every check of a run shares.
+#[derive(Debug)]
+pub(crate) struct RunContext {
+    pub(crate) target: Arc<dyn Target>,
+    pub(crate) declared: DeclaredApi,
+    pub(crate) keys: Keys,
+    pub(crate) settings: RunSettings,
+    /// Part of every marker identifier of this run.
+    pub(crate) token: String,
+    pub(crate) recorder: Arc<Recorder>,
+    pub(crate) journal: Journal,
+    pub(crate) met: Encounters,
+    /// What the addresses met so far lead to.
+    pub(crate) relations: LinkedResources,
+    /// The fixtures, by their names.
+    pub(crate) fixtures: BTreeMap<String, Representation>,
+    /// Fixtures of helpers, by address, to which a request has succeeded.
+    worked: Mutex<BTreeSet<String>>,
+    /// The receiver of webhooks, where one is asked for.
+    pub(crate) receiver: Option<Receiver>,
+    /// Addresses of records that were there before, which the run leaves as they are.
+    kept: Mutex<BTreeSet<String>>,
+    /// The first status of each operation, which must stay the same (CRU-13).
+    pub(crate) firsts: Mutex<BTreeMap<String, u16>>,
+    /// The most records of a page as the entry point says, 0 before it was read.
+    published_limit: AtomicU64,
+    pub(crate) choices: Mutex<BTreeMap<&'static str, BTreeSet<String>>>,
+    /// When the next request may be sent, where there is a rate.
+    pub(crate) pace: Mutex<RateLimiter>,
+    pub(crate) delays: Delays,
+    /// Requests whose connection was closed before the answer: it is unknown whether they were
+    /// processed.
+    pub(crate) closed: AtomicUsize,
+    /// The message about a target that was stopped during the run.
+    pub(crate) gone: OnceLock<String>,
+    /// How far the run is, and what receives it.
+    pub(crate) progress: Mutex<(Progress, Option<ProgressFn>)>,
+    /// About as many requests as the run sends.
+    pub(crate) expected: AtomicUsize,
+}
+
+/// The turns of requests, where there is a rate.
+#[derive(Debug, Default)]
+pub(crate) struct RateLimiter {
+    /// When the next request may be sent.
+    turn: Option<Instant>,
+    /// How long requests have waited for their turn so far.
+    waited: Duration,
+}
+
+impl RunContext {
+    /// A run in which nothing was seen yet.
+    pub(crate) fn new(
+        target: Arc<dyn Target>,
+        declared: DeclaredApi,
+        (keys, recorder): (Keys, Arc<Recorder>),
+        settings: RunSettings,
+        journal: Journal,
+    ) -> Self {
+        Self {
+            target,
+            declared,
+            keys,
+            settings,
+            token: journal.started().token,
+            recorder,
+            journal,
+            met: Encounters::default(),
+            relations: LinkedResources::default(),
+            fixtures: BTreeMap::new(),
+            worked: Mutex::default(),
+            receiver: None,
+            kept: Mutex::default(),
+            firsts: Mutex::default(),
+            published_limit: AtomicU64::new(0),
+            choices: Mutex::default(),
+            pace: Mutex::default(),
+            delays: Delays::default(),
+            closed: AtomicUsize::new(0),
+            gone: OnceLock::new(),
+            progress: Mutex::default(),
+            expected: AtomicUsize::new(0),
+        }
+    }
+
+    pub(crate) const fn facts(&self) -> ConditionInputs<'_> {
+        ConditionInputs {
+            declared: &self.declared,
+            keys: &self.keys,
+            met: &self.met,
+            has_receiver: self.receiver.is_some(),
+        }
+    }
+
+    /// Notes a record that was there before: the run leaves it as it is.
+    pub(crate) fn protect(&self, record: &Representation) {
+        self.kept
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .extend(record.link("self"));
+    }
+
+    /// Whether an address is that of a record that was there before.
+    pub(crate) fn is_protected(&self, url: &str) -> bool {
+        self.kept
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .contains(url)
+    }
+
+    /// The name of the fixture that gives an address as that of a helper.
+    pub(crate) fn helper_fixture_at(&self, url: &str) -> Option<&str> {
+        let of_helper = |fixture: &HelperFixture| {
+            self.fixtures
+                .get(&fixture.name)
+                .is_some_and(|named| named.url == url)
+        };
+        HELPERS
+            .iter()
+            .find(|fixture| of_helper(fixture))
+            .map(|fixture| fixture.name.as_str())
+    }
+
+    /// Whether a request to the address of a helper has ever succeeded, this one included.
+    pub(crate) fn has_worked(&self, url: &str, succeeds: bool) -> bool {
+        let mut worked = self.worked.lock().unwrap_or_else(PoisonError::into_inner);
+        if succeeds {
+            worked.insert(url.to_owned());
+        }
+        worked.contains(url)
+    }
+
+    /// Whether a failure of this row, once confirmed, ends the run.
+    pub(crate) fn ends_at(&self, id: &str) -> bool {
+        let Some(rows) = &self.settings.stop_at else {
+            return false;
+        };
+        (rows.is_empty() || rows.contains(id))
+            && self
+                .applicable(id)
+                .is_some_and(|row| row.level == Level::Must)
+    }
+
+    /// The row of an id, if it applies to this server.
+    pub(crate) fn applicable(&self, id: &str) -> Option<&'static Requirement> {
+        let row = Catalogue::built_in().ok()?.requirement(id)?;
+        self.facts().applies(&row.applies_if).is_ok().then_some(row)
+    }
+
+    /// The nonce and the begin of a seed's name, as a word that no other run has.
+    pub(crate) fn word(&self, seed: Seed) -> String {
+        format!(
+            "{}{}",
+            self.token,
+            seed.token().get(..SEED_DIGITS).unwrap_or_default()
+        )
+    }
+
+    /// The most records of a page (LIM-01): what the entry point publishes, or what is declared
+    /// where it was not read yet.
+    pub(crate) fn page_limit(&self) -> Option<u64> {
+        let declared = u64::from(self.declared.text.limits.max_pagesize);
+        let published = self.published_limit.load(Ordering::Relaxed);
+        [published, declared].into_iter().find(|most| *most > 0)
+    }
+
+    /// Notes the number that the entry point publishes to the primary key.
+    pub(crate) fn learn_page_limit(&self, most: u64) {
+        self.published_limit.store(most, Ordering::Relaxed);
+    }
+
+    /// The status with which an operation answered first; notes this one if it is the first.
+    pub(crate) fn consistent(&self, operation: &str, status: u16) -> Option<u16> {
+        let mut firsts = self.firsts.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = firsts.get(operation).copied();
+        firsts.entry(operation.to_owned()).or_insert(status);
+        before
+    }
+
+    /// Waits until the rate lets another request go.
+    pub(crate) async fn wait_for_rate(&self) {
+        let Some(rate) = self.settings.rate.filter(|rate| *rate > 0.0) else {
+            return;
+        };
+        let Ok(gap) = Duration::try_from_secs_f64(rate.recip()) else {
+            return;
+        };
+        let now = Instant::now();
+        let turn = {
+            let mut pace = self.pace.lock().unwrap_or_else(PoisonError::into_inner);
+            let turn = pace.turn.unwrap_or(now).max(now);
+            pace.turn = turn.checked_add(gap);
+            pace.waited = pace
+                .waited
+                .saturating_add(turn.saturating_duration_since(now));
+            turn
+        };
+        tokio::time::sleep_until(turn).await;
+    }
+
+    /// Waits as long as the target asks with a status. No check is charged with that time.
+    pub(crate) async fn wait_for_target(&self, status: u16, wait: Duration) {
+        self.exclude(wait);
+        self.delays.waited(status, wait);
+        self.report_delays();
+        self.target.wait(wait).await;
+    }
+
+    /// Excludes a time from what checks may take.
+    pub(crate) fn exclude(&self, time: Duration) {
+        let mut pace = self.pace.lock().unwrap_or_else(PoisonError::into_inner);
+        pace.waited = pace.waited.saturating_add(time);
+    }
+
+    /// Reports once, as progress, what makes the run slow.
+    pub(crate) fn report_delays(&self) {
+        let requests = self.recorder.count();
+        let left = self
+            .expected
+            .load(Ordering::Relaxed)
+            .saturating_sub(requests);
+        let (progress, watch) = self
+            .progress
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        if let (Some(ProgressFn(watch)), Some(line)) = (watch, self.delays.line(left)) {
+            watch(&Progress {
+                notice: Some(line),
+                requests,
+                ..progress
+            });
+        }
+    }
+
+    /// How long requests have waited for their turn so far: time that no check is charged with.
+    pub(crate) fn waited(&self) -> Duration {
+        self.pace
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .waited
+    }
+
+    /// Notes which of several allowed forms the server uses.
+    pub(crate) fn choose(&self, what: &'static str, form: String) {
+        self.choices
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .entry(what)
+            .or_default()
+            .insert(form);
+    }
+}

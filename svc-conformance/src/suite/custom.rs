@@ -1,0 +1,41 @@
+//! A run of a check that is not the suite's.
+
+use super::{Suite, SuiteError};
+use crate::check::Check;
+use crate::report::Report;
+use crate::selection::Selection;
+
+impl Suite {
+    /// Runs a check of your own ([`own`](crate::own)) alone, as [`Suite::run`] runs those of the
+    /// suite: what every answer has to be is looked at, and records that it created, a 201 each,
+    /// are removed. [`Report::assert_complete`] fails a test with what was found.
+    ///
+    /// ```no_run
+    /// use svc_conformance::own::{Check, CheckContext, CheckStop};
+    /// use svc_conformance::{Keys, Remote, Suite, SuiteError};
+    ///
+    /// const TAGS_ARE_LISTED: Check = Check::custom("own/tags", |cx| Box::pin(tags_are_listed(cx)));
+    ///
+    /// async fn tags_are_listed(cx: &CheckContext) -> Result<(), CheckStop> {
+    ///     let entry = cx.step(0, "GET", cx.base()).expect(200, &[]).await?;
+    ///     cx.step(1, "GET", &entry.at(&["_links", "svc:tags", "href"])?).expect(200, &[]).await?;
+    ///     Ok(())
+    /// }
+    ///
+    /// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
+    /// let target = Remote::new("http://127.0.0.1:8080/api/v1/")?;
+    /// Suite::new(target).keys(Keys::primary("k1")).own(TAGS_ARE_LISTED).await?.assert_complete();
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`Suite::run`].
+    pub async fn run_custom(mut self, check: Check) -> Result<Report, SuiteError> {
+        self.selection = Selection {
+            alone: Some(check.id.to_owned()),
+            ..Selection::default()
+        };
+        self.run_of(&[check]).await
+    }
+}

@@ -1,0 +1,532 @@
+//! What the rulebook changes, collected over the calls of a turn: each table is written by one
+//! statement, however many calls there are.
+
+mod records;
+
+use std::collections::{BTreeMap, HashMap};
+
+use records::{RowInserts, RowUpdates, place};
+use svc_core::{
+    model::Kind,
+    backend::OutboxEntry,
+    store::{
+        Change, ChangeTarget, InsertRecord, RecordSet, ReplaceRecord, StoredRecord, StoredResponse,
+        Totals,
+    },
+    value::{Id, Timestamp},
+};
+use svc_store::{feed::FeedChange, lookup};
+use uuid::Uuid;
+
+use crate::{
+    error::{Result, StoreError},
+    record_layout::{ALL, layout},
+    pipeline::{SqlQuery, SqlValue, columns, of_tenant, values},
+    rows::{code, try_parse},
+    record_sets::Removal,
+    statements::Texts,
+};
+
+/// Who has the row of a kept answer itself.
+const NOBODY: Uuid = Uuid::nil();
+
+/// The changes of a turn that are not written yet.
+pub(crate) struct ChangeApplier<'a> {
+    texts: &'a Texts,
+    schema: &'a str,
+    tenant: i64,
+    /// The number that the last new record got.
+    seq: i64,
+    /// Numbers of records that this turn has made.
+    made: HashMap<(Kind, Id), i64>,
+    inserts: RowInserts,
+    updates: RowUpdates,
+    /// Whom each identifier and address that was touched leads to in the end.
+    identifiers: BTreeMap<(i16, Uuid), Option<i64>>,
+    emails: BTreeMap<(Uuid, i64), bool>,
+    /// What each collection wins: members, kind and id of the owner.
+    counts: BTreeMap<(i16, i16, Uuid), CollectionDelta>,
+    sums: BTreeMap<(i16, i16, Uuid), Totals>,
+    parts: BTreeMap<(Uuid, String), Totals>,
+    /// Person, attendance and ticket.
+    holders: Vec<(Uuid, i64, i64)>,
+    /// Key, person, moment and answer.
+    kept: Vec<(String, Uuid, i64, Option<Vec<u8>>)>,
+    outbox: Vec<OutboxRow>,
+    /// Whether something is to be sent.
+    pub(crate) sends: bool,
+    told: Vec<FeedRow>,
+    /// The id of a record that is removed, what is removed with it, and when. It is written after
+    /// all steps.
+    removal: Option<(Uuid, Removal, Timestamp)>,
+    /// What has its place in an order.
+    steps: Vec<(String, Vec<SqlValue>)>,
+}
+
+/// What a collection wins, and whether a jump into it begins anew: see `jumps`.
+#[derive(Default)]
+struct CollectionDelta {
+    records: i64,
+    is_moved: bool,
+}
+
+/// An entry of the change feed.
+struct FeedRow {
+    seq: i64,
+    step: i64,
+    kind: i16,
+    id: Uuid,
+    parent: Option<Uuid>,
+    what: i16,
+    at: i64,
+}
+
+/// Something to send.
+struct OutboxRow {
+    seq: i64,
+    person: Option<Uuid>,
+    message: Option<Uuid>,
+    due: i64,
+    body: String,
+}
+
+impl<'a> ChangeApplier<'a> {
+    pub(crate) fn new(texts: &'a Texts, schema: &'a str, tenant: i64, seq: i64) -> Self {
+        Self {
+            texts,
+            schema,
+            tenant,
+            seq,
+            made: HashMap::new(),
+            inserts: RowInserts::default(),
+            updates: RowUpdates::default(),
+            identifiers: BTreeMap::new(),
+            emails: BTreeMap::new(),
+            counts: BTreeMap::new(),
+            sums: BTreeMap::new(),
+            parts: BTreeMap::new(),
+            holders: Vec::new(),
+            kept: Vec::new(),
+            outbox: Vec::new(),
+            sends: false,
+            told: Vec::new(),
+            removal: None,
+            steps: Vec::new(),
+        }
+    }
+
+    /// Tells of a change that is taken up next.
+    pub(crate) fn add_feed_entries(&mut self, told: &FeedChange<'_>, time: Timestamp) -> Result<()> {
+        match told {
+            FeedChange::Record(what, record) => {
+                self.remove();
+                let seq = self.next();
+                self.told.push(FeedRow {
+                    seq,
+                    step: 0,
+                    kind: code(record.kind),
+                    id: try_parse(&record.id)?,
+                    parent: record.parent.as_ref().map(try_parse).transpose()?,
+                    what: *what as i16,
+                    at: time.as_micros(),
+                });
+            }
+            FeedChange::DeletedSet(set) => *self.removal(set)?.1 = time,
+            other => {
+                return Err(StoreError::unexpected(format!(
+                    "this store cannot tell {other:?}"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes a change of a call up.
+    pub(crate) fn change(&mut self, change: &Change) -> Result<()> {
+        if !matches!(
+            change,
+            Change::Delete(_) | Change::ClearLink { .. } | Change::ErasePersonTraces(_)
+        ) {
+            self.remove();
+        }
+        match change {
+            Change::Insert(insert) => self.insert(insert)?,
+            Change::Replace(replace) => self.replace(replace)?,
+            Change::SetFields { at, fields } => {
+                self.edit(at, |row| row.body = Some(fields.to_vec()))?;
+            }
+            Change::SetLink { at, link, from, to } => {
+                self.set_link(at, link, from.as_ref(), to.as_ref())?;
+            }
+            Change::SetSchedule { at, start, stop } => {
+                let (start, stop) = (start.map(Timestamp::as_micros), stop.map(Timestamp::as_micros));
+                self.edit(at, |row| row.schedule(start, stop))?;
+            }
+            Change::Delete(set) => self.removal(set)?.0.delete(set),
+            Change::ClearLink { kind, link, to } => {
+                let (_, column) = layout(*kind).column(link).ok_or_else(no_link)?;
+                self.removal(to)?.0.clear(*kind, column, to);
+            }
+            Change::SetTotals { of, members, sum } => {
+                self.sums
+                    .insert((code(*members), code(of.0), try_parse(&of.1)?), *sum);
+            }
+            Change::SetPartTotals {
+                of: (_, id),
+                name,
+                sum,
+            } => {
+                self.parts.insert((try_parse(id)?, name.clone()), *sum);
+            }
+            Change::AddTicketHolder { at, place, person } => {
+                let held = (try_parse(person)?, self.row(at)?, *place);
+                self.holders.push(held);
+            }
+            Change::MoveTicketHolders { at, places } => {
+                let row = self.row(at)?;
+                let (old, now): (Vec<i64>, Vec<i64>) = places.iter().copied().unzip();
+                self.finish();
+                self.step(
+                    &self.texts.lift_holders,
+                    values![self.tenant, row, old, now],
+                );
+                self.step(&self.texts.drop_holders, values![self.tenant, row]);
+                self.step(&self.texts.lower_holders, values![self.tenant, row]);
+            }
+            Change::ErasePersonTraces(person) => self.removal_with(try_parse(person)?).0.forget(),
+            Change::StoreResponse(kept) => self.store_response(kept)?,
+            Change::Enqueue(dispatch) => self.outbox(dispatch)?,
+            Change::CancelMessage(message) => {
+                let message = try_parse(message)?;
+                self.finish();
+                self.step(&self.texts.recall_outbox, values![self.tenant, message]);
+            }
+        }
+        Ok(())
+    }
+
+    /// Hands over what is to be written, in its order, and the number that the ledger has from then
+    /// on.
+    pub(crate) fn take(&mut self) -> (i64, Vec<(String, Vec<SqlValue>)>) {
+        self.remove();
+        // Each transaction has a number of its own, also one that makes no record.
+        let seq = self.next();
+        self.finish();
+        (seq, std::mem::take(&mut self.steps))
+    }
+
+    fn step(&mut self, text: &str, values: Vec<SqlValue>) {
+        self.steps.push((text.to_owned(), values));
+    }
+
+    fn next(&mut self) -> i64 {
+        self.seq = self.seq.saturating_add(1);
+        self.seq
+    }
+
+    /// The number of the record that a change is about.
+    fn row(&self, at: &ChangeTarget) -> Result<i64> {
+        if at.row != StoredRecord::UNSAVED_ROW {
+            return Ok(at.row);
+        }
+        let made = self.made.get(&(at.kind, at.id.clone()));
+        made.copied()
+            .ok_or_else(|| StoreError::unexpected("a change of a record that was not made"))
+    }
+
+    fn edit(
+        &mut self,
+        at: &ChangeTarget,
+        edit: impl FnOnce(&mut records::RowUpdate),
+    ) -> Result<()> {
+        let row = self.row(at)?;
+        edit(self.updates.of(code(at.kind), row));
+        Ok(())
+    }
+
+    fn count(
+        &mut self,
+        members: Kind,
+        of: Option<(Kind, &Id)>,
+        by: i64,
+        is_moved: bool,
+    ) -> Result<()> {
+        let (scope, owner) = match of {
+            Some((kind, id)) => (code(kind), try_parse(id)?),
+            None => (0, ALL),
+        };
+        let won = self
+            .counts
+            .entry((code(members), scope, owner))
+            .or_default();
+        won.records = won.records.saturating_add(by);
+        won.is_moved |= is_moved;
+        Ok(())
+    }
+
+    fn insert(&mut self, insert: &InsertRecord) -> Result<()> {
+        let (record, row) = (&insert.record, self.next());
+        let kind = record.kind();
+        self.inserts.push(insert, row)?;
+        self.made.insert((kind, record.meta().id.clone()), row);
+        for identifier in &insert.identifiers {
+            self.identifiers.insert(
+                (code(kind), Uuid::from_bytes(lookup::hash_identifier(identifier))),
+                Some(row),
+            );
+        }
+        for email in &insert.emails {
+            self.emails
+                .insert((Uuid::from_bytes(lookup::hash_email(email)), row), true);
+        }
+        if kind.schema().has_collection() {
+            self.count(kind, None, 1, false)?;
+        }
+        for (reference, _) in layout(kind).scopes() {
+            if let Some(owner) = record.link(reference.name) {
+                self.count(kind, Some((reference.kind, &owner.id)), 1, false)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn replace(&mut self, replace: &ReplaceRecord) -> Result<()> {
+        let (row, kind) = (self.row(&replace.target)?, code(replace.target.kind));
+        let update = self.updates.of(kind, row);
+        update.modified = Some(replace.modified.as_micros());
+        update.identifiers = Some(replace.identifiers.as_json().to_owned());
+        update.body = Some(replace.fields.to_vec());
+        update.link(
+            place("modified_by"),
+            replace.modified_by.as_ref().map(try_parse).transpose()?,
+        );
+        update.name(replace.name.clone());
+        for (identifiers, to) in [
+            (&replace.removed_identifiers, None),
+            (&replace.added_identifiers, Some(row)),
+        ] {
+            for identifier in identifiers {
+                self.identifiers
+                    .insert((kind, Uuid::from_bytes(lookup::hash_identifier(identifier))), to);
+            }
+        }
+        for (emails, is_tied) in [(&replace.removed_emails, false), (&replace.added_emails, true)] {
+            for email in emails {
+                self.emails
+                    .insert((Uuid::from_bytes(lookup::hash_email(email)), row), is_tied);
+            }
+        }
+        Ok(())
+    }
+
+    fn set_link(
+        &mut self,
+        at: &ChangeTarget,
+        link: &str,
+        from: Option<&Id>,
+        to: Option<&Id>,
+    ) -> Result<()> {
+        let (reference, column) = layout(at.kind).column(link).ok_or_else(no_link)?;
+        let to_id = to.map(try_parse).transpose()?;
+        self.edit(at, |row| row.link(place(column), to_id))?;
+        if reference.is_scope {
+            for (owner, by) in [(from, -1), (to, 1)] {
+                if let Some(owner) = owner {
+                    self.count(at.kind, Some((reference.kind, owner)), by, true)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The removal that a set is part of: sets that begin with the same record and follow each
+    /// other share one.
+    fn removal(&mut self, set: &RecordSet) -> Result<(&mut Removal, &mut Timestamp)> {
+        Ok(self.removal_with(bottom(set)?))
+    }
+
+    fn removal_with(&mut self, bottom: Uuid) -> (&mut Removal, &mut Timestamp) {
+        if self
+            .removal
+            .as_ref()
+            .is_some_and(|(other, ..)| *other != bottom)
+        {
+            self.remove();
+        }
+        if self.removal.is_none() {
+            // Its statements see everything that came before.
+            self.finish();
+        }
+        let new = || (bottom, Removal::default(), Timestamp::from_micros(0));
+        let (_, removal, time) = self.removal.get_or_insert_with(new);
+        (removal, time)
+    }
+
+    /// Adds the statements of a removal, where there is one.
+    fn remove(&mut self) {
+        let Some((bottom, removal, time)) = self.removal.take() else {
+            return;
+        };
+        // A link to records that are deleted is emptied while they are there.
+        if let Some(text) = removal.clear_link_sql(self.schema) {
+            self.steps.push((text, values![self.tenant, bottom]));
+        }
+        if let Some(text) = removal.feed_sql(self.schema) {
+            let first = self.seq.saturating_add(1);
+            self.seq = self.seq.saturating_add(removal.numbers());
+            self.steps
+                .push((text, values![self.tenant, bottom, first, time.as_micros()]));
+        }
+        for text in [
+            removal.discounting(self.schema),
+            removal.delete_sql(self.schema),
+        ]
+        .into_iter()
+        .flatten()
+        {
+            self.steps.push((text, values![self.tenant, bottom]));
+        }
+    }
+
+    fn store_response(&mut self, kept: &StoredResponse) -> Result<()> {
+        if self.kept.is_empty() {
+            self.step(
+                &self.texts.expire_kept,
+                values![self.tenant, kept.expires_before().as_micros()],
+            );
+        }
+        let (key, at) = (kept.key.to_string(), kept.created_at.as_micros());
+        for person in &kept.people {
+            self.kept.push((key.clone(), try_parse(person)?, at, None));
+        }
+        self.kept.push((key, NOBODY, at, Some(kept.body.to_vec())));
+        Ok(())
+    }
+
+    fn outbox(&mut self, dispatch: &OutboxEntry) -> Result<()> {
+        let seq = self.next();
+        self.sends = true;
+        self.outbox.push(OutboxRow {
+            seq,
+            person: dispatch.recipient().map(try_parse).transpose()?,
+            message: dispatch.message().map(try_parse).transpose()?,
+            due: dispatch.due_at().as_micros(),
+            body: dispatch.serialize(),
+        });
+        Ok(())
+    }
+}
+
+/// The statements that write what was collected: one a table.
+impl ChangeApplier<'_> {
+    fn finish(&mut self) {
+        let (texts, tenant) = (self.texts, self.tenant);
+        let (inserts, updates) = (
+            std::mem::take(&mut self.inserts),
+            std::mem::take(&mut self.updates),
+        );
+        // New records first that an update is about. A name that an update frees is free in the
+        // next turn.
+        if let Some(values) = inserts.values(tenant) {
+            self.step(&texts.insert_records, values);
+        }
+        if let Some(values) = updates.values(tenant) {
+            self.step(&texts.update_records, values);
+        }
+        let (tied, freed) = partition(
+            std::mem::take(&mut self.identifiers)
+                .into_iter()
+                .map(|((kind, hash), row)| (row.is_some(), (kind, hash, row.unwrap_or_default()))),
+        );
+        self.rows(&texts.free_identifiers, freed, |rows| columns!(rows; 0, 1));
+        self.rows(&texts.tie_identifiers, tied, |rows| columns!(rows; 0, 1, 2));
+        let (tied, freed) = partition(
+            std::mem::take(&mut self.emails)
+                .into_iter()
+                .map(|(email, is_tied)| (is_tied, email)),
+        );
+        self.rows(&texts.free_emails, freed, |rows| columns!(rows; 0, 1));
+        self.rows(&texts.tie_emails, tied, |rows| columns!(rows; 0, 1));
+        let counts = std::mem::take(&mut self.counts).into_iter();
+        let counts = counts
+            .map(|((members, of, owner), won)| (members, of, owner, won.records, won.is_moved));
+        let counts = counts.filter(|won| won.3 != 0 || won.4).collect();
+        self.rows(&texts.count, counts, |rows| columns!(rows; 0, 1, 2, 3, 4));
+        let sums = std::mem::take(&mut self.sums).into_iter();
+        let sums = sums
+            .map(|(key, sum)| {
+                (
+                    key.0,
+                    key.1,
+                    key.2,
+                    sum.accepted,
+                    sum.number,
+                    sum.amount.to_string(),
+                )
+            })
+            .collect();
+        self.rows(
+            &texts.set_sums,
+            sums,
+            |rows| columns!(rows; 0, 1, 2, 3, 4, 5),
+        );
+        let parts = std::mem::take(&mut self.parts).into_iter();
+        let parts = parts
+            .map(|((owner, name), sum)| (owner, name, sum.number, sum.amount.to_string()))
+            .collect();
+        self.rows(&texts.set_parts, parts, |rows| columns!(rows; 0, 1, 2, 3));
+        let holders = std::mem::take(&mut self.holders);
+        self.rows(&texts.hold, holders, |rows| columns!(rows; 0, 1, 2));
+        let kept = std::mem::take(&mut self.kept);
+        self.rows(&texts.keep, kept, |rows| columns!(rows; 0, 1, 2, 3));
+        let outbox = std::mem::take(&mut self.outbox);
+        let told = std::mem::take(&mut self.told);
+        self.rows(
+            &texts.tell,
+            told,
+            |rows| columns!(rows; seq, step, kind, id, parent, what, at),
+        );
+        self.rows(
+            &texts.outbox,
+            outbox,
+            |rows| columns!(rows; seq, person, message, due, body),
+        );
+    }
+
+    /// One statement for rows, where there are any.
+    fn rows<T>(
+        &mut self,
+        text: &str,
+        mut rows: Vec<T>,
+        values: impl FnOnce(&mut Vec<T>) -> Vec<SqlValue>,
+    ) {
+        if !rows.is_empty() {
+            self.step(text, of_tenant(self.tenant, [values(&mut rows)]));
+        }
+    }
+}
+
+/// Those that are marked, and the others.
+fn partition<T>(all: impl Iterator<Item = (bool, T)>) -> (Vec<T>, Vec<T>) {
+    let (marked, others): (Vec<_>, Vec<_>) = all.partition(|(is_marked, _)| *is_marked);
+    let bare = |all: Vec<(bool, T)>| all.into_iter().map(|(_, one)| one).collect();
+    (bare(marked), bare(others))
+}
+
+/// The record that a set begins with.
+fn bottom(set: &RecordSet) -> Result<Uuid> {
+    match set {
+        RecordSet::One(at, _) => try_parse(&at.id),
+        RecordSet::Under(_, _, inner) => bottom(inner),
+    }
+}
+
+fn no_link() -> StoreError {
+    StoreError::unexpected("a change of a link that the kind does not have")
+}
+
+/// The statements as they are run.
+pub(crate) fn queries<'a>(all: Vec<(String, Vec<SqlValue>)>) -> impl Iterator<Item = SqlQuery<'a>> {
+    all.into_iter()
+        .map(|(text, values)| SqlQuery::new(text, values))
+}

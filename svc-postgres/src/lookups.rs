@@ -1,0 +1,424 @@
+//! What the rulebook asks, fetched: the questions of all calls of a turn in one round trip, a
+//! statement for each sort of them.
+
+use std::collections::HashMap;
+
+use svc_core::{
+    model::Kind,
+    store::{
+        HeldTickets, Lookup, LookupCache, LookupKey, LookupResult, StoredRecord, StoredResponse,
+        Totals,
+    },
+    value::{Amount, Identifier, Timestamp},
+};
+use svc_store::lookup;
+use tokio_postgres::Row;
+use uuid::Uuid;
+
+use crate::{
+    error::{Result, StoreError},
+    record_layout::{SLOTS, layout},
+    pipeline::{SqlQuery, SqlValue, columns, of_tenant, values},
+    rows::{COLUMNS, code, stored},
+    statements::Texts,
+};
+
+/// Stands for a ticket whose place is not known any more.
+const ANY: i64 = -1;
+
+/// What a statement gives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ResultKind {
+    Record,
+    Ties,
+    Totals,
+    Parts,
+    Holdings,
+    Kept,
+}
+
+/// Questions, and the statements that answer them.
+pub(crate) struct LookupBatch<'a> {
+    questions: Vec<Lookup>,
+    gives: Vec<ResultKind>,
+    queries: Vec<SqlQuery<'a>>,
+}
+
+/// The questions by the statement that answers them, each with its place among all.
+#[derive(Default)]
+struct GroupedLookups {
+    ids: Vec<(i16, Uuid, i32)>,
+    identifiers: Vec<(i16, Uuid, i32)>,
+    emails: Vec<(Uuid, i32)>,
+    names: Vec<(i16, String, i32)>,
+    links: Vec<LinkLookup>,
+    /// Members, kind and id of the owner.
+    totals: Vec<(i16, i16, Uuid, i32)>,
+    parts: Vec<(Uuid, i32)>,
+    holdings: Vec<(Uuid, i32)>,
+    kept: Vec<(String, i32)>,
+    memberships: MembershipLookup,
+    answers: MembershipLookup,
+}
+
+/// A link to follow: from which record, to which kind, by which place.
+struct LinkLookup {
+    kind: i16,
+    id: Uuid,
+    target: i16,
+    slot: i16,
+    place: i32,
+}
+
+/// Keys of records that others tie together: side 0 is the group or question, side 1 the person.
+#[derive(Default)]
+struct MembershipLookup {
+    ids: Vec<(i16, i32, Uuid)>,
+    names: Vec<(i16, i32, i16, String)>,
+    identifiers: Vec<(i16, i32, i16, Uuid)>,
+    emails: Vec<(i16, i32, Uuid)>,
+    asked: usize,
+}
+
+impl MembershipLookup {
+    fn side(&mut self, side: i16, place: i32, keys: &[LookupKey]) {
+        self.asked = self.asked.saturating_add(1);
+        for key in keys {
+            match key {
+                LookupKey::Id(_, id) => self.ids.extend(id.as_uuid().map(|id| (side, place, id))),
+                LookupKey::Name(kind, name) => {
+                    self.names.push((side, place, code(*kind), name.clone()));
+                }
+                LookupKey::Identifier(kind, it) => {
+                    self.identifiers
+                        .push((side, place, code(*kind), identifier(it)));
+                }
+                LookupKey::Email(address) => self.emails.push((side, place, email(address))),
+                LookupKey::Link(..) => {}
+            }
+        }
+    }
+
+    /// The values of the statement.
+    fn values(&mut self) -> Vec<SqlValue> {
+        let (ids, names) = (
+            columns!(self.ids; 0, 1, 2),
+            columns!(self.names; 0, 1, 2, 3),
+        );
+        let (identifiers, emails) = (
+            columns!(self.identifiers; 0, 1, 2, 3),
+            columns!(self.emails; 0, 1, 2),
+        );
+        [ids, names, identifiers, emails]
+            .into_iter()
+            .flatten()
+            .collect()
+    }
+}
+
+fn identifier(identifier: &Identifier) -> Uuid {
+    Uuid::from_bytes(lookup::hash_identifier(identifier))
+}
+
+fn email(address: &str) -> Uuid {
+    Uuid::from_bytes(lookup::hash_email(address))
+}
+
+impl<'a> LookupBatch<'a> {
+    /// The statements that answer these questions of a tenant.
+    pub(crate) fn new(texts: &'a Texts, tenant: i64, questions: Vec<Lookup>) -> Self {
+        let mut sorted = GroupedLookups::default();
+        for (at, question) in questions.iter().enumerate() {
+            sorted.take(question, i32::try_from(at).unwrap_or(i32::MAX));
+        }
+        let (gives, queries) = sorted.queries(texts, tenant).into_iter().unzip();
+        Self {
+            questions,
+            gives,
+            queries,
+        }
+    }
+
+    /// The statement that reads one record.
+    pub(crate) fn one(texts: &'a Texts, tenant: i64, key: LookupKey) -> Self {
+        let query = match &key {
+            LookupKey::Id(kind, id) => id
+                .as_uuid()
+                .map(|id| SqlQuery::new(&*texts.one, values![tenant, code(*kind), id])),
+            _ => return Self::new(texts, tenant, vec![Lookup::Record(key)]),
+        };
+        Self {
+            questions: vec![Lookup::Record(key)],
+            gives: vec![ResultKind::Record],
+            queries: query.into_iter().collect(),
+        }
+    }
+
+    /// The statements, to be run in this order.
+    pub(crate) fn take_queries(&mut self) -> Vec<SqlQuery<'a>> {
+        std::mem::take(&mut self.queries)
+    }
+
+    /// Reads what the statements gave, in their order.
+    pub(crate) fn answers(self, given: &[Vec<Row>]) -> Result<Vec<(Lookup, LookupResult)>> {
+        let mut read = DecodedRows::default();
+        for (gives, rows) in self.gives.iter().zip(given) {
+            for row in rows {
+                read.take(*gives, row)?;
+            }
+        }
+        let questions = self.questions.into_iter().enumerate();
+        Ok(questions
+            .filter_map(|(at, question)| {
+                read.answer(at, &question).map(|answer| (question, answer))
+            })
+            .collect())
+    }
+
+    /// The same, kept for the rulebook.
+    pub(crate) fn store_results(self, given: &[Vec<Row>], fetched: &mut LookupCache) -> Result<()> {
+        for (question, answer) in self.answers(given)? {
+            fetched.insert(question, answer);
+        }
+        Ok(())
+    }
+}
+
+impl GroupedLookups {
+    fn take(&mut self, question: &Lookup, place: i32) {
+        match question {
+            Lookup::Find(key) | Lookup::Record(key) => self.key(key, place),
+            Lookup::Members { groups, people, .. } => {
+                self.memberships.side(0, place, groups);
+                self.memberships.side(1, place, people);
+            }
+            Lookup::Answers { people, questions } => {
+                self.answers.side(0, place, questions);
+                self.answers.side(1, place, people);
+            }
+            Lookup::Count {
+                kind,
+                of: LookupKey::Id(of, id),
+            } => self.total(*kind, *of, id.as_uuid(), place),
+            Lookup::Totals(LookupKey::Id(of, id)) => {
+                if let Some(members) = layout(*of).table.counts {
+                    self.total(members, *of, id.as_uuid(), place);
+                }
+            }
+            Lookup::PartTotals(LookupKey::Id(_, id)) => {
+                self.parts.extend(id.as_uuid().map(|id| (id, place)));
+            }
+            Lookup::HeldTickets(person) => self.holdings.extend(person.as_uuid().map(|id| (id, place))),
+            Lookup::StoredResponse(key) => self.kept.push((key.to_string(), place)),
+            // Asked again by its id, once that is known.
+            _ => {}
+        }
+    }
+
+    fn key(&mut self, key: &LookupKey, place: i32) {
+        match key {
+            LookupKey::Id(kind, id) => self
+                .ids
+                .extend(id.as_uuid().map(|id| (code(*kind), id, place))),
+            LookupKey::Name(kind, name) => self.names.push((code(*kind), name.clone(), place)),
+            LookupKey::Identifier(kind, it) => {
+                self.identifiers.push((code(*kind), identifier(it), place));
+            }
+            LookupKey::Email(address) => self.emails.push((email(address), place)),
+            LookupKey::Link(kind, id, link) => {
+                if let (Some(id), Some((reference, column))) =
+                    (id.as_uuid(), layout(*kind).column(link))
+                {
+                    let slot = SLOTS
+                        .iter()
+                        .position(|slot| *slot == column)
+                        .map_or(0, |slot| slot.saturating_add(1));
+                    let slot = i16::try_from(slot).unwrap_or_default();
+                    self.links.push(LinkLookup {
+                        kind: code(*kind),
+                        id,
+                        target: code(reference.kind),
+                        slot,
+                        place,
+                    });
+                }
+            }
+        }
+    }
+
+    fn total(&mut self, members: Kind, of: Kind, owner: Option<Uuid>, place: i32) {
+        self.totals
+            .extend(owner.map(|owner| (code(members), code(of), owner, place)));
+    }
+
+    /// The statements for what is asked, and only for that.
+    fn queries(mut self, texts: &Texts, tenant: i64) -> Vec<(ResultKind, SqlQuery<'_>)> {
+        let asked = [
+            (
+                self.ids.len(),
+                ResultKind::Record,
+                &texts.by_id,
+                columns!(self.ids; 0, 1, 2),
+            ),
+            (
+                self.identifiers.len(),
+                ResultKind::Record,
+                &texts.by_identifier,
+                columns!(self.identifiers; 0, 1, 2),
+            ),
+            (
+                self.emails.len(),
+                ResultKind::Record,
+                &texts.by_email,
+                columns!(self.emails; 0, 1),
+            ),
+            (
+                self.names.len(),
+                ResultKind::Record,
+                &texts.by_name,
+                columns!(self.names; 0, 1, 2),
+            ),
+            (
+                self.links.len(),
+                ResultKind::Record,
+                &texts.by_link,
+                columns!(self.links; kind, id, target, slot, place),
+            ),
+            (
+                self.memberships.asked,
+                ResultKind::Ties,
+                &texts.memberships,
+                self.memberships.values(),
+            ),
+            (
+                self.answers.asked,
+                ResultKind::Ties,
+                &texts.answers,
+                self.answers.values(),
+            ),
+            (
+                self.totals.len(),
+                ResultKind::Totals,
+                &texts.totals,
+                columns!(self.totals; 0, 1, 2, 3),
+            ),
+            (
+                self.parts.len(),
+                ResultKind::Parts,
+                &texts.parts,
+                columns!(self.parts; 0, 1),
+            ),
+            (
+                self.holdings.len(),
+                ResultKind::Holdings,
+                &texts.holdings,
+                columns!(self.holdings; 0, 1),
+            ),
+            (
+                self.kept.len(),
+                ResultKind::Kept,
+                &texts.kept,
+                columns!(self.kept; 0, 1),
+            ),
+        ];
+        let asked = asked.into_iter().filter(|(questions, ..)| *questions > 0);
+        asked
+            .map(|(_, gives, text, values)| {
+                (gives, SqlQuery::new(text, of_tenant(tenant, [values])))
+            })
+            .collect()
+    }
+}
+
+/// What the rows of a fetch say, by the place of the question.
+#[derive(Default)]
+struct DecodedRows {
+    records: HashMap<usize, StoredRecord>,
+    ties: HashMap<usize, Vec<StoredRecord>>,
+    sums: HashMap<usize, (i64, Totals)>,
+    parts: HashMap<usize, Vec<(String, Totals)>>,
+    holdings: HashMap<usize, Vec<HeldTickets>>,
+    kept: HashMap<usize, StoredResponse>,
+}
+
+impl DecodedRows {
+    fn take(&mut self, gives: ResultKind, row: &Row) -> Result<()> {
+        let place = usize::try_from(row.try_get::<_, i32>(0)?).unwrap_or(usize::MAX);
+        match gives {
+            ResultKind::Record => {
+                self.records.insert(place, stored(row, 1)?);
+            }
+            ResultKind::Ties => self.ties.entry(place).or_default().push(stored(row, 1)?),
+            ResultKind::Totals => {
+                let sum = Totals::new(row.try_get(2)?, row.try_get(3)?, amount(row.try_get(4)?)?);
+                self.sums.insert(place, (row.try_get(1)?, sum));
+            }
+            ResultKind::Parts => {
+                let sum = Totals::new(0, row.try_get(2)?, amount(row.try_get(3)?)?);
+                self.parts
+                    .entry(place)
+                    .or_default()
+                    .push((row.try_get(1)?, sum));
+            }
+            ResultKind::Kept => {
+                let (key, at) = (
+                    row.try_get::<_, &str>(1)?.into(),
+                    Timestamp::from_micros(row.try_get(2)?),
+                );
+                let answer: Vec<u8> = row.try_get(3)?;
+                self.kept.insert(
+                    place,
+                    StoredResponse::new(key, at, Vec::new(), answer.into()),
+                );
+            }
+            ResultKind::Holdings => {
+                let ticket: i64 = row.try_get(COLUMNS.saturating_add(1))?;
+                let ticket = (ticket != ANY).then_some(ticket);
+                let attendance = stored(row, 1)?;
+                let held = self.holdings.entry(place).or_default();
+                match held.last_mut() {
+                    Some((last, tickets)) if last.row == attendance.row => tickets.push(ticket),
+                    _ => held.push((attendance, vec![ticket])),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn answer(&mut self, at: usize, question: &Lookup) -> Option<LookupResult> {
+        Some(match question {
+            Lookup::Find(_) => LookupResult::Location(self.records.get(&at).map(StoredRecord::location)),
+            Lookup::Record(_) => LookupResult::Record(self.records.remove(&at)),
+            Lookup::Members { kind, .. } => {
+                let mut ties = self.ties.remove(&at).unwrap_or_default();
+                ties.retain(|tie| tie.record.kind() == *kind);
+                LookupResult::Records(ties)
+            }
+            Lookup::Answers { .. } => {
+                LookupResult::Records(self.ties.remove(&at).unwrap_or_default())
+            }
+            Lookup::Count {
+                of: LookupKey::Id(..),
+                ..
+            } => {
+                let records = self.sums.get(&at).map_or(0, |(records, _)| *records);
+                LookupResult::Count(u64::try_from(records).unwrap_or_default())
+            }
+            Lookup::Totals(LookupKey::Id(..)) => {
+                LookupResult::Totals(self.sums.get(&at).map(|(_, sum)| *sum).unwrap_or_default())
+            }
+            Lookup::PartTotals(LookupKey::Id(..)) => {
+                LookupResult::PartTotals(self.parts.remove(&at).unwrap_or_default())
+            }
+            Lookup::HeldTickets(_) => {
+                LookupResult::HeldTickets(self.holdings.remove(&at).unwrap_or_default())
+            }
+            Lookup::StoredResponse(_) => LookupResult::StoredResponse(self.kept.remove(&at)),
+            _ => return None,
+        })
+    }
+}
+
+fn amount(text: &str) -> Result<Amount> {
+    Amount::parse(text).ok_or_else(|| StoreError::unexpected("a stored sum is not an amount"))
+}

@@ -1,0 +1,490 @@
+//! Every statement of this crate but those that remove records with what goes with them (`sets`)
+//! and change tables (`migrate`). `$1` is the tenant, in each but those of the directories of
+//! tenants and keys.
+//!
+//! Only the name of the schema and constants of the interface's tables go into a text; values are
+//! always bound. Statements are held to what a cluster that shards by tenant can do with one hop:
+//! the rules are in the tests of this file.
+
+mod dates;
+mod parts;
+mod expiring;
+mod webhooks;
+
+use dates::DateRangeStatements;
+use parts::{POSITION_OFFSET, arrays, columns, each, oldest, ties, totals};
+use expiring::{stored_response_sql, of_outbox};
+use svc_core::model::Kind;
+use webhooks::of_webhooks;
+
+use crate::record_layout::{SLOTS, layout};
+pub(crate) use parts::containers;
+
+/// Names the texts, and lists them for the tests.
+macro_rules! texts {
+    ($($(#[$note:meta])* $name:ident),+ $(,)?) => {
+        /// The texts for one schema.
+        #[derive(Debug)]
+        pub(crate) struct Texts { $($(#[$note])* pub(crate) $name: String,)+
+            /// The worker of a tenant, in the tables of Citus: not for other servers.
+            pub(crate) worker: String,
+            /// Pages in the order of `created_date` and of `modified_date`: see [`dates`].
+            pub(crate) dated_after: [String; 2],
+            pub(crate) dated_first: [String; 2],
+            pub(crate) dated_jump: [String; 2],
+            /// A page of the records under one, by each of [`SLOTS`].
+            pub(crate) page_under: [String; 4],
+            /// The same by position: see `page_at`.
+            pub(crate) page_at_under: [String; 4],
+            /// Only its records.
+            pub(crate) rows_under: [String; 4],
+            /// The members of a collection from a row on.
+            pub(crate) members_under: [String; 4],
+        }
+
+        impl Texts {
+            /// The name of a text. Those of removals are made for each kind, and share one.
+            pub(crate) fn name_of(&self, text: &str) -> Option<&'static str> {
+                let named = self.all().into_iter().find(|(_, of)| *of == text).map(|(name, _)| name);
+                named.or_else(|| (self.worker == text).then_some("worker")).or(Some("removal"))
+            }
+
+            /// Every text with its name.
+            pub(crate) fn all(&self) -> Vec<(&'static str, &str)> {
+                let mut all = vec![$((stringify!($name), self.$name.as_str())),+];
+                for (name, under) in [
+                    ("dated_after", &self.dated_after[..]),
+                    ("dated_first", &self.dated_first),
+                    ("dated_jump", &self.dated_jump),
+                    ("page_under", &self.page_under),
+                    ("page_at_under", &self.page_at_under),
+                    ("rows_under", &self.rows_under),
+                    ("members_under", &self.members_under),
+                ] {
+                    all.extend(under.iter().map(|text| (name, text.as_str())));
+                }
+                all
+            }
+        }
+    };
+}
+
+texts! {
+    // What the rulebook asks.
+    by_id, one, by_identifier, by_email, by_emails, by_name, by_link, memberships, answers, totals, parts, holdings, kept,
+    // Pages.
+    /// A page of all records of a kind: total, existence of the owner, and records of one moment.
+    page,
+    /// The same from the record with so many records before it. It counts through these.
+    page_at,
+    /// Only the records of a page of all.
+    rows_of_all,
+    /// Only the total, and the owner.
+    total_of,
+    /// The members of a collection of all from a row on.
+    members_of_all,
+    /// When something last left a collection.
+    moved,
+    // Turns.
+    lock,
+    /// Fails by itself where somebody else has written since the lock.
+    guard,
+    /// What tells after a lost answer whether a turn was committed.
+    note_turn, turn_noted, forget_turns,
+    /// Changes nothing, and is written nevertheless.
+    touch,
+    // The change feed.
+    feed_last, feed_behind, feed_at, tell, expire_feed,
+    // Changes.
+    insert_records, update_records, tie_identifiers, free_identifiers, tie_emails, free_emails, count, set_sums, set_parts,
+    hold, lift_holders, drop_holders, lower_holders, keep, expire_kept, tenants_to_sweep,
+    // What is to be sent.
+    outbox, recall_outbox, outbox_due, outbox_next, outbox_claim, outbox_done, outbox_again,
+    // Webhooks.
+    webhooks, webhook, make_webhook, write_webhook, delete_webhook, due_webhooks, next_webhook,
+    // Directories.
+    tenant, tenants, make_tenant, make_ledger, owners, seq, key, keys, add_key, revoke_key, meta, set_meta, make_meta,
+    lease, take_lease, end_lease, ask_lease,
+}
+
+impl Texts {
+    /// The texts for the tables in a schema.
+    #[expect(clippy::too_many_lines, reason = "a table of texts")]
+    pub(crate) fn of(s: &str) -> Self {
+        let (cols, tot) = (&*columns(s), &*totals(s));
+        let [
+            webhooks,
+            webhook,
+            make_webhook,
+            write_webhook,
+            delete_webhook,
+            due_webhooks,
+            next_webhook,
+        ] = of_webhooks(s);
+        let (person, attendance) = (layout(Kind::Person).code, layout(Kind::Attendance).code);
+        let by = |kind, scope| layout(kind).scope(scope).unwrap_or_default();
+        // Taggings and items lie alike: a test of `layout` says so.
+        let groups = layout(Kind::Tagging).parent().unwrap_or_default();
+        let rows = |condition: &str| {
+            format!(
+                "SELECT {cols} FROM {s}.record r {tot} WHERE r.tenant = $1 AND {condition} AND r.seq > $3 ORDER BY r.seq \
+                 LIMIT (SELECT $4::bigint)"
+            )
+        };
+        // Two conditions on the kind for two indexes: see the tables.
+        let of_all = "r.kind::int = $2";
+        let under = |slot: &str, owner: &str| format!("r.{slot} = {owner} AND r.kind = $2");
+        let total_of = format!(
+            "SELECT coalesce((SELECT o.records FROM {s}.total o WHERE o.tenant = $1 AND o.kind = $2 AND o.scope = $5 \
+             AND o.owner = $6), 0) AS n, (SELECT ARRAY[p.l1, p.l2, p.l3, p.l4] FROM {s}.record p WHERE p.tenant = $1 \
+             AND p.kind = $5 AND p.id = $6) AS there"
+        );
+        let page = |condition: &str| {
+            format!(
+                "WITH c AS ({total_of}) SELECT c.n, c.there, x.* FROM c LEFT JOIN LATERAL ({}) x ON true ORDER BY x.seq",
+                rows(condition)
+            )
+        };
+        let page_at = |condition: &str| {
+            let same = condition.replace("r.", "m.");
+            let first = format!(
+                "r.seq >= (SELECT CASE WHEN count(*) > $3::bigint THEN max(m.seq) END FROM (SELECT m.seq FROM {s}.record m \
+                 WHERE m.tenant = $1 AND {same} ORDER BY m.seq LIMIT (SELECT $3::bigint + 1)) m)"
+            );
+            page(condition).replace("r.seq > $3", &first)
+        };
+        let created =
+            DateRangeStatements::of(s, (cols, tot), "created", "-r.kind = -($2::smallint)");
+        let modified = DateRangeStatements::of(s, (cols, tot), "modified", "r.kind::bigint = $2");
+        let members = |condition: &str| {
+            format!(
+                "SELECT r.seq FROM {s}.record r WHERE r.tenant = $1 AND {condition} AND r.seq > $3 ORDER BY r.seq"
+            )
+        };
+        // From the tenant's own row: a cluster takes the tenant from it, and with it the one shard.
+        let from_ledger = |types: &str| {
+            format!(
+                "SELECT l.tenant, x.* FROM {s}.ledger l, unnest({}) x WHERE l.tenant = $1",
+                arrays(2, types)
+            )
+        };
+        let [keep, expire_feed, expire_kept, tenants_to_sweep] = stored_response_sql(s, &from_ledger);
+        let [
+            outbox,
+            recall_outbox,
+            outbox_due,
+            outbox_next,
+            outbox_claim,
+            outbox_done,
+            outbox_again,
+        ] = of_outbox(s, &from_ledger);
+        let key = format!(
+            "SELECT k.id, t.name, k.hint, k.label, k.rights, k.read_only, k.person, k.created, k.expires, k.revoked, k.hash \
+             FROM {s}.api_key k JOIN {s}.tenant t ON t.id = k.tenant"
+        );
+        Self {
+            by_id: format!(
+                "SELECT k.place, {cols} FROM unnest({}) k(kind, id, place) {} {tot}",
+                arrays(2, "smallint uuid int"),
+                each(s, "record", "r", "r.id = k.id AND r.kind = k.kind")
+            ),
+            // Without arrays: the server keeps its plan.
+            one: format!(
+                "SELECT 0, {cols} FROM {s}.record r {tot} WHERE r.tenant = $1 AND r.kind = $2 AND r.id = $3"
+            ),
+            by_identifier: format!(
+                "SELECT k.place, {cols} FROM unnest({}) k(kind, hash, place) {} {} {tot}",
+                arrays(2, "smallint uuid int"),
+                each(s, "identifier", "i", "i.hash = k.hash AND i.kind = k.kind"),
+                each(s, "record", "r", "r.kind::int = i.kind AND r.seq = i.seq")
+            ),
+            by_email: format!(
+                "SELECT k.place, {cols} FROM unnest({}) k(hash, place) {} {} {tot}",
+                arrays(2, "uuid int"),
+                oldest(s, "k.hash"),
+                each(
+                    s,
+                    "record",
+                    "r",
+                    &format!("r.kind::int = {person} AND r.seq = e.seq")
+                )
+            ),
+            // All of them, not the oldest alone.
+            by_emails: format!(
+                "SELECT {cols} FROM unnest($2::uuid[]) k(hash) {} {} {tot} LIMIT (SELECT $3::bigint)",
+                each(s, "email", "e", "e.hash = k.hash"),
+                each(
+                    s,
+                    "record",
+                    "r",
+                    &format!("r.kind::int = {person} AND r.seq = e.seq")
+                )
+            ),
+            by_name: format!(
+                "SELECT k.place, {cols} FROM unnest({}) k(kind, name, place) {} {tot}",
+                arrays(2, "smallint text int"),
+                each(s, "record", "r", "r.name = k.name AND r.kind = k.kind")
+            ),
+            by_link: format!(
+                "SELECT k.place, {cols} FROM unnest({}) k(kind, id, target, slot, place) {} {} {tot}",
+                arrays(2, "smallint uuid smallint smallint int"),
+                each(s, "record", "f", "f.id = k.id AND f.kind = k.kind"),
+                each(
+                    s,
+                    "record",
+                    "r",
+                    "r.kind = k.target AND r.id = CASE k.slot WHEN 1 THEN f.l1 WHEN 2 THEN f.l2 WHEN 3 THEN f.l3 \
+                     WHEN 4 THEN f.l4 ELSE f.modified_by END"
+                )
+            ),
+            memberships: ties(
+                s,
+                cols,
+                tot,
+                &[Kind::Tagging, Kind::Item],
+                groups,
+                by(Kind::Tagging, Kind::Person),
+            ),
+            answers: ties(
+                s,
+                cols,
+                tot,
+                &[Kind::Answer],
+                by(Kind::Answer, Kind::Question),
+                by(Kind::Answer, Kind::Person),
+            ),
+            totals: format!(
+                "SELECT k.place, t.records, t.accepted, t.number, t.amount \
+                 FROM unnest({}) k(kind, scope, owner, place) {}",
+                arrays(2, "smallint smallint uuid int"),
+                each(
+                    s,
+                    "total",
+                    "t",
+                    "t.kind = k.kind AND t.scope = k.scope AND t.owner = k.owner"
+                )
+            ),
+            parts: format!(
+                "SELECT k.place, p.name, p.number, p.amount FROM unnest({}) k(owner, place) {} \
+                 ORDER BY k.place, p.name COLLATE \"C\"",
+                arrays(2, "uuid int"),
+                each(s, "part", "p", "p.owner = k.owner")
+            ),
+            holdings: format!(
+                "SELECT k.place, {cols}, h.place AS ticket FROM unnest({}) k(person, place) {} {} {tot} \
+                 ORDER BY k.place, h.attendance, h.place",
+                arrays(2, "uuid int"),
+                each(s, "holder", "h", "h.person = k.person"),
+                each(
+                    s,
+                    "record",
+                    "r",
+                    &format!("r.kind::int = {attendance} AND r.seq = h.attendance")
+                )
+            ),
+            kept: format!(
+                "SELECT k.place, o.key, o.at, o.answer FROM unnest({}) k(key, place) {}",
+                arrays(2, "text int"),
+                each(
+                    s,
+                    "kept",
+                    "o",
+                    "o.key = k.key AND o.person = '00000000-0000-0000-0000-000000000000'"
+                )
+            ),
+            worker: format!(
+                "SELECT n.nodename, n.nodeport FROM pg_dist_placement p JOIN pg_dist_node n ON n.groupid = p.groupid \
+                 WHERE p.shardid = get_shard_id_for_distribution_column('{s}.ledger', $1) AND n.noderole = 'primary' \
+                 AND n.isactive"
+            ),
+            dated_after: [created.after, modified.after],
+            dated_first: [created.first, modified.first],
+            dated_jump: [created.jump, modified.jump],
+            page: page(of_all),
+            page_under: SLOTS.map(|slot| page(&under(slot, "$6"))),
+            page_at: page_at(of_all),
+            page_at_under: SLOTS.map(|slot| page_at(&under(slot, "$6"))),
+            rows_of_all: rows(of_all),
+            rows_under: SLOTS.map(|slot| rows(&under(slot, "$5"))),
+            total_of: total_of.replace("$5", "$3").replace("$6", "$4"),
+            members_of_all: members(of_all),
+            moved: format!(
+                "SELECT o.moved FROM {s}.total o WHERE o.tenant = $1 AND o.kind = $2 AND o.scope = $3 AND o.owner = $4"
+            ),
+            members_under: SLOTS.map(|slot| members(&under(slot, "$4"))),
+            lock: format!("SELECT seq, clock FROM {s}.ledger WHERE tenant = $1 FOR NO KEY UPDATE"),
+            // `seq` may not be null.
+            guard: format!(
+                "UPDATE {s}.ledger SET seq = CASE WHEN seq = $4 THEN $2::bigint END, clock = $3 WHERE tenant = $1"
+            ),
+            note_turn: format!(
+                "INSERT INTO {s}.turn (tenant, seq, id) SELECT l.tenant, l.seq, $2::uuid FROM {s}.ledger l WHERE l.tenant = $1"
+            ),
+            turn_noted: format!("SELECT id FROM {s}.turn WHERE tenant = $1 AND seq = $2"),
+            touch: format!("UPDATE {s}.ledger SET clock = clock WHERE tenant = $1"),
+            forget_turns: format!("DELETE FROM {s}.turn WHERE tenant = $1 AND seq < $2"),
+            feed_last: format!(
+                "SELECT f.seq, f.step, f.at FROM {s}.feed f WHERE f.tenant = $1 AND (f.seq, f.step) > ($2, $3) \
+                 ORDER BY f.seq DESC, f.step DESC LIMIT 1"
+            ),
+            feed_behind: format!(
+                "SELECT f.seq, f.step, f.at, f.kind, f.id, f.parent, f.what FROM {s}.feed f WHERE f.tenant = $1 \
+                 AND (f.seq, f.step) > ($2, $3) ORDER BY f.seq, f.step LIMIT (SELECT $4::bigint)"
+            ),
+            feed_at: format!(
+                "SELECT f.seq, f.step, f.at FROM {s}.feed f WHERE f.tenant = $1 AND f.seq = $2 AND f.step = $3"
+            ),
+            tell: format!(
+                "INSERT INTO {s}.feed (tenant, seq, step, kind, id, parent, what, at) {}",
+                from_ledger("bigint bigint smallint uuid uuid smallint bigint")
+            ),
+            insert_records: format!(
+                "INSERT INTO {s}.record (tenant, kind, id, seq, created, modified, l1, l2, l3, l4, modified_by, name, \
+                 identifiers, body) {}",
+                from_ledger(
+                    "smallint uuid bigint bigint bigint uuid uuid uuid uuid uuid text text bytea"
+                )
+            ),
+            // What is null stays as it is, but for what `flags` says: see `apply_changes::records::Update`.
+            update_records: format!(
+                "UPDATE {s}.record r SET modified = coalesce(x.modified, r.modified), \
+                 identifiers = coalesce(x.identifiers, r.identifiers), body = coalesce(x.body, r.body), \
+                 l1 = CASE WHEN x.flags & 1 > 0 THEN x.l1 ELSE r.l1 END, \
+                 l2 = CASE WHEN x.flags & 2 > 0 THEN x.l2 ELSE r.l2 END, \
+                 l3 = CASE WHEN x.flags & 4 > 0 THEN x.l3 ELSE r.l3 END, \
+                 l4 = CASE WHEN x.flags & 8 > 0 THEN x.l4 ELSE r.l4 END, \
+                 modified_by = CASE WHEN x.flags & 16 > 0 THEN x.modified_by ELSE r.modified_by END, \
+                 name = CASE WHEN x.flags & 32 > 0 THEN x.name ELSE r.name END, \
+                 scheduled_start = CASE WHEN x.flags & 64 > 0 THEN x.start ELSE r.scheduled_start END, \
+                 scheduled_stop = CASE WHEN x.flags & 64 > 0 THEN x.stop ELSE r.scheduled_stop END \
+                 FROM (SELECT q.id, x.* FROM unnest({}) x(kind, seq, flags, modified, l1, l2, l3, l4, modified_by, name, \
+                 identifiers, body, start, stop) {} OFFSET 0) x WHERE r.tenant = $1 AND r.id = x.id AND r.kind = x.kind",
+                arrays(
+                    2,
+                    "smallint bigint int bigint uuid uuid uuid uuid uuid text text bytea bigint bigint"
+                ),
+                each(s, "record", "q", "q.kind::int = x.kind AND q.seq = x.seq")
+            ),
+            tie_identifiers: format!(
+                "INSERT INTO {s}.identifier AS o (tenant, kind, hash, seq) {} \
+                 ON CONFLICT (tenant, hash, kind) DO UPDATE SET seq = excluded.seq",
+                from_ledger("smallint uuid bigint")
+            ),
+            free_identifiers: format!(
+                "DELETE FROM {s}.identifier i USING unnest({}) x(kind, hash) \
+                 WHERE i.tenant = $1 AND i.hash = ANY($3) AND i.kind = x.kind AND i.hash = x.hash",
+                arrays(2, "smallint uuid")
+            ),
+            tie_emails: format!(
+                "INSERT INTO {s}.email (tenant, hash, seq) {} ON CONFLICT (tenant, hash, seq) DO NOTHING",
+                from_ledger("uuid bigint")
+            ),
+            free_emails: format!(
+                "DELETE FROM {s}.email e USING unnest({}) x(hash, seq) \
+                 WHERE e.tenant = $1 AND e.hash = ANY($2) AND e.hash = x.hash AND e.seq = x.seq",
+                arrays(2, "uuid bigint")
+            ),
+            // `moved` is the number of the last turn that took a member out, or let one in that is
+            // not the youngest.
+            count: format!(
+                "INSERT INTO {s}.total AS o (tenant, kind, scope, owner, records, moved) \
+                 SELECT l.tenant, x.kind, x.scope, x.owner, x.records, CASE WHEN x.moves THEN l.seq ELSE 0 END \
+                 FROM {s}.ledger l, unnest({}) x(kind, scope, owner, records, moves) WHERE l.tenant = $1 \
+                 ON CONFLICT (tenant, kind, scope, owner) DO UPDATE SET records = o.records + excluded.records, \
+                 moved = greatest(o.moved, excluded.moved)",
+                arrays(2, "smallint smallint uuid bigint boolean")
+            ),
+            set_sums: format!(
+                "INSERT INTO {s}.total AS o (tenant, kind, scope, owner, accepted, number, amount) {} \
+                 ON CONFLICT (tenant, kind, scope, owner) DO UPDATE \
+                 SET accepted = excluded.accepted, number = excluded.number, amount = excluded.amount",
+                from_ledger("smallint smallint uuid bigint bigint text")
+            ),
+            set_parts: format!(
+                "INSERT INTO {s}.part AS o (tenant, owner, name, number, amount) {} \
+                 ON CONFLICT (tenant, owner, name) DO UPDATE SET number = excluded.number, amount = excluded.amount",
+                from_ledger("uuid text bigint text")
+            ),
+            hold: format!(
+                "INSERT INTO {s}.holder (tenant, person, attendance, place) {} \
+                 ON CONFLICT (tenant, person, attendance, place) DO NOTHING",
+                from_ledger("uuid bigint bigint")
+            ),
+            // Places are changed in three steps, so that no two of a person ever meet: each moves
+            // up out of reach, the old ones go, and the new ones come down.
+            lift_holders: format!(
+                "INSERT INTO {s}.holder (tenant, person, attendance, place) \
+                 SELECT DISTINCT h.tenant, h.person, h.attendance, coalesce(m.now, -1) + {POSITION_OFFSET} FROM {s}.holder h \
+                 LEFT JOIN unnest($3::bigint[], $4::bigint[]) m(old, now) ON m.old = h.place \
+                 WHERE h.tenant = $1 AND h.attendance = $2"
+            ),
+            drop_holders: format!(
+                "DELETE FROM {s}.holder WHERE tenant = $1 AND attendance = $2 AND place < {POSITION_OFFSET} - 1"
+            ),
+            lower_holders: format!(
+                "UPDATE {s}.holder SET place = place - {POSITION_OFFSET} WHERE tenant = $1 AND attendance = $2"
+            ),
+            keep,
+            expire_feed,
+            expire_kept,
+            tenants_to_sweep,
+            outbox,
+            recall_outbox,
+            outbox_due,
+            outbox_next,
+            outbox_claim,
+            outbox_done,
+            outbox_again,
+            webhooks,
+            webhook,
+            make_webhook,
+            write_webhook,
+            delete_webhook,
+            due_webhooks,
+            next_webhook,
+            tenant: format!("SELECT id FROM {s}.tenant WHERE name = $1"),
+            tenants: format!("SELECT name FROM {s}.tenant ORDER BY created, id"),
+            make_tenant: format!(
+                "INSERT INTO {s}.tenant (id, name, created) VALUES ($1, $2, $3) ON CONFLICT (name) DO NOTHING"
+            ),
+            make_ledger: format!(
+                "INSERT INTO {s}.ledger (tenant, seq, clock) VALUES ($1, 0, 0) ON CONFLICT (tenant) DO NOTHING"
+            ),
+            // The one look-up of records that does not begin with the tenant, because it finds it.
+            owners: format!(
+                "SELECT t.name FROM {s}.record r JOIN {s}.tenant t ON t.id = r.tenant WHERE r.id = $1 AND r.kind = $2 \
+                 AND r.kind IN ({}) LIMIT 2",
+                containers()
+            ),
+            seq: format!("SELECT seq FROM {s}.ledger WHERE tenant = $1"),
+            key: format!("{key} WHERE k.prefix = $1"),
+            keys: format!("{key} WHERE $1::text IS NULL OR t.name = $1 ORDER BY k.created, k.id"),
+            add_key: format!(
+                "INSERT INTO {s}.api_key (id, tenant, prefix, hash, hint, label, rights, read_only, person, created, expires, \
+                 revoked) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT (hash) DO NOTHING RETURNING id"
+            ),
+            // The same moment again is the same order, whose answer was lost.
+            revoke_key: format!(
+                "UPDATE {s}.api_key SET revoked = $2 WHERE id = $1 AND (revoked IS NULL OR revoked = $2) RETURNING id"
+            ),
+            meta: format!("SELECT value FROM {s}.meta WHERE name = $1"),
+            set_meta: format!(
+                "INSERT INTO {s}.meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
+            ),
+            make_meta: format!(
+                "INSERT INTO {s}.meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING"
+            ),
+            lease: format!("SELECT holder, until, asked FROM {s}.lease WHERE name = $1"),
+            take_lease: format!(
+                "INSERT INTO {s}.lease AS l (name, holder, until) VALUES ($1, $2, $3) ON CONFLICT (name) DO UPDATE \
+                 SET holder = excluded.holder, until = excluded.until WHERE l.holder = excluded.holder OR l.until <= $4 \
+                 OR l.until > $5 RETURNING name"
+            ),
+            end_lease: format!("UPDATE {s}.lease SET until = 0 WHERE name = $1 AND holder = $2"),
+            ask_lease: format!("UPDATE {s}.lease SET asked = asked + 1 WHERE name = $1"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

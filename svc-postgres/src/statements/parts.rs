@@ -1,0 +1,142 @@
+//! What several statements have in common.
+
+use svc_core::model::Kind;
+
+use crate::record_layout::{SLOTS, layout};
+
+/// The columns of a record as [`rows`](crate::rows) reads them.
+pub(super) fn columns(schema: &str) -> String {
+    let homes = SLOTS
+        .iter()
+        .map(|slot| home(schema, slot))
+        .collect::<Vec<_>>()
+        .join(", ");
+    format!(
+        "r.kind, r.seq, r.id, r.created, r.modified, r.identifiers, r.body, r.l1, r.l2, r.l3, r.l4, r.modified_by, \
+         r.scheduled_start, r.scheduled_stop, t.records, t.accepted, t.number, t.amount, {homes}"
+    )
+}
+
+/// The container of the record that a place leads to, where its address needs one (COL-19).
+pub(super) fn home(schema: &str, slot: &str) -> String {
+    let of_kind = |kind: &Kind| {
+        let (reference, _) = layout(*kind)
+            .columns()
+            .find(|(_, column)| *column == slot)?;
+        reference.container_link()?;
+        let (here, to) = (layout(*kind).code, layout(reference.kind));
+        let (there, container) = (to.code, to.parent()?);
+        Some(format!(
+            " WHEN {here} THEN (SELECT h.{container} FROM {schema}.record h \
+             WHERE h.tenant = $1 AND h.kind = {there} AND h.id = r.{slot})"
+        ))
+    };
+    let cases: String = Kind::ALL.iter().filter_map(of_kind).collect();
+    if cases.is_empty() {
+        format!("NULL::uuid AS home_{slot}")
+    } else {
+        format!("CASE r.kind{cases} END AS home_{slot}")
+    }
+}
+
+/// What the members of a record come to, joined to the record.
+pub(super) fn totals(schema: &str) -> String {
+    let of_kind = |kind: &Kind| {
+        let members = layout(*kind).table.counts?;
+        Some(format!(
+            " WHEN {} THEN {}",
+            layout(*kind).code,
+            layout(members).code
+        ))
+    };
+    let cases: String = Kind::ALL.iter().filter_map(of_kind).collect();
+    format!(
+        "LEFT JOIN LATERAL (SELECT t.records, t.accepted, t.number, t.amount FROM {schema}.total t WHERE t.tenant = $1 \
+         AND t.kind = (CASE r.kind{cases} END)::smallint AND t.scope = r.kind AND t.owner = r.id OFFSET 0) t ON true"
+    )
+}
+
+/// More tickets than any attendance has.
+pub(super) const POSITION_OFFSET: i64 = 1 << 40;
+
+/// The rows of a table that fit a row before: looked up for each, whatever the planner believes to
+/// know of the table.
+pub(super) fn each(s: &str, table: &str, alias: &str, condition: &str) -> String {
+    format!(
+        "CROSS JOIN LATERAL (SELECT * FROM {s}.{table} {alias} WHERE {alias}.tenant = $1 AND {condition} OFFSET 0) {alias}"
+    )
+}
+
+/// The oldest person with each address: the hash of a row before.
+pub(super) fn oldest(s: &str, hash: &str) -> String {
+    format!(
+        "CROSS JOIN LATERAL (SELECT min(o.seq) AS seq FROM (SELECT m.seq FROM {s}.email m WHERE m.tenant = $1 \
+         AND m.hash = {hash} OFFSET 0) o) e"
+    )
+}
+
+/// Parameters of this many arrays from `first` on: `$2::smallint[], $3::uuid[]`.
+pub(super) fn arrays(first: usize, types: &str) -> String {
+    let one = |(place, name): (usize, &str)| format!("${}::{name}[]", first.saturating_add(place));
+    types
+        .split(' ')
+        .enumerate()
+        .map(one)
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+/// Records that tie one to another, such as taggings: the first by keys of one side, the second by
+/// keys of the other. A key is an id, a name, an identifier or an e-mail address; each has the
+/// place of its question and its side.
+pub(super) fn ties(s: &str, cols: &str, tot: &str, of: &[Kind], one: &str, other: &str) -> String {
+    let person = layout(Kind::Person).code;
+    let kinds = of
+        .iter()
+        .map(|kind| layout(*kind).code.to_string())
+        .collect::<Vec<_>>()
+        .join(", ");
+    let by_name = each(s, "record", "q", "q.name = n.name AND q.kind = n.kind");
+    let by_hash = each(s, "identifier", "i", "i.hash = n.hash AND i.kind = n.kind");
+    let by_seq = each(s, "record", "q", "q.kind::int = i.kind AND q.seq = i.seq");
+    let (oldest, person) = (
+        oldest(s, "n.hash"),
+        each(
+            s,
+            "record",
+            "q",
+            &format!("q.kind::int = {person} AND q.seq = e.seq"),
+        ),
+    );
+    // The condition on the first side is no index condition: it would be a group with a million
+    // members.
+    let tie = each(
+        s,
+        "record",
+        "r",
+        &format!("r.kind IN ({kinds}) AND r.{other} = b.id AND (r.{one} = a.id) IS TRUE"),
+    );
+    format!(
+        "WITH k AS (SELECT i.side, i.place, i.id FROM unnest({ids}) i(side, place, id) UNION ALL \
+         SELECT n.side, n.place, q.id FROM unnest({names}) n(side, place, kind, name) {by_name} UNION ALL \
+         SELECT n.side, n.place, q.id FROM unnest({identifiers}) n(side, place, kind, hash) {by_hash} {by_seq} UNION ALL \
+         SELECT n.side, n.place, q.id FROM unnest({emails}) n(side, place, hash) {oldest} {person}) \
+         SELECT a.place, {cols} FROM k a JOIN k b ON b.place = a.place AND b.side = 1 {tie} {tot} WHERE a.side = 0",
+        ids = arrays(2, "smallint int uuid"),
+        names = arrays(5, "smallint int smallint text"),
+        identifiers = arrays(9, "smallint int smallint uuid"),
+        emails = arrays(13, "smallint int uuid"),
+    )
+}
+
+/// The kinds that calls without a key may address (HLP-07).
+pub(crate) fn containers() -> String {
+    let kinds = Kind::ALL
+        .iter()
+        .map(|kind| layout(*kind))
+        .filter(|layout| layout.table.is_container());
+    kinds
+        .map(|layout| layout.code.to_string())
+        .collect::<Vec<_>>()
+        .join(", ")
+}

@@ -1,0 +1,154 @@
+//! The store as the library calls it: reads, and calls that have their turn.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use svc_core::{
+    Context, ListRequest, Result, Tenant,
+    auth::Caller,
+    filter::FilterField,
+    helper::PersonMatching,
+    link::RecordAddress,
+    model::Kind,
+    backend::{ChangeFeed, FeedRequest, FeedResponse, Subscription},
+    raw::{RawPage, RawRecord},
+    store::{
+        self, ImportedRecord, LookupKey, LookupResult, Outbox, WriteOperation, WriteOutcome,
+        WriteRequest,
+    },
+    value::Timestamp,
+};
+use svc_store::feed::FeedQuery;
+
+use super::PostgresStore;
+use crate::{
+    error,
+    lookups::LookupBatch,
+    pipeline::{SqlQuery, values},
+};
+
+/// Tenants of which stored responses are deleted in one sweep, at most.
+const SWEPT: i64 = 16;
+
+#[async_trait]
+impl store::Store for PostgresStore {
+    async fn list(&self, cx: &Context, kind: Kind, request: &ListRequest) -> Result<RawPage> {
+        let tenant = self.tenant(&cx.tenant).await?;
+        Ok(self
+            .database()
+            .page(
+                (&self.inner.jumps, &self.inner.cursors),
+                tenant,
+                kind,
+                request,
+            )
+            .await?)
+    }
+
+    fn filter_fields(&self, kind: Kind) -> Vec<FilterField> {
+        FilterField::of(kind).collect()
+    }
+
+    async fn get(&self, cx: &Context, at: &RecordAddress) -> Result<Option<RawRecord>> {
+        let record = self.record(cx, &LookupKey::from(at)).await?;
+        Ok(record.filter(|record| at.matches_parent(record.parent())))
+    }
+
+    async fn find(&self, cx: &Context, key: &LookupKey) -> Result<Option<RawRecord>> {
+        Ok(self.record(cx, key).await?)
+    }
+
+    async fn write(&self, cx: &Context, call: WriteRequest) -> Result<WriteOutcome> {
+        let tenant = self.tenant(&cx.tenant).await?;
+        Ok(self
+            .inner
+            .turns
+            .write(tenant, vec![call], cx.deadline)
+            .await?)
+    }
+
+    fn person_matching(&self) -> Arc<dyn PersonMatching> {
+        Arc::clone(&self.database().options.matching)
+    }
+
+    fn stores_responses(&self) -> bool {
+        true
+    }
+
+    async fn sweep(&self, before: Timestamp) -> Result<bool> {
+        let (database, before) = (self.database(), before.as_micros());
+        let found = SqlQuery::new(&*database.texts.tenants_to_sweep, values![before, SWEPT]);
+        let tenants = database.query_one(None, found).await?;
+        for row in &tenants {
+            let tenant: i64 = row.try_get(0).map_err(error::StoreError::from)?;
+            let expired = SqlQuery::new(&*database.texts.expire_kept, values![tenant, before]);
+            database.query_one(Some(tenant), expired).await?;
+        }
+        Ok(!tenants.is_empty())
+    }
+
+    fn outbox(self: Arc<Self>) -> Option<Arc<dyn Outbox>> {
+        Some(self)
+    }
+}
+
+#[async_trait]
+impl ChangeFeed for PostgresStore {
+    async fn read(&self, cx: &Context, request: &FeedRequest) -> Result<FeedResponse> {
+        let query = match FeedQuery::new(&cx.tenant, request, &self.inner.feed_cursors) {
+            Ok(query) => query,
+            Err(refused) => return Ok(refused),
+        };
+        let tenant = self.tenant(&cx.tenant).await?;
+        Ok(query.page(self.database().feed(tenant, &query).await?))
+    }
+
+    async fn subscribe(&self, cx: &Context) -> Result<Subscription> {
+        Ok(self
+            .database()
+            .bells
+            .subscribe(self.tenant(&cx.tenant).await?)
+            .with_polling())
+    }
+}
+
+impl PostgresStore {
+    async fn record(&self, cx: &Context, key: &LookupKey) -> error::Result<Option<RawRecord>> {
+        let tenant = self.tenant(&cx.tenant).await?;
+        let mut fetch = LookupBatch::one(&self.database().texts, tenant, key.clone());
+        let queries = fetch.take_queries();
+        if queries.is_empty() {
+            // An id that no record here can have (UND-41).
+            return Ok(None);
+        }
+        let given = self.database().read(tenant, queries).await?;
+        match fetch.answers(&given)?.into_iter().next() {
+            Some((_, LookupResult::Record(stored))) => Ok(stored.map(|stored| stored.record)),
+            _ => Ok(None),
+        }
+    }
+
+    /// Loads records in this order, all of them in one transaction; containers and people stand
+    /// before what names them.
+    ///
+    /// Nobody is matched: every person is a new one. Some thousands of records in one call go
+    /// fastest.
+    ///
+    /// # Errors
+    ///
+    /// An [invalid request](svc_core::ErrorKind::Invalid) with what a create would answer, and
+    /// trouble with the database; nothing of the call is then stored.
+    pub async fn import_records(&self, tenant: &Tenant, rows: Vec<ImportedRecord>) -> Result<()> {
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let cx = Context::new(tenant.clone(), Caller::anonymous(), self.now());
+        let calls: Vec<WriteRequest> = rows
+            .into_iter()
+            .map(|row| WriteRequest::new(&cx, WriteOperation::Import(Box::new(row))))
+            .collect();
+        let number = self.tenant(tenant).await?;
+        self.inner.turns.write(number, calls, None).await?;
+        Ok(())
+    }
+}

@@ -1,0 +1,451 @@
+//! One turn: a transaction of two round trips. The first locks the tenant and fetches what its
+//! calls ask, the second writes what they change and commits.
+
+pub(crate) mod restore;
+
+use std::{
+    collections::HashSet,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use svc_core::{
+    Error,
+    rules::{Decision, decide, initial_lookups},
+    store::{
+        IdSequence, Lookup, LookupCache, PendingChanges, RuleError, TransactionContext,
+        WriteOutcome, WriteRequest,
+    },
+    value::Timestamp,
+};
+use svc_store::feed::FeedRecorder;
+use tokio_postgres::Row;
+use uuid::Uuid;
+
+use crate::{
+    apply_changes::{ChangeApplier, queries},
+    database::DatabaseHandle,
+    error::{Result, StoreError},
+    lookups::LookupBatch,
+    pipeline::{SqlQuery, values},
+    pool::{ConnectionPool, Lease, LeasePurpose},
+};
+
+/// How a turn ended.
+pub(crate) enum TransactionResult {
+    /// With these outcomes, one for each caller, and whether something is to be sent.
+    Committed(Vec<Result<WriteOutcome>>, bool),
+    /// Nothing of it is stored.
+    RolledBack(StoreError),
+}
+
+/// The longest that a turn is tried for when its calls have no deadline.
+pub(crate) const MAX_RETRY_TIME: Duration = Duration::from_secs(30);
+/// Notes of turns are kept for this many numbers of the tenant, and thrown away in steps.
+const NOTES: i64 = 65_536;
+const STEP: i64 = 1_024;
+/// How often a turn looks ahead: the questions of a call have no more levels.
+const LOOK_AHEAD: u8 = 4;
+
+/// What is decided inside a turn.
+struct TransactionState<'a> {
+    apply: ChangeApplier<'a>,
+    overlay: PendingChanges,
+    fetched: LookupCache,
+    /// The number of the tenant's ledger, which the guard compares.
+    seq: i64,
+    /// The moment of the last call that changed something.
+    last: Timestamp,
+    has_changes: bool,
+    deadline: Instant,
+    /// The calls that are not decided yet, the last one first.
+    waiting: Vec<&'a WriteRequest>,
+    /// How often it may still be asked for all of them what is missing.
+    look_ahead: u8,
+}
+
+impl DatabaseHandle {
+    /// Gives the calls of several callers their turn. Those of one caller are written all or not at
+    /// all.
+    pub(crate) async fn run_transaction(
+        &self,
+        tenant: i64,
+        calls: &[&[WriteRequest]],
+        deadline: Instant,
+    ) -> Result<TransactionResult> {
+        let home = self.home(tenant).await;
+        match self.turn_at(&home, tenant, calls, deadline).await {
+            // A worker that does not know the tables: the coordinator does.
+            Ok(TransactionResult::RolledBack(error))
+                if error.is_elsewhere() && !Arc::ptr_eq(&home, &self.pool) =>
+            {
+                self.turn_at(&self.pool, tenant, calls, deadline).await
+            }
+            ended => ended,
+        }
+    }
+
+    async fn turn_at(
+        &self,
+        home: &Arc<ConnectionPool>,
+        tenant: i64,
+        calls: &[&[WriteRequest]],
+        deadline: Instant,
+    ) -> Result<TransactionResult> {
+        let mut lent = self.lent_by(home, tenant).await?;
+        let id = Uuid::new_v4();
+        let mut ends_at = None;
+        let error = match self
+            .transaction(&mut lent, tenant, calls, (id, deadline), &mut ends_at)
+            .await
+        {
+            Ok((outcomes, sends)) => return Ok(TransactionResult::Committed(outcomes, sends)),
+            Err(error) => error.of_tenant(Some(tenant)),
+        };
+        self.skip_replica(tenant, home, &error);
+        let Some((seq, outcomes)) = ends_at else {
+            self.roll_back(lent, &error).await;
+            return Ok(TransactionResult::RolledBack(error));
+        };
+        // The answer to COMMIT was lost: what is stored says whether it was done.
+        drop(lent);
+        let began = Instant::now();
+        loop {
+            match self.is_committed(tenant, seq, id).await {
+                Ok(true) => {
+                    self.committed(tenant, seq);
+                    return Ok(TransactionResult::Committed(outcomes, true));
+                }
+                Ok(false) => return Ok(TransactionResult::RolledBack(error)),
+                Err(unsettled)
+                    if Instant::now() >= deadline
+                        || !(unsettled.is_of_the_connection()
+                            || unsettled.passes()
+                            || unsettled.is_busy()) =>
+                {
+                    let waited = began.elapsed();
+                    tracing::error!(
+                        ?waited,
+                        "whether a transaction was committed could not be told; it was answered 503"
+                    );
+                    return Err(StoreError::Busy);
+                }
+                Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
+            }
+        }
+    }
+
+    /// A connection for a transaction of a tenant.
+    async fn lent_by(&self, home: &Arc<ConnectionPool>, tenant: i64) -> Result<Lease> {
+        let mut lent = match home.get(LeasePurpose::Writes).await {
+            Err(error) if self.skip_replica(tenant, home, &error) => {
+                self.pool.get(LeasePurpose::Writes).await?
+            }
+            lent => lent?,
+        };
+        lent.begins();
+        Ok(lent)
+    }
+
+    /// Leaves a connection clean whose transaction failed; it is closed where the connection was at
+    /// fault.
+    async fn roll_back(&self, mut lent: Lease, error: &StoreError) {
+        if !error.is_of_the_connection()
+            && lent
+                .run(&[SqlQuery::control("ROLLBACK")], self.options.patience)
+                .await
+                .is_ok()
+        {
+            lent.mark_clean();
+        }
+    }
+
+    /// How long a turn waits for an answer of the server: so long that there is time left to find
+    /// out what came of it.
+    fn statement_timeout(&self, deadline: Instant) -> Duration {
+        let left = deadline.saturating_duration_since(Instant::now());
+        left.div_f64(2.0).max(self.options.patience.div_f64(2.0))
+    }
+
+    /// Whether a turn is stored: asked behind its lock, so that it cannot be under way any more. It
+    /// changes nothing and commits that, so that what it saw is on a synchronous standby, too, when
+    /// this returns.
+    async fn is_committed(&self, tenant: i64, seq: i64, id: Uuid) -> Result<bool> {
+        let noted = SqlQuery::new(&self.texts.turn_noted, values![tenant, seq]);
+        let given = self.query_after_lock(tenant, noted).await?;
+        let noted = given
+            .get(1)
+            .and_then(|rows| rows.first())
+            .map(|row| row.try_get::<_, Uuid>(0))
+            .transpose()?;
+        Ok(noted == Some(id))
+    }
+
+    /// What the statements give of a transaction that locks a tenant and asks something.
+    async fn query_after_lock(&self, tenant: i64, asked: SqlQuery<'_>) -> Result<Vec<Vec<Row>>> {
+        let home = self.home(tenant).await;
+        let mut lent = self.lent_by(&home, tenant).await?;
+        let mut queries = self.begin(Some(tenant));
+        queries.extend([
+            SqlQuery::new(&self.texts.lock, values![tenant]),
+            asked,
+            SqlQuery::new(&self.texts.touch, values![tenant]),
+            SqlQuery::control("COMMIT"),
+        ]);
+        let given = lent
+            .run(&queries, self.options.patience.saturating_mul(2))
+            .await
+            .map_err(|(_, error)| error)?;
+        lent.mark_clean();
+        Ok(given)
+    }
+
+    /// Runs the transaction; its outcomes, and whether something is to be sent. `ends_at` is set
+    /// just before COMMIT is sent: an error behind it leaves in doubt whether it was done, unless
+    /// the error is that of a statement before.
+    async fn transaction(
+        &self,
+        lent: &mut Lease,
+        tenant: i64,
+        calls: &[&[WriteRequest]],
+        (id, deadline): (Uuid, Instant),
+        ends_at: &mut Option<(i64, Vec<Result<WriteOutcome>>)>,
+    ) -> Result<(Vec<Result<WriteOutcome>>, bool)> {
+        let mut progress = self.open(lent, tenant, calls, deadline).await?;
+        let mut outcomes = Vec::with_capacity(calls.len());
+        for calls in calls {
+            outcomes.push(self.decide(lent, tenant, calls, &mut progress).await?);
+        }
+        if !progress.has_changes {
+            if lent
+                .run(&[SqlQuery::control("ROLLBACK")], self.options.patience)
+                .await
+                .is_ok()
+            {
+                lent.mark_clean();
+            }
+            return Ok((outcomes, false));
+        }
+        let began = Instant::now();
+        let (seq, mut queries) = self.writes(tenant, &mut progress);
+        queries.push(SqlQuery::new(&self.texts.note_turn, values![tenant, id]));
+        if seq / STEP != progress.seq / STEP {
+            queries.push(SqlQuery::new(
+                &self.texts.forget_turns,
+                values![tenant, seq.saturating_sub(NOTES)],
+            ));
+        }
+        if let Some(keep) = self.options.keep_changes {
+            let oldest = progress.last.saturating_sub(keep);
+            queries.push(SqlQuery::new(
+                &self.texts.expire_feed,
+                values![tenant, oldest.as_micros()],
+            ));
+        }
+        let commit = queries.len();
+        queries.push(SqlQuery::control("COMMIT"));
+        match lent.run(&queries, self.statement_timeout(progress.deadline)).await {
+            Ok(_) => {
+                lent.mark_clean();
+                self.commits.record(calls.len(), began.elapsed());
+                self.committed(tenant, seq);
+                Ok((outcomes, progress.apply.sends))
+            }
+            Err((place, error)) => {
+                // A statement that the server refused ends the transaction, COMMIT or not.
+                if place >= commit || error.is_of_the_connection() {
+                    *ends_at = Some((seq, outcomes));
+                }
+                Err(error)
+            }
+        }
+    }
+
+    /// The first round trip.
+    async fn open<'a>(
+        &'a self,
+        lent: &mut Lease,
+        tenant: i64,
+        calls: &[&'a [WriteRequest]],
+        deadline: Instant,
+    ) -> Result<TransactionState<'a>> {
+        let mut known = HashSet::new();
+        let questions = calls
+            .iter()
+            .copied()
+            .flatten()
+            .flat_map(|call| initial_lookups(call, &*self.options.matching));
+        let wanted: Vec<Lookup> = questions
+            .filter(|question| known.insert(question.clone()))
+            .collect();
+        let mut fetch = LookupBatch::new(&self.texts, tenant, wanted);
+        let mut queries = self.begin(Some(tenant));
+        queries.push(SqlQuery::new(&self.texts.lock, values![tenant]));
+        queries.extend(fetch.take_queries());
+        let mut given = lent
+            .run(&queries, self.statement_timeout(deadline))
+            .await
+            .map_err(|(_, error)| error)?;
+        let rest = given.split_off(1.min(given.len()));
+        let ledger = given.first().and_then(|rows| rows.first());
+        let ledger = ledger.ok_or_else(|| StoreError::unexpected("a tenant without a ledger"))?;
+        let (seq, clock): (i64, i64) = (ledger.try_get(0)?, ledger.try_get(1)?);
+        let mut fetched = LookupCache::default();
+        fetch.store_results(&rest, &mut fetched)?;
+        Ok(TransactionState {
+            apply: ChangeApplier::new(&self.texts, &self.options.schema, tenant, seq),
+            overlay: PendingChanges::default(),
+            fetched,
+            seq,
+            last: Timestamp::from_micros(clock),
+            has_changes: false,
+            deadline,
+            waiting: calls
+                .iter()
+                .rev()
+                .flat_map(|calls| calls.iter().rev())
+                .collect(),
+            look_ahead: LOOK_AHEAD,
+        })
+    }
+
+    /// Decides the calls of one caller; what they change is taken up when all of them are well.
+    async fn decide(
+        &self,
+        lent: &mut Lease,
+        tenant: i64,
+        calls: &[WriteRequest],
+        progress: &mut TransactionState<'_>,
+    ) -> Result<Result<WriteOutcome>> {
+        let time = (self.options.now)().at_least_after(progress.last);
+        let mut outcome = Err(StoreError::unexpected("a turn without a call"));
+        let is_alone = calls.len() == 1;
+        for call in calls {
+            progress.waiting.pop();
+            match self.decide_one(lent, tenant, call, time, progress).await? {
+                Ok(Decision {
+                    changes,
+                    outcome: came_to,
+                    ..
+                }) => {
+                    let mut telling = FeedRecorder::default();
+                    for change in &changes {
+                        if let Some(told) = telling.record(change) {
+                            progress.apply.add_feed_entries(&told, time)?;
+                        }
+                        progress.apply.change(change)?;
+                    }
+                    progress.overlay.absorb(&changes);
+                    if !changes.is_empty() {
+                        (progress.has_changes, progress.last) = (true, time);
+                    }
+                    outcome = Ok(came_to);
+                }
+                // Several calls of one caller have a transaction of their own, which ends here: see
+                // `Store::import_records`.
+                Err(error) if !is_alone => {
+                    return Err(StoreError::Rejected(svc_store::with_import_address(call, error)));
+                }
+                Err(error) => return Ok(Err(StoreError::Rejected(error))),
+            }
+        }
+        Ok(outcome)
+    }
+
+    async fn decide_one(
+        &self,
+        lent: &mut Lease,
+        tenant: i64,
+        call: &WriteRequest,
+        time: Timestamp,
+        progress: &mut TransactionState<'_>,
+    ) -> Result<Result<Decision, Error>> {
+        let ids = IdSequence::default();
+        let matching = &*self.options.matching;
+        loop {
+            let turn = TransactionContext::new(time, &ids, &self.options.share_names, matching);
+            match decide(call, &turn, &mut progress.fetched, &progress.overlay) {
+                Ok(decision) => return Ok(Ok(decision)),
+                Err(RuleError::MissingLookups(mut more)) => {
+                    self.prefetch(time, progress, &mut more);
+                    self.fetch(lent, tenant, more, progress).await?;
+                }
+                // What is collected has to be in the tables before this call can be decided.
+                Err(RuleError::UnflushedChanges) => {
+                    let (within, (seq, queries)) = (
+                        self.statement_timeout(progress.deadline),
+                        self.writes(tenant, progress),
+                    );
+                    lent.run(&queries, within)
+                        .await
+                        .map_err(|(_, error)| error)?;
+                    progress.seq = seq;
+                    (progress.overlay, progress.fetched) =
+                        (PendingChanges::default(), LookupCache::default());
+                    self.fetch(lent, tenant, initial_lookups(call, matching), progress)
+                        .await?;
+                }
+                Err(RuleError::Failed(error)) => return Ok(Err(error)),
+            }
+        }
+    }
+
+    /// What the calls behind this one would miss, too, is fetched with it: a turn of a thousand
+    /// calls has few round trips.
+    fn prefetch(
+        &self,
+        time: Timestamp,
+        progress: &mut TransactionState<'_>,
+        missing: &mut Vec<Lookup>,
+    ) {
+        let Some(left) = progress.look_ahead.checked_sub(1) else {
+            return;
+        };
+        progress.look_ahead = left;
+        let mut known: HashSet<Lookup> = missing.iter().cloned().collect();
+        for call in &progress.waiting {
+            let ids = IdSequence::default();
+            let turn = TransactionContext::new(
+                time,
+                &ids,
+                &self.options.share_names,
+                &*self.options.matching,
+            );
+            if let Err(RuleError::MissingLookups(more)) =
+                decide(call, &turn, &mut progress.fetched, &progress.overlay)
+            {
+                missing.extend(
+                    more.into_iter()
+                        .filter(|question| known.insert(question.clone())),
+                );
+            }
+        }
+    }
+
+    async fn fetch(
+        &self,
+        lent: &mut Lease,
+        tenant: i64,
+        asked: Vec<Lookup>,
+        progress: &mut TransactionState<'_>,
+    ) -> Result<()> {
+        let mut fetch = LookupBatch::new(&self.texts, tenant, asked);
+        let queries = fetch.take_queries();
+        let within = self.statement_timeout(progress.deadline);
+        let given: Vec<Vec<Row>> = lent
+            .run(&queries, within)
+            .await
+            .map_err(|(_, error)| error)?;
+        fetch.store_results(&given, &mut progress.fetched)
+    }
+
+    /// The statements that write what was decided; the guard first, which fails where somebody else
+    /// has written since. And the number of the ledger from then on.
+    fn writes(&self, tenant: i64, progress: &mut TransactionState<'_>) -> (i64, Vec<SqlQuery<'_>>) {
+        let (seq, steps) = progress.apply.take();
+        let guard = values![tenant, seq, progress.last.as_micros(), progress.seq];
+        let mut all = vec![SqlQuery::new(&self.texts.guard, guard)];
+        all.extend(queries(steps));
+        (seq, all)
+    }
+}

@@ -1,0 +1,112 @@
+//! A turn without rules: changes that another store has decided, and how far its copy is.
+
+use std::time::Instant;
+
+use svc_core::{Error, store::Change};
+use svc_store::{feed::FeedRecorder, transfer::ExportBatch};
+
+use crate::{
+    database::DatabaseHandle,
+    error::Result,
+    pipeline::{SqlQuery, values},
+    pool::{Lease, LeasePurpose},
+    transaction::MAX_RETRY_TIME,
+};
+
+/// A part of a copy; under which name it is remembered how far that is; what the part before has
+/// left there, and what this one leaves.
+pub(crate) type RestorePart<'a> = (&'a ExportBatch, &'a str, (Option<&'a str>, &'a str));
+
+/// What is remembered: with the number that the ledger has then, so that whatever anybody else
+/// writes is seen.
+pub(crate) fn remembered(seq: i64, mark: &str) -> String {
+    format!("{seq} {mark}")
+}
+
+impl DatabaseHandle {
+    /// Writes a part of a copy and how far it is, in one transaction.
+    pub(crate) async fn restore(&self, tenant: i64, part: RestorePart<'_>) -> Result<()> {
+        let mut lent = self.pool.get(LeasePurpose::Writes).await?;
+        lent.begins();
+        let restored = self.restored(&mut lent, tenant, part).await;
+        match &restored {
+            Ok(seq) => {
+                lent.mark_clean();
+                self.committed(tenant, *seq);
+            }
+            Err(error) => self.roll_back(lent, error).await,
+        }
+        restored.map(drop)
+    }
+
+    /// The number of the tenant's ledger, and what is remembered under a name: read behind the
+    /// lock, so that no part of a copy is under way any more.
+    pub(crate) async fn remembered_as(
+        &self,
+        tenant: i64,
+        name: &str,
+    ) -> Result<(i64, Option<String>)> {
+        let given = self
+            .query_after_lock(
+                tenant,
+                SqlQuery::new(&*self.texts.meta, values![name.to_owned()]),
+            )
+            .await?;
+        let row = |place: usize| given.get(place).and_then(|rows| rows.first());
+        let seq = row(0)
+            .map(|row| row.try_get(0))
+            .transpose()?
+            .unwrap_or_default();
+        let mark: Option<Vec<u8>> = row(1).map(|row| row.try_get(0)).transpose()?;
+        Ok((
+            seq,
+            mark.map(|mark| String::from_utf8_lossy(&mark).into_owned()),
+        ))
+    }
+
+    async fn restored(&self, lent: &mut Lease, tenant: i64, part: RestorePart<'_>) -> Result<i64> {
+        let (batch, name, (before, mark)) = part;
+        let now = Instant::now();
+        let mut progress = self
+            .open(lent, tenant, &[], now.checked_add(MAX_RETRY_TIME).unwrap_or(now))
+            .await?;
+        let within = self.statement_timeout(progress.deadline);
+        let meta = [SqlQuery::new(&*self.texts.meta, values![name.to_owned()])];
+        let given = lent.run(&meta, within).await.map_err(|(_, error)| error)?;
+        let known: Option<Vec<u8>> = given
+            .iter()
+            .flatten()
+            .next()
+            .map(|row| row.try_get(0))
+            .transpose()?;
+        let expected = before.map(|before| remembered(progress.seq, before).into_bytes());
+        if known != expected || before.is_none() && progress.seq != 0 {
+            return Err(Error::unexpected(
+                "the tenant has data in the database that this copy has not brought",
+            )
+            .into());
+        }
+        progress.last = progress.last.max(batch.clock);
+        // The feed begins anew here: of what comes from elsewhere it tells that it is there.
+        let mut telling = FeedRecorder::default();
+        for change in &batch.changes {
+            if let Some(told) = telling.record(change) {
+                progress.apply.add_feed_entries(&told, progress.last)?;
+            }
+            progress.apply.change(change)?;
+            if let Change::Insert(insert) = change {
+                progress.last = progress.last.max(insert.record.meta().modified);
+            }
+        }
+        let (seq, mut queries) = self.writes(tenant, &mut progress);
+        let mark = values![name.to_owned(), remembered(seq, mark).into_bytes()];
+        queries.extend([
+            SqlQuery::new(&*self.texts.set_meta, mark),
+            SqlQuery::control("COMMIT"),
+        ]);
+        lent.run(&queries, within)
+            .await
+            .map_err(|(_, error)| error)?;
+        Ok(seq)
+    }
+}

@@ -1,0 +1,324 @@
+//! What the rulebook asks, answered from the file inside the writer's transaction.
+
+use std::collections::HashSet;
+
+use rusqlite::{Connection, OptionalExtension};
+use svc_core::{
+    Error,
+    model::Kind,
+    store::{
+        Lookup, LookupKey, LookupResult, LookupSource, RecordLocation, RuleError, StoredRecord,
+        Totals,
+    },
+    value::{Amount, Id},
+};
+use svc_store::lookup;
+
+use crate::{
+    error::{Result, StoreError},
+    stored_responses,
+    record_id::RecordId,
+    rows::{by_id, by_row, find, one, place, under},
+    schema::{SqliteTable, table},
+};
+
+/// Stands for a ticket whose place is not known any more.
+pub(crate) const ANY: i64 = -1;
+
+/// The owner of the collection of all records.
+pub(crate) const ALL: &[u8] = &[];
+
+/// The file, as the rulebook asks it.
+pub(crate) struct SqliteLookups<'a> {
+    pub(crate) file: &'a Connection,
+    pub(crate) tenant: i64,
+    /// Why the last question could not be answered: the rulebook hears only that.
+    failure: Option<StoreError>,
+}
+
+impl LookupSource for SqliteLookups<'_> {
+    fn lookup(&mut self, question: &Lookup) -> Result<LookupResult, RuleError> {
+        self.execute(question).map_err(|failure| {
+            self.failure = Some(failure);
+            RuleError::Failed(Error::unexpected("the data file does not answer"))
+        })
+    }
+}
+
+impl<'a> SqliteLookups<'a> {
+    pub(crate) fn new(file: &'a Connection, tenant: i64) -> Self {
+        Self {
+            file,
+            tenant,
+            failure: None,
+        }
+    }
+
+    /// Why the rulebook came to no decision: what the file said, or what was refused, in the words
+    /// of `refused`.
+    pub(crate) fn failure(
+        &mut self,
+        pause: RuleError,
+        refused: impl FnOnce(Error) -> Error,
+    ) -> StoreError {
+        match (self.failure.take(), pause) {
+            (Some(failure), _) => failure,
+            (None, RuleError::Failed(error)) => refused(error).into(),
+            (None, other) => StoreError::unexpected(other.to_string()),
+        }
+    }
+
+    fn execute(&self, question: &Lookup) -> Result<LookupResult> {
+        let (file, tenant) = (self.file, self.tenant);
+        Ok(match question {
+            Lookup::Find(key) => LookupResult::Location(self.find(key)?),
+            Lookup::Record(key) => LookupResult::Record(record(file, tenant, key)?),
+            Lookup::Members {
+                kind,
+                groups,
+                people,
+            } => LookupResult::Records(self.members(*kind, groups, people)?),
+            Lookup::Answers { people, questions } => {
+                LookupResult::Records(self.answered(people, questions)?)
+            }
+            Lookup::Count { kind, of } => LookupResult::Count(match self.owner(of)? {
+                Some((owner, id)) => records(file, tenant, table(*kind), Some((owner, id)))?,
+                None => 0,
+            }),
+            Lookup::Totals(of) => LookupResult::Totals(match self.owner(of)? {
+                Some((owner, id)) => self.sum(owner, id)?,
+                None => Totals::default(),
+            }),
+            Lookup::PartTotals(of) => LookupResult::PartTotals(match self.owner(of)? {
+                Some((_, id)) => self.parts(id)?,
+                None => Vec::new(),
+            }),
+            Lookup::HeldTickets(person) => LookupResult::HeldTickets(self.holdings(person)?),
+            Lookup::StoredResponse(key) => LookupResult::StoredResponse(stored_responses::get(file, tenant, key)?),
+        })
+    }
+
+    fn find(&self, key: &LookupKey) -> Result<Option<RecordLocation>> {
+        match key {
+            LookupKey::Id(kind, id) => Ok(find(self.file, self.tenant, *kind, id)?),
+            LookupKey::Identifier(..) | LookupKey::Email(_) => {
+                match (row_of(self.file, self.tenant, key)?, key.kind()) {
+                    (Some(row), Some(kind)) => Ok(place(self.file, self.tenant, kind, row)?),
+                    _ => Ok(None),
+                }
+            }
+            key => Ok(record(self.file, self.tenant, key)?.map(|stored| stored.location())),
+        }
+    }
+
+    /// The id of the record that a key names.
+    fn id(&self, key: &LookupKey) -> Result<Option<RecordId>> {
+        match key {
+            LookupKey::Id(_, id) => Ok(RecordId::parse(id)),
+            key => Ok(self.find(key)?.and_then(|found| RecordId::parse(&found.id))),
+        }
+    }
+
+    fn owner(&self, key: &LookupKey) -> Result<Option<(&'static SqliteTable, RecordId)>> {
+        Ok(key.kind().map(table).zip(self.id(key)?))
+    }
+
+    fn members(
+        &self,
+        kind: Kind,
+        groups: &[LookupKey],
+        people: &[LookupKey],
+    ) -> Result<Vec<StoredRecord>> {
+        let (table, mut members) = (table(kind), Vec::new());
+        for group in groups {
+            let Some(group) = self.id(group)? else {
+                continue;
+            };
+            for person in people {
+                let Some(person) = self.id(person)? else {
+                    continue;
+                };
+                members.extend(one(
+                    self.file,
+                    table,
+                    &table.sql.membership,
+                    &[&self.tenant, &group, &person],
+                )?);
+            }
+        }
+        Ok(members)
+    }
+
+    fn answered(&self, people: &[LookupKey], questions: &[LookupKey]) -> Result<Vec<StoredRecord>> {
+        let answers = table(Kind::Answer);
+        let Some(column) = answers.scope_column(Kind::Person) else {
+            return Ok(Vec::new());
+        };
+        let mut wanted = HashSet::new();
+        for question in questions {
+            wanted.extend(self.id(question)?.map(RecordId::to_id));
+        }
+        let mut answered = Vec::new();
+        for person in people {
+            let Some(person) = self.id(person)? else {
+                continue;
+            };
+            let all = under(self.file, answers, column, self.tenant, person)?;
+            let is_wanted = |it: &StoredRecord| {
+                it.record
+                    .parent()
+                    .is_some_and(|question| wanted.contains(question))
+            };
+            answered.extend(all.into_iter().filter(is_wanted));
+        }
+        Ok(answered)
+    }
+
+    fn sum(&self, owner: &SqliteTable, id: RecordId) -> Result<Totals> {
+        let Some(members) = owner.counts else {
+            return Ok(Totals::default());
+        };
+        let row = self
+            .file
+            .prepare_cached(
+                "SELECT accepted, tickets, amount FROM total WHERE tenant = ?1 AND kind = ?2 AND scope = ?3 AND owner = ?4",
+            )?
+            .query_row((self.tenant, table(members).code, owner.code, id), |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get::<_, String>(2)?))
+            })
+            .optional()?;
+        let Some((accepted, tickets, amount)) = row else {
+            return Ok(Totals::default());
+        };
+        Ok(Totals::new(accepted, tickets, stored_amount(&amount)?))
+    }
+
+    fn parts(&self, owner: RecordId) -> Result<Vec<(String, Totals)>> {
+        let mut statement = self.file.prepare_cached(
+            "SELECT name, tickets, amount FROM part WHERE tenant = ?1 AND owner = ?2 ORDER BY name",
+        )?;
+        let parts = statement.query_and_then((self.tenant, owner), |row| {
+            let amount = stored_amount(row.get_ref(2)?.as_str()?)?;
+            Ok((row.get(0)?, Totals::new(0, row.get(1)?, amount)))
+        })?;
+        parts.collect()
+    }
+
+    fn holdings(&self, person: &Id) -> Result<Vec<(StoredRecord, Vec<Option<i64>>)>> {
+        let Some(person) = RecordId::parse(person) else {
+            return Ok(Vec::new());
+        };
+        let mut statement = self.file.prepare_cached(
+            "SELECT attendance, place FROM holder WHERE tenant = ?1 AND person = ?2 ORDER BY attendance, place",
+        )?;
+        let mut rows = statement.query((self.tenant, person))?;
+        let mut holdings: Vec<(i64, Vec<Option<i64>>)> = Vec::new();
+        while let Some(row) = rows.next()? {
+            let (attendance, place): (i64, i64) = (row.get(0)?, row.get(1)?);
+            let place = (place != ANY).then_some(place);
+            match holdings.last_mut() {
+                Some((last, places)) if *last == attendance => places.push(place),
+                _ => holdings.push((attendance, vec![place])),
+            }
+        }
+        let mut found = Vec::with_capacity(holdings.len());
+        for (attendance, places) in holdings {
+            let stored = by_row(self.file, self.tenant, Kind::Attendance, attendance)?;
+            found.extend(stored.map(|stored| (stored, places)));
+        }
+        Ok(found)
+    }
+}
+
+/// Who was recognised in the tickets of the attendance in a row, and the place of the ticket.
+pub(crate) fn holders(
+    file: &Connection,
+    tenant: i64,
+    kind: Kind,
+    row: i64,
+) -> rusqlite::Result<Vec<(i64, RecordId)>> {
+    if kind != Kind::Attendance {
+        return Ok(Vec::new());
+    }
+    let sql = "SELECT place, person FROM holder WHERE tenant = ?1 AND attendance = ?2";
+    let mut statement = file.prepare_cached(sql)?;
+    statement
+        .query_map((tenant, row), |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect()
+}
+
+/// The record that a key names; of several, the oldest.
+pub(crate) fn record(
+    file: &Connection,
+    tenant: i64,
+    key: &LookupKey,
+) -> rusqlite::Result<Option<StoredRecord>> {
+    let row = match key {
+        LookupKey::Id(kind, id) => return by_id(file, tenant, *kind, id),
+        LookupKey::Name(kind, name) => {
+            let table = table(*kind);
+            return if table.has_unique_name() {
+                one(file, table, &table.sql.named, &[&tenant, name])
+            } else {
+                Ok(None)
+            };
+        }
+        LookupKey::Link(kind, id, name) => {
+            let link = by_id(file, tenant, *kind, id)?
+                .and_then(|stored| stored.record.link(name).cloned());
+            return link.map_or(Ok(None), |address| {
+                by_id(file, tenant, address.kind, &address.id)
+            });
+        }
+        key => row_of(file, tenant, key)?,
+    };
+    match (row, key.kind()) {
+        (Some(row), Some(kind)) => by_row(file, tenant, kind, row),
+        _ => Ok(None),
+    }
+}
+
+/// The row of the record that has an identifier, or of the oldest person with an address.
+fn row_of(file: &Connection, tenant: i64, key: &LookupKey) -> rusqlite::Result<Option<i64>> {
+    match key {
+        LookupKey::Identifier(kind, identifier) => file
+            .prepare_cached(
+                "SELECT seq FROM identifier WHERE tenant = ?1 AND kind = ?2 AND hash = ?3",
+            )?
+            .query_row(
+                (tenant, table(*kind).code, lookup::hash_identifier(identifier)),
+                |row| row.get(0),
+            )
+            .optional(),
+        LookupKey::Email(address) => file
+            .prepare_cached(
+                "SELECT seq FROM email WHERE tenant = ?1 AND hash = ?2 ORDER BY seq LIMIT 1",
+            )?
+            .query_row((tenant, lookup::hash_email(address)), |row| row.get(0))
+            .optional(),
+        _ => Ok(None),
+    }
+}
+
+/// How many records a collection has.
+pub(crate) fn records(
+    file: &Connection,
+    tenant: i64,
+    members: &SqliteTable,
+    owner: Option<(&SqliteTable, RecordId)>,
+) -> rusqlite::Result<u64> {
+    let (scope, id) = owner
+        .as_ref()
+        .map_or((0, ALL), |(of, id)| (of.code, id.as_bytes()));
+    let records: Option<i64> = file
+        .prepare_cached("SELECT records FROM total WHERE tenant = ?1 AND kind = ?2 AND scope = ?3 AND owner = ?4")?
+        .query_row((tenant, members.code, scope, id), |row| row.get(0))
+        .optional()?;
+    Ok(records
+        .and_then(|records| u64::try_from(records).ok())
+        .unwrap_or_default())
+}
+
+fn stored_amount(text: &str) -> Result<Amount> {
+    Amount::parse(text).ok_or_else(|| StoreError::unexpected("a stored sum is not an amount"))
+}

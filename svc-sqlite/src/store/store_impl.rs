@@ -1,0 +1,282 @@
+//! The store as the library calls it: reads, and calls that have their turn in the writer's
+//! transaction.
+
+use std::{slice, sync::Arc};
+
+use svc_core::{
+    ListRequest, Result, Tenant,
+    auth::Caller,
+    context::Context,
+    error::Error,
+    filter::{FilterField, QueryPlan},
+    helper::PersonMatching,
+    link::{RecordAddress, Scope},
+    model::Kind,
+    backend::{ChangeFeed, FeedRequest, FeedResponse, Subscription},
+    raw::{RawPage, RawRecord},
+    rules::decide,
+    store::{
+        self, Change, IdSequence, ImportedRecord, LookupKey, Outbox, TransactionContext,
+        WriteOperation, WriteOutcome, WriteRequest,
+    },
+    value::Timestamp,
+};
+use svc_store::{
+    with_import_address,
+    cursor::PageStart,
+    feed::{FeedQuery, FeedRecorder},
+    ordered_pages::OrderedPages,
+};
+
+use super::SqliteStore;
+use crate::{
+    apply_changes::ChangeApplier,
+    error::{self, StoreError},
+    feed,
+    lookups::{SqliteLookups, record},
+    ordered_pages, stored_responses,
+    page::CollectionQuery,
+    rows::{is_at, raw_at},
+    tenant_deltas::last_write_timestamp,
+    writer::WriteTransaction,
+};
+
+#[async_trait::async_trait]
+impl store::Store for SqliteStore {
+    async fn list(&self, cx: &Context, kind: Kind, request: &ListRequest) -> Result<RawPage> {
+        let ListRequest { scope, page, .. } = request;
+        let (readers, cursors) = (&self.inner.readers, &self.inner.cursors);
+        let place = CollectionQuery::of(self.tenant(&cx.tenant)?, kind, scope)?;
+        let collection = place.collection();
+        if let Some(plan) = request.query_plan()? {
+            let tenant = place.tenant;
+            // A page of a range that no continuation leads to counts it, which takes longer than a
+            // page.
+            if matches!(plan, QueryPlan::DateRange(_)) && page.cursor.is_none() {
+                let (cursors, request) = (cursors.clone(), request.clone());
+                let read = move |file: &rusqlite::Connection| {
+                    let ordered = OrderedPages {
+                        cursors: &cursors,
+                        tenant,
+                        collection: &collection,
+                        request: &request,
+                    };
+                    ordered_pages::page(file, kind, ordered, &plan)
+                };
+                return Ok(readers.spawn(tenant, read).await?);
+            }
+            let ordered = OrderedPages {
+                cursors,
+                tenant,
+                collection: &collection,
+                request,
+            };
+            return Ok(readers.with_since(cx.started_at, |file| {
+                ordered_pages::page(file, kind, ordered, &plan)
+            })?);
+        }
+        let start = cursors.decode(place.tenant, &collection, page);
+        let after = match start {
+            PageStart::AfterRow(row) => Some(row),
+            PageStart::Offset(position)
+                if position
+                    >= readers.with_since(cx.started_at, |file| Ok(place.total(file)?))? =>
+            {
+                None
+            }
+            PageStart::Offset(position) => {
+                let read = |load| readers.spawn(place.tenant, move |file| place.load(file, load));
+                let first = self
+                    .inner
+                    .offset_index
+                    .nth(&collection, position, read)
+                    .await?;
+                first.map(|row| row.saturating_sub(1))
+            }
+        };
+        let read = |file: &rusqlite::Connection, after: Option<i64>| {
+            let found = after
+                .map(|after| place.read(file, after, page.size))
+                .transpose()?
+                .unwrap_or_default();
+            let next = cursors.encode_next(place.tenant, &collection, page, found.last);
+            Ok::<_, StoreError>(RawPage::new(found.records, place.total(file)?).with_next(next))
+        };
+        Ok(readers.with_since(cx.started_at, |file| {
+            if let Scope::Under(address) = scope
+                && !is_at(file, place.tenant, address)?
+            {
+                return Err(Error::not_found().into());
+            }
+            let found = read(file, after)?;
+            match start {
+                // The index has followed a commit that is not in this snapshot, or the other way
+                // round.
+                PageStart::Offset(position) if !start.agrees(page, &found) => {
+                    read(file, place.after_position(file, position)?)
+                }
+                _ => Ok(found),
+            }
+        })?)
+    }
+
+    fn filter_fields(&self, kind: Kind) -> Vec<FilterField> {
+        FilterField::of(kind).collect()
+    }
+
+    async fn get(&self, cx: &Context, at: &RecordAddress) -> Result<Option<RawRecord>> {
+        let tenant = self.tenant(&cx.tenant)?;
+        Ok(self
+            .readers()
+            .with_since(cx.started_at, |file| Ok(raw_at(file, tenant, at)?))?)
+    }
+
+    async fn find(&self, cx: &Context, key: &LookupKey) -> Result<Option<RawRecord>> {
+        let tenant = self.tenant(&cx.tenant)?;
+        let stored = self.readers().with(|file| Ok(record(file, tenant, key)?))?;
+        Ok(stored.map(|stored| stored.record))
+    }
+
+    async fn write(&self, cx: &Context, call: WriteRequest) -> Result<WriteOutcome> {
+        let (store, tenant) = (self.clone(), self.tenant(&cx.tenant)?);
+        let turn = move |job: &mut WriteTransaction<'_>| {
+            store.run_transaction(job, tenant, slice::from_ref(&call), |_, error| error)
+        };
+        // Of many calls at once, none is done before the others are there: they share a transaction
+        // (BAT-03).
+        Ok(self
+            .writer()
+            .run_for(tenant, cx.deadline, turn, !cx.in_batch)
+            .await?)
+    }
+
+    fn person_matching(&self) -> Arc<dyn PersonMatching> {
+        Arc::clone(&self.inner.matching)
+    }
+
+    fn stores_responses(&self) -> bool {
+        true
+    }
+
+    async fn sweep(&self, before: Timestamp) -> Result<bool> {
+        let tenants = self.readers().with(|file| stored_responses::expired(file, before))?;
+        if tenants.is_empty() {
+            return Ok(false);
+        }
+        let sweep = move |job: &mut WriteTransaction<'_>| {
+            tenants
+                .iter()
+                .try_for_each(|it| stored_responses::expire(job.file, *it, before))
+        };
+        self.writer().run(None, sweep).await?;
+        Ok(true)
+    }
+
+    fn outbox(self: Arc<Self>) -> Option<Arc<dyn Outbox>> {
+        Some(self)
+    }
+}
+
+#[async_trait::async_trait]
+impl ChangeFeed for SqliteStore {
+    async fn read(&self, cx: &Context, request: &FeedRequest) -> Result<FeedResponse> {
+        let tenant = self.tenant(&cx.tenant)?;
+        let query = match FeedQuery::new(&cx.tenant, request, &self.inner.feed_cursors) {
+            Ok(query) => query,
+            Err(refused) => return Ok(refused),
+        };
+        let read = self
+            .readers()
+            .with(|file| feed::read(file, tenant, &query))?;
+        Ok(query.page(read))
+    }
+
+    async fn subscribe(&self, cx: &Context) -> Result<Subscription> {
+        Ok(self.inner.bells.subscribe(self.tenant(&cx.tenant)?))
+    }
+}
+
+impl SqliteStore {
+    /// Gives calls their turn, one after the other, in the transaction of a job: all of them or
+    /// none. The outcome is that of the last. `blame` says whose fault an error is.
+    fn run_transaction(
+        &self,
+        job: &mut WriteTransaction<'_>,
+        tenant: i64,
+        calls: &[WriteRequest],
+        blame: fn(&WriteRequest, Error) -> Error,
+    ) -> error::Result<WriteOutcome> {
+        let (file, tally) = (job.file, &mut *job.tally);
+        let time = self.now().at_least_after(last_write_timestamp(file, tally, tenant)?);
+        let mut apply = ChangeApplier::new(file, tenant, tally);
+        let (mut changed, mut sends, mut last) = (false, false, None);
+        for call in calls {
+            let (ids, share_names, matching) = (
+                IdSequence::default(),
+                &self.inner.share_names,
+                &*self.inner.matching,
+            );
+            let turn = TransactionContext::new(time, &ids, share_names, matching);
+            let mut answers = SqliteLookups::new(file, tenant);
+            let decision = decide(call, &turn, &mut answers, apply.tally.pending(tenant))
+                .map_err(|pause| answers.failure(pause, |error| blame(call, error)))?;
+            let mut telling = FeedRecorder::default();
+            for change in &decision.changes {
+                if let Some(told) = telling.record(change) {
+                    feed::insert_entries(file, tenant, &told, time)?;
+                }
+                apply.change(change)?;
+            }
+            changed |= !decision.changes.is_empty();
+            sends |= decision
+                .changes
+                .iter()
+                .any(|change| matches!(change, Change::Enqueue(_)));
+            last = Some(decision.outcome);
+        }
+        let moves = apply.into_moves();
+        // A turn that changes nothing gives nobody a date, and costs no sync.
+        if changed {
+            if let Some(keep) = self.inner.keep_changes {
+                feed::expire(file, tenant, time.saturating_sub(keep))?;
+            }
+            job.tally.set_last_timestamp(tenant, time);
+            let bells = Arc::clone(&self.inner.bells);
+            job.after_commit(move || bells.notify(&tenant));
+        }
+        if sends {
+            let outgoing = Arc::clone(&self.inner.outgoing);
+            job.after_commit(move || outgoing.notify(&()));
+        }
+        if !moves.is_empty() {
+            let offset_index = Arc::clone(&self.inner.offset_index);
+            job.after_commit(move || offset_index.apply(&moves));
+        }
+        last.ok_or_else(|| StoreError::unexpected("a turn without a call"))
+    }
+
+    /// Loads records in this order, all of them in one transaction; containers and people stand
+    /// before what names them.
+    ///
+    /// Nobody is matched: every person is a new one. Some thousands of records in one call go
+    /// fastest.
+    ///
+    /// # Errors
+    /// An [invalid request](svc_core::ErrorKind::Invalid) with what a create would answer, and
+    /// storage trouble; nothing of the call is then stored.
+    pub async fn import_records(&self, tenant: &Tenant, rows: Vec<ImportedRecord>) -> Result<()> {
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let cx = Context::new(tenant.clone(), Caller::anonymous(), self.now());
+        let calls: Vec<WriteRequest> = rows
+            .into_iter()
+            .map(|row| WriteRequest::new(&cx, WriteOperation::Import(Box::new(row))))
+            .collect();
+        let (store, tenant) = (self.clone(), self.tenant(tenant)?);
+        let turn = move |job: &mut WriteTransaction<'_>| {
+            store.run_transaction(job, tenant, &calls, with_import_address).map(drop)
+        };
+        Ok(self.writer().run_for(tenant, None, turn, true).await?)
+    }
+}

@@ -1,0 +1,273 @@
+//! What an operation can be refused with (ERR-24, Annex C): from the tables by which it is checked,
+//! and, for the rules that are code, from the short lists below.
+
+use http::Method;
+use svc_core::{
+    api::{Api, IfMatchPolicy, OfferedOperation},
+    error::ErrorCode,
+    helper::{FunctionName, HelperName},
+    link::{Scope, Target},
+    model::Kind,
+    operation::{KeyRequirement, RequestBodyKind, ResponseBodyKind},
+    schema::{FieldRule, LinkTarget, LinkWrite, ObjectSchema, OnDelete},
+};
+
+use super::effective_field::EffectiveField;
+
+/// The codes that are about this operation, each once; what can happen to any request is left out.
+pub(super) fn of(api: &Api, offered: &OfferedOperation, target: &Target) -> Vec<ErrorCode> {
+    let mut codes = Vec::new();
+    let spec = offered.spec();
+    if offered.key_requirement() != KeyRequirement::None {
+        codes.extend([ErrorCode::KeyInvalid, ErrorCode::KeyNotAllowed]);
+    }
+    if has_id(target) {
+        codes.push(ErrorCode::ResourceNotFound);
+    }
+    match spec.default_success(api.response_style()).body {
+        ResponseBodyKind::Collection => {
+            codes.push(ErrorCode::PageInvalid);
+            if let Target::Collection {
+                kind,
+                scope: Scope::All,
+            } = target
+                && !api.filter_fields(*kind).is_empty()
+            {
+                codes.push(ErrorCode::FilterInvalid);
+            }
+        }
+        ResponseBodyKind::Changes => {
+            codes.extend([
+                ErrorCode::CursorInvalid,
+                ErrorCode::CursorExpired,
+                ErrorCode::PageInvalid,
+                ErrorCode::TooManyRequests,
+            ]);
+        }
+        _ => {}
+    }
+    if spec.accepts_body() {
+        codes.extend([
+            ErrorCode::JsonInvalid,
+            ErrorCode::BodyTooLarge,
+            ErrorCode::MediaTypeNotSupported,
+        ]);
+    }
+    match (spec.input, target) {
+        (RequestBodyKind::Create, Target::Collection { kind, .. }) => {
+            codes.extend([ErrorCode::BodyMissing, ErrorCode::FieldInvalid]);
+            of_fields(api, *kind, true, &mut codes);
+            of_links(
+                api,
+                *kind,
+                &[LinkWrite::Required, LinkWrite::Create, LinkWrite::Update],
+                &mut codes,
+            );
+        }
+        (RequestBodyKind::Update, Target::Record(at)) => {
+            codes.extend([ErrorCode::BodyMissing, ErrorCode::FieldInvalid]);
+            of_fields(api, at.kind, false, &mut codes);
+            of_links(api, at.kind, &[LinkWrite::Update], &mut codes);
+        }
+        (
+            RequestBodyKind::Call,
+            Target::Helper {
+                helper: HelperName::Schedule,
+                ..
+            },
+        ) => {
+            codes.extend([
+                ErrorCode::FieldInvalid,
+                ErrorCode::FieldRequired,
+                ErrorCode::StartDateAfterEndDate,
+            ]);
+        }
+        (RequestBodyKind::Call, Target::Helper { helper, .. }) => {
+            of_helper(api, *helper, &mut codes);
+        }
+        (RequestBodyKind::NewWebhook, _) => codes.extend([
+            ErrorCode::FieldRequired,
+            ErrorCode::FieldInvalid,
+            ErrorCode::PropertyUnknown,
+        ]),
+        (RequestBodyKind::Webhook, _) => {
+            codes.extend([ErrorCode::FieldInvalid, ErrorCode::PropertyUnknown]);
+        }
+        (RequestBodyKind::Redelivery, _) => {
+            codes.extend([
+                ErrorCode::FieldInvalid,
+                ErrorCode::CursorInvalid,
+                ErrorCode::CursorExpired,
+            ]);
+        }
+        _ => {}
+    }
+    if spec.method == Method::DELETE {
+        match target {
+            Target::Record(at) if can_have_dependents(at.kind) => codes.push(ErrorCode::HasDependents),
+            Target::Helper {
+                helper: HelperName::Schedule,
+                ..
+            } => codes.push(ErrorCode::MessageNotScheduled),
+            _ => {}
+        }
+    }
+    if matches!(target, Target::Record(_)) && spec.method != Method::GET {
+        match api.if_match_policy() {
+            Some(IfMatchPolicy::Required) => {
+                codes.extend([
+                    ErrorCode::PreconditionFailed,
+                    ErrorCode::PreconditionRequired,
+                ]);
+            }
+            Some(_) => codes.push(ErrorCode::PreconditionFailed),
+            None => {}
+        }
+    }
+    if spec.method == Method::POST && api.supports_idempotency() {
+        codes.extend([
+            ErrorCode::IdempotencyKeyInvalid,
+            ErrorCode::IdempotencyKeyReused,
+        ]);
+    }
+    let mut once = Vec::new();
+    codes.retain(|code| {
+        !once.contains(code) && {
+            once.push(*code);
+            true
+        }
+    });
+    codes
+}
+
+fn has_id(target: &Target) -> bool {
+    match target {
+        Target::Collection { scope, .. } => *scope != Scope::All,
+        Target::Helper { container, .. } | Target::Batch { container, .. } => container.is_some(),
+        Target::Record(_)
+        | Target::Webhook(_)
+        | Target::Redelivery(_)
+        | Target::SecretRotation(_) => true,
+        _ => false,
+    }
+}
+
+/// Whether records of another kind keep one of this kind from being deleted.
+fn can_have_dependents(kind: Kind) -> bool {
+    let mut references = Kind::ALL
+        .iter()
+        .flat_map(|member| member.schema().references());
+    references.any(|reference| reference.kind == kind && reference.on_delete == OnDelete::Restrict)
+}
+
+/// What the fields of a record can be refused with.
+fn of_fields(api: &Api, kind: Kind, is_new: bool, codes: &mut Vec<ErrorCode>) {
+    let taken: Vec<EffectiveField<'_>> = EffectiveField::writable_fields(api, kind).collect();
+    if is_new && taken.iter().any(|own| own.is_required()) {
+        codes.push(ErrorCode::FieldRequired);
+    }
+    for own in &taken {
+        of_rules(own.field.rules, codes);
+        if let Some(object) = own.field.ty.object() {
+            of_object(object, codes);
+        }
+    }
+    codes.push(ErrorCode::IdentifierInUse);
+    match kind {
+        Kind::Attendance => codes.extend([
+            ErrorCode::TicketLevelDoesNotExist,
+            ErrorCode::TicketLimitExceeded,
+            ErrorCode::TicketsNotAllowed,
+            ErrorCode::CapacityExceeded,
+            ErrorCode::EventCancelled,
+        ]),
+        Kind::Event => codes.push(ErrorCode::StartDateAfterEndDate),
+        Kind::Question => codes.push(ErrorCode::ParagraphCannotHaveResponses),
+        Kind::Answer => codes.extend([
+            ErrorCode::ResponseKeyDoesNotExist,
+            ErrorCode::TooManyResponses,
+        ]),
+        _ => {}
+    }
+}
+
+/// What the links of a record can be refused with, of those that are sent when it is written so.
+fn of_links(api: &Api, kind: Kind, sent: &[LinkWrite], codes: &mut Vec<ErrorCode>) {
+    for link in kind.schema().links {
+        let LinkTarget::One {
+            kind: to, write, ..
+        } = link.target
+        else {
+            continue;
+        };
+        if !sent.contains(&write) || api.is_link_omitted(kind, link.name) {
+            continue;
+        }
+        codes.extend((write == LinkWrite::Required).then_some(ErrorCode::FieldRequired));
+        codes.push(if to == Kind::Person {
+            ErrorCode::PersonNotFound
+        } else {
+            ErrorCode::LinkNotFound
+        });
+    }
+}
+
+fn of_object(object: &ObjectSchema, codes: &mut Vec<ErrorCode>) {
+    for field in object.fields {
+        of_rules(field.rules, codes);
+        if let Some(inner) = field.ty.object() {
+            of_object(inner, codes);
+        }
+    }
+}
+
+fn of_rules(rules: &[FieldRule], codes: &mut Vec<ErrorCode>) {
+    codes.extend(rules.iter().filter_map(|rule| match rule {
+        FieldRule::UniqueName => Some(ErrorCode::NameInUse),
+        FieldRule::OnePrimary => Some(ErrorCode::MultiplePrimary),
+        FieldRule::ResponseKey => Some(ErrorCode::ResponseKeyInvalid),
+        FieldRule::ResponseName => Some(ErrorCode::ResponseNameInvalid),
+        FieldRule::UniqueKeys => Some(ErrorCode::ResponseKeyNotUnique),
+        _ => None,
+    }));
+}
+
+/// What a call of a helper can be refused with: its record, its person, its functions.
+fn of_helper(api: &Api, helper: HelperName, codes: &mut Vec<ErrorCode>) {
+    codes.push(ErrorCode::FieldInvalid);
+    of_fields(api, helper.recorded_kind(), true, codes);
+    if helper.accepts_person() && helper.recorded_kind() != Kind::Person {
+        // The person is sent inline, what it is done to stands in the address.
+        of_links(
+            api,
+            helper.recorded_kind(),
+            &[LinkWrite::Create, LinkWrite::Update],
+            codes,
+        );
+        of_fields(api, Kind::Person, true, codes);
+    }
+    if helper.accepts_action_functions() {
+        codes.push(ErrorCode::PersonRequired);
+        codes.extend(
+            api.action_functions()
+                .iter()
+                .flat_map(|function| of_function(*function)),
+        );
+    }
+}
+
+/// What an action function can be refused with.
+pub(super) fn of_function(function: FunctionName) -> &'static [ErrorCode] {
+    match function {
+        FunctionName::AddTags => &[ErrorCode::TagNameDoesNotExist],
+        FunctionName::AddTagsUri => &[ErrorCode::TagUriDoesNotExist],
+        FunctionName::AddLists => &[ErrorCode::ListNameDoesNotExist],
+        FunctionName::AddListsUri => &[ErrorCode::ListUriDoesNotExist],
+        FunctionName::AddQuestionsResponsesUri => &[
+            ErrorCode::QuestionDoesNotExist,
+            ErrorCode::ResponseKeyDoesNotExist,
+            ErrorCode::TooManyResponses,
+        ],
+        FunctionName::Triggers => &[ErrorCode::NotSupported],
+    }
+}

@@ -1,0 +1,293 @@
+//! Drives what is to be sent: server responses that helper calls trigger, and messages whose start
+//! has come (HAF-11, SCH-01).
+
+use std::{
+    fmt,
+    future::poll_fn,
+    pin::pin,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    task::Poll,
+    time::Duration,
+};
+
+use svc_core::{
+    Deliver, Result,
+    backend::{DeliveryOutcome, Subscription},
+    store::{ClaimResolution, Outbox, OutboxClaim},
+    value::Timestamp,
+};
+use tokio::task::JoinSet;
+
+use crate::{catch_panic::catch_panic, settings::ClockFn, timer::RuntimeTimer};
+
+/// After which time it is looked again although nobody rang: another process may have written.
+const SLOW: Duration = Duration::from_secs(5);
+
+/// Hands what is to be sent to the registered [`Deliver`], when it is due: a task of the program,
+/// from its start to its end.
+///
+/// Several processes may do so over one store: each dispatch is one's, as a rule. One that takes
+/// too long is dropped where it waits and tried again by the schedule, as is one that fails or
+/// panics; the others go on meanwhile. Nothing is lost where a process ends: what it had begun
+/// comes again under the same id.
+///
+/// # Examples
+///
+/// ```
+/// use svc_core::{Api, Deliver, Result, Tenant, Vendor, ops::{DeliveryOutcome, OutboxEntry}};
+/// use svc_store::memory::MemoryStore;
+/// use svc_core::auth::{FixedKeys, Rights};
+/// use svc_tower::SvcService;
+///
+/// struct Mail;
+///
+/// #[async_trait::async_trait]
+/// impl Deliver for Mail {
+///     async fn deliver(&self, tenant: &Tenant, dispatch: &OutboxEntry) -> Result<DeliveryOutcome> {
+///         println!("{} for {}", dispatch.log_label(), tenant.as_str());
+///         Ok(DeliveryOutcome::Sent)
+///     }
+/// }
+///
+/// # tokio::runtime::Builder::new_current_thread().enable_time().build()?.block_on(async {
+/// let api = MemoryStore::new()
+///     .register_all(Api::builder(Vendor::new("Acme", "Acme CRM")))
+///     .base_url("http://localhost/")
+///     .authenticator(FixedKeys::new().with_key("secret", Tenant::new("acme"), Rights::all()))
+///     .delivery(Mail)
+///     .build()?;
+/// let service = SvcService::new(api);
+/// if let Some(deliveries) = service.delivery_worker() {
+///     tokio::spawn(deliveries.run());
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct DeliveryWorker {
+    outgoing: Arc<dyn Outbox>,
+    deliver: Arc<dyn Deliver>,
+    timer: RuntimeTimer,
+    clock: ClockFn,
+    at_once: usize,
+    patience: Duration,
+    counted: Arc<DeliveryCounters>,
+}
+
+#[derive(Default)]
+struct DeliveryCounters {
+    done: AtomicU64,
+    again: AtomicU64,
+    given_up: AtomicU64,
+}
+
+/// What became of the attempts so far, in this process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct DeliveryStats {
+    /// What was sent.
+    pub sent: u64,
+    /// Attempts after which it is tried again.
+    pub retried: u64,
+    /// What was given up.
+    pub abandoned: u64,
+}
+
+impl DeliveryWorker {
+    pub(crate) fn new(
+        sent: (Arc<dyn Outbox>, Arc<dyn Deliver>),
+        timer: RuntimeTimer,
+        clock: ClockFn,
+    ) -> Self {
+        let (outgoing, deliver) = sent;
+        let patience = Duration::from_secs(30);
+        Self {
+            outgoing,
+            deliver,
+            timer,
+            clock,
+            at_once: 16,
+            patience,
+            counted: Arc::default(),
+        }
+    }
+
+    /// How many are under way at the same time, at most; 16 unless set, and at least one.
+    #[must_use]
+    pub fn max_concurrent(self, most: usize) -> Self {
+        Self {
+            at_once: most.max(1),
+            ..self
+        }
+    }
+
+    /// How long one attempt may take; 30 seconds unless set.
+    #[must_use]
+    pub fn attempt_timeout(self, patience: Duration) -> Self {
+        Self { patience, ..self }
+    }
+
+    /// What became of the attempts so far, of this and its clones.
+    #[must_use]
+    pub fn stats(&self) -> DeliveryStats {
+        let counted = |of: &AtomicU64| of.load(Ordering::Relaxed);
+        let DeliveryCounters {
+            done,
+            again,
+            given_up,
+        } = &*self.counted;
+        DeliveryStats {
+            sent: counted(done),
+            retried: counted(again),
+            abandoned: counted(given_up),
+        }
+    }
+
+    /// Goes on for ever: what is due is sent, whatever else waits or fails. Dropped, it ends what
+    /// it had begun where it waits.
+    pub async fn run(self) {
+        let mut under_way = JoinSet::new();
+        loop {
+            // Before it is looked, so that what comes meanwhile is heard.
+            let listening = self.outgoing.subscribe();
+            let pause = match self.begin(&mut under_way).await {
+                Ok(Some(next)) => until(self.clock.now(), next),
+                Ok(None) => SLOW,
+                Err(error) => {
+                    tracing::warn!(?error, "what is to be sent cannot be read");
+                    SLOW
+                }
+            };
+            self.wait(&mut under_way, listening, pause.min(SLOW)).await;
+        }
+    }
+
+    /// Sends what is due now, until nothing is, and tells when something is due next: for a program
+    /// that looks now and then.
+    ///
+    /// # Errors
+    ///
+    /// What is to be sent cannot be read.
+    pub async fn run_due(&self) -> Result<Option<Timestamp>> {
+        let mut under_way = JoinSet::new();
+        loop {
+            let next = self.begin(&mut under_way).await?;
+            if under_way.join_next().await.is_none() {
+                return Ok(next);
+            }
+        }
+    }
+
+    /// Begins what is due, as far as there is room, and tells when something is due next.
+    async fn begin(&self, under_way: &mut JoinSet<()>) -> Result<Option<Timestamp>> {
+        while under_way.try_join_next().is_some() {}
+        let room = u32::try_from(self.at_once.saturating_sub(under_way.len())).unwrap_or(u32::MAX);
+        if room == 0 {
+            return Ok(None);
+        }
+        let now = self.clock.now();
+        let claimed = self
+            .outgoing
+            .claim_due(now, now.saturating_add(OutboxClaim::lease_duration(self.patience)), room)
+            .await?;
+        for claim in claimed.claims {
+            under_way.spawn(self.clone().attempt(claim));
+        }
+        Ok(claimed.next_due)
+    }
+
+    /// Waits until something ends, or is worth looking at where there is room for it.
+    async fn wait(&self, under_way: &mut JoinSet<()>, listening: Subscription, pause: Duration) {
+        let is_full = under_way.len() >= self.at_once;
+        let (mut listening, mut pause) = (pin!(listening), pin!(self.timer.pause(pause)));
+        poll_fn(|cx| {
+            let has_ended = !under_way.is_empty() && under_way.poll_join_next(cx).is_ready();
+            let is_rung = !is_full
+                && (listening.as_mut().poll(cx).is_ready() || pause.as_mut().poll(cx).is_ready());
+            if has_ended || is_rung {
+                Poll::Ready(())
+            } else {
+                Poll::Pending
+            }
+        })
+        .await;
+    }
+
+    /// One attempt, and what becomes of it.
+    async fn attempt(self, claim: OutboxClaim) {
+        let settled = match claim.skip_reason(self.clock.now()) {
+            Some(reason) => ClaimResolution::Abandon(reason),
+            None => claim.resolve(self.deliver(&claim).await, self.clock.now()),
+        };
+        let (count, noted) = match settled {
+            ClaimResolution::RetryAt(at) => {
+                (&self.counted.again, self.outgoing.reschedule(&claim, at).await)
+            }
+            ClaimResolution::Complete => (&self.counted.done, self.outgoing.complete(&claim).await),
+            ClaimResolution::Abandon(reason) => {
+                let (tenant, id) = (claim.tenant.as_str(), claim.entry.id.as_str());
+                tracing::error!(
+                    tenant,
+                    id,
+                    what = claim.entry.log_label(),
+                    reason,
+                    "it is not sent"
+                );
+                (&self.counted.given_up, self.outgoing.complete(&claim).await)
+            }
+            _ => return,
+        };
+        count.fetch_add(1, Ordering::Relaxed);
+        if let Err(error) = noted {
+            let id = claim.entry.id.as_str();
+            tracing::warn!(
+                ?error,
+                id,
+                "what became of it could not be noted: it is tried again"
+            );
+        }
+    }
+
+    /// What the vendor says; `None` where it failed.
+    async fn deliver(&self, claim: &OutboxClaim) -> Option<DeliveryOutcome> {
+        let work = pin!(self.deliver.deliver(&claim.tenant, &claim.entry));
+        let given = self
+            .timer
+            .within(Some(self.patience), pin!(catch_panic(work)))
+            .await;
+        let id = claim.entry.id.as_str();
+        match given {
+            Some(Ok(Ok(delivered))) => return Some(delivered),
+            Some(Ok(Err(error))) => {
+                tracing::warn!(?error, id, attempt = claim.attempts, "an attempt failed");
+            }
+            Some(Err(said)) => tracing::error!(
+                said,
+                id,
+                attempt = claim.attempts,
+                "a panic ended an attempt"
+            ),
+            None => tracing::warn!(id, attempt = claim.attempts, "an attempt took too long"),
+        }
+        None
+    }
+}
+
+impl fmt::Debug for DeliveryWorker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Deliveries")
+            .field("counts", &self.stats())
+            .finish_non_exhaustive()
+    }
+}
+
+/// How long it is from one moment to another; nothing where that has passed.
+fn until(now: Timestamp, then: Timestamp) -> Duration {
+    Duration::from_micros(
+        u64::try_from(then.as_micros().saturating_sub(now.as_micros())).unwrap_or_default(),
+    )
+}
