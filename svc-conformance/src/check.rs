@@ -57,7 +57,7 @@ pub struct Check {
 /// A check of a table: its name, its rows, and the async function that looks at them.
 macro_rules! check {
     ($id:expr, [$($row:ident),* $(,)?], $look:path) => {
-        check!($id, &[$($crate::row::$row),*], $look)
+        check!($id, &[$($crate::ids::$row),*], $look)
     };
     ($id:expr, $rows:expr, $look:path) => {
         $crate::check::Check::new($id, $rows, |cx| Box::pin($look(cx)))

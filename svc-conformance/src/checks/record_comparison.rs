@@ -191,7 +191,7 @@ impl SubjectLoop {
 /// Runs a part of a check for each of several subjects.
 macro_rules! each {
     ($one:pat in $all:expr => $part:expr) => {{
-        let mut each = $crate::checks::compare::SubjectLoop::default();
+        let mut each = $crate::checks::record_comparison::SubjectLoop::default();
         for $one in $all {
             each.took($part.await)?;
         }

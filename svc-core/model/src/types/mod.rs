@@ -61,11 +61,11 @@ macro_rules! object {
                 $wire,
                 &[$(
                     $crate::schema::FieldSpec {
-                        name: $crate::describe::wire_name!($field $($fwire)?),
+                        name: $crate::types::wire_name!($field $($fwire)?),
                         row: $row,
                         doc: concat!($($fdoc),+).trim_ascii(),
-                        ty: <$ty as $crate::describe::FieldType>::TYPE,
-                        mode: $crate::describe::mode!($($mode $($value)? $($of)?)?),
+                        ty: <$ty as $crate::types::FieldType>::TYPE,
+                        mode: $crate::types::mode!($($mode $($value)? $($of)?)?),
                         rules: &[$($($rule),+)?],
                     }
                 ),+],
@@ -76,8 +76,8 @@ macro_rules! object {
             pub fn from_object(object: &$crate::json::Object) -> Self {
                 Self { $(
                     $field: object
-                        .get($crate::describe::wire_name!($field $($fwire)?))
-                        .and_then(<$ty as $crate::describe::FieldType>::read_json),
+                        .get($crate::types::wire_name!($field $($fwire)?))
+                        .and_then(<$ty as $crate::types::FieldType>::read_json),
                 )+ }
             }
 
@@ -91,23 +91,23 @@ macro_rules! object {
             )+
 
             /// Writes the members that are set, each with a comma behind it, without braces.
-            pub fn write_members(&self, out: &mut $crate::describe::MemberWriter<'_>) {
+            pub fn write_members(&self, out: &mut $crate::types::MemberWriter<'_>) {
                 $(
                     if let Some(value) = &self.$field {
-                        out.member($crate::describe::wire_name!($field $($fwire)?), value);
+                        out.member($crate::types::wire_name!($field $($fwire)?), value);
                     }
                 )+
             }
         }
 
-        impl $crate::describe::FieldType for $name {
+        impl $crate::types::FieldType for $name {
             const TYPE: $crate::schema::ValueType = $crate::schema::ValueType::Object(Self::FIELDS);
 
             fn read_json(json: &$crate::json::Json) -> Option<Self> {
                 json.as_object().map(Self::from_object)
             }
 
-            fn write_json(&self, out: &mut $crate::describe::MemberWriter<'_>) {
+            fn write_json(&self, out: &mut $crate::types::MemberWriter<'_>) {
                 out.object(|out| self.write_members(out));
             }
         }
@@ -137,7 +137,7 @@ macro_rules! resource {
         }
         $(rules $rules:path)?
     ) => {
-        $crate::describe::object! {
+        $crate::types::object! {
             $(#[doc = $doc])+
             $name: $singular {
                 $(
@@ -155,10 +155,10 @@ macro_rules! resource {
                 singular: $singular,
                 plural: $plural,
                 doc: concat!($($doc),+).trim_ascii(),
-                home: $crate::describe::optional!($($crate::model::Kind::$home)?),
-                parent: $crate::describe::optional!($($parent)?),
-                once_per: $crate::describe::optional!($(stringify!($member))?),
-                without: &[$($($crate::describe::operation!($without)),+)?],
+                home: $crate::types::optional!($($crate::model::Kind::$home)?),
+                parent: $crate::types::optional!($($parent)?),
+                once_per: $crate::types::optional!($(stringify!($member))?),
+                without: &[$($($crate::types::operation!($without)),+)?],
                 peculiar: &[$($($crate::schema::KindFeature::$peculiar),+)?],
                 fields: $name::FIELDS,
                 links: &[$(
@@ -166,22 +166,22 @@ macro_rules! resource {
                         name: stringify!($link),
                         row: $lrow,
                         doc: concat!($($ldoc),+).trim_ascii(),
-                        target: $crate::describe::link_target!($shape $target $($mark)*),
+                        target: $crate::types::link_target!($shape $target $($mark)*),
                     }
                 ),*],
-                rules: $crate::describe::rules!($($rules)?),
+                rules: $crate::types::rules!($($rules)?),
             };
 
             fn from_object(object: &$crate::json::Object) -> Self {
                 Self::from_object(object)
             }
 
-            fn write_members(&self, out: &mut $crate::describe::MemberWriter<'_>) {
+            fn write_members(&self, out: &mut $crate::types::MemberWriter<'_>) {
                 self.write_members(out);
             }
         }
 
-        $( $crate::describe::under!($name $shape $target); )*
+        $( $crate::types::under!($name $shape $target); )*
 
         /// The fields of the table, for [`fields!`](crate::fields) and
         /// [`writable!`](crate::writable).
@@ -198,7 +198,7 @@ macro_rules! resource {
         /// `ResourceConfig::without_link`.
         #[allow(non_upper_case_globals, reason = "named as the links of the table are")]
         pub mod link {
-            $( $crate::describe::link_key!($name $link $shape $($ldoc)+ " (" $lrow ").");
+            $( $crate::types::link_key!($name $link $shape $($ldoc)+ " (" $lrow ").");
             )*
         }
     };
@@ -242,22 +242,22 @@ macro_rules! link_target {
         $crate::schema::LinkTarget::Helper($crate::helper::HelperName::$helper)
     };
     (one $kind:ident) => {
-        $crate::describe::link_target!(one $kind Never clear)
+        $crate::types::link_target!(one $kind Never clear)
     };
     (one $kind:ident cascade) => {
-        $crate::describe::link_target!(one $kind Never cascade)
+        $crate::types::link_target!(one $kind Never cascade)
     };
     (one $kind:ident restrict) => {
-        $crate::describe::link_target!(one $kind Never restrict)
+        $crate::types::link_target!(one $kind Never restrict)
     };
     (one $kind:ident $write:ident) => {
-        $crate::describe::link_target!(one $kind $write clear)
+        $crate::types::link_target!(one $kind $write clear)
     };
     (one $kind:ident $write:ident $on_delete:ident) => {
         $crate::schema::LinkTarget::One {
             kind: $crate::model::Kind::$kind,
             write: $crate::schema::LinkWrite::$write,
-            on_delete: $crate::describe::on_delete!($on_delete),
+            on_delete: $crate::types::on_delete!($on_delete),
         }
     };
 }
@@ -323,13 +323,13 @@ macro_rules! under {
 /// Declares a closed list of values (TYP-08) or the listed values of a flexible one (TYP-09).
 macro_rules! closed_enum {
     ($(#[doc = $doc:literal])+ $name:ident { $($variant:ident = $wire:literal),+ $(,)? }) => {
-        $crate::describe::closed_enum! {
+        $crate::types::closed_enum! {
             @define $(#[doc = $doc])+ #[non_exhaustive] $name { $($variant = $wire),+ }
         }
     };
     // The crates of this family match such an enum without a wildcard.
     (exhaustive $(#[doc = $doc:literal])+ $name:ident { $($variant:ident = $wire:literal),+ $(,)? }) => {
-        $crate::describe::closed_enum! {
+        $crate::types::closed_enum! {
             @define $(#[doc = $doc])+ $name { $($variant = $wire),+ }
         }
     };
@@ -357,7 +357,7 @@ macro_rules! closed_enum {
             }
         }
 
-        impl $crate::describe::FieldType for $name {
+        impl $crate::types::FieldType for $name {
             const TYPE: $crate::schema::ValueType =
                 $crate::schema::ValueType::Enum(<Self as $crate::value::ClosedEnum>::VALUES);
 
@@ -365,7 +365,7 @@ macro_rules! closed_enum {
                 json.as_str().and_then(<Self as $crate::value::ClosedEnum>::parse)
             }
 
-            fn write_json(&self, out: &mut $crate::describe::MemberWriter<'_>) {
+            fn write_json(&self, out: &mut $crate::types::MemberWriter<'_>) {
                 out.string($crate::value::ClosedEnum::as_str(*self));
             }
         }
