@@ -8,8 +8,8 @@
 //! `-- parse` one of them. It reads `/proc`, so it needs Linux.
 //!
 //! Each line has a bound, what was measured, and `ok` or `MISSED`. A miss sets the exit code to 1.
-//! Figures are medians of rounds in which the sides take turns. CPU is that of the server's process;
-//! `driver` is the share of one core that the load itself took.
+//! Figures are medians of rounds in which the sides take turns. CPU is that of the server's
+//! process; `driver` is the share of one core that the load itself took.
 
 #[path = "../../svc-sqlite/benches/baseline/mod.rs"]
 mod baseline;

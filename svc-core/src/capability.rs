@@ -1,5 +1,7 @@
 //! The capability document: what a server supports, for machines, as it is published and as it is
-//! read (CAP-04, UND-40).
+//! read.
+//!
+//! Requirements: CAP-04, UND-40.
 
 pub use svc_declaration::{
     Declaration, DeclaredAuthentication, DeclaredCollection, DeclaredDialect, DeclaredEntryPoint,

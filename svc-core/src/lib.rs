@@ -3,8 +3,8 @@
 //!
 //! A vendor keeps the tables, the locks and the ids it has, implements a trait for each operation
 //! that it supports, and registers it. What is registered exists, is linked and is declared;
-//! nothing else is (CAP-04). Here a sign-up form writes into a list of contacts that has nothing to
-//! do with this library:
+//! nothing else is. Here a sign-up form writes into a list of contacts that has nothing to do with
+//! this library:
 //!
 //! ```
 //! use std::{
@@ -117,6 +117,8 @@
 //! read and written with), and the boxed futures of `async_trait`.
 //!
 //! Identifiers in brackets, such as CAP-04, name rows of the requirement catalogue.
+//!
+//! Requirements: CAP-04.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(

@@ -139,10 +139,10 @@ impl Connector {
         Ok(client)
     }
 
-    /// A connection whose [`ConnectionIo`] the caller polls: to the first address of the hosts of the URL
-    /// that accepts it. Each address has a part of the time, until it has answered everything that
-    /// a connection begins with: one that accepts connections and is silent does not keep the
-    /// others away.
+    /// A connection whose [`ConnectionIo`] the caller polls: to the first address of the hosts of
+    /// the URL that accepts it. Each address has a part of the time, until it has answered
+    /// everything that a connection begins with: one that accepts connections and is silent does
+    /// not keep the others away.
     pub(crate) async fn open(&self) -> Result<(Client, ConnectionIo), ConnectError> {
         let addresses = timeout(self.limit, self.addresses())
             .await

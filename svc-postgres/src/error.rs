@@ -1,5 +1,7 @@
-//! Why a call did not succeed, inside this crate: what passes by itself is 503, the rest 500
-//! (UND-36). [`sqlstate`](crate::sqlstate) has the table of SQLSTATEs.
+//! Why a call did not succeed, inside this crate: what passes by itself is 503, the rest 500.
+//! [`sqlstate`](crate::sqlstate) has the table of SQLSTATEs.
+//!
+//! Requirements: UND-36.
 
 use std::{fmt, time::Duration};
 
@@ -256,12 +258,14 @@ pub enum ConnectError {
     /// Whatever else is in the way.
     #[error("{0}")]
     Other(String),
-    /// The options say [`cluster`](crate::PostgresOptions::cluster), and the database is not a cluster.
+    /// The options say [`cluster`](crate::PostgresOptions::cluster), and the database is not a
+    /// cluster.
     #[error(
         "the database is not a Citus cluster; create the extension `citus` in it, or open it without the cluster option"
     )]
     NotACluster,
-    /// The options say [`cluster`](crate::PostgresOptions::cluster), and these tables are not distributed.
+    /// The options say [`cluster`](crate::PostgresOptions::cluster), and these tables are not
+    /// distributed.
     #[error(
         "tables of the schema `{schema}` are not distributed ({tables}); distribute them with the last statements of \
          `export schema --citus`, or open them without the cluster option"
@@ -272,7 +276,8 @@ pub enum ConnectError {
         /// The names of the tables, with commas between them.
         tables: String,
     },
-    /// The tables are distributed, and the options do not say [`cluster`](crate::PostgresOptions::cluster).
+    /// The tables are distributed, and the options do not say
+    /// [`cluster`](crate::PostgresOptions::cluster).
     #[error(
         "the tables of the schema `{0}` are distributed over a cluster; open them with the cluster option"
     )]

@@ -1,5 +1,7 @@
 //! Pages of a collection that is filtered or ordered: by points, each an index look-up, or along
-//! the index of a date (FLT-05 to FLT-08). Each is one round trip.
+//! the index of a date. Each is one round trip.
+//!
+//! Requirements: FLT-05 to FLT-08.
 
 use svc_core::{
     Error,

@@ -1,9 +1,11 @@
-//! Jumps to a page (COL-22): the members of a collection are in memory once somebody has jumped
-//! into it, and follow what every process writes.
+//! Jumps to a page: the members of a collection are in memory once somebody has jumped into it, and
+//! follow what every process writes.
 //!
 //! New members have higher numbers than all before, so one indexed read before a jump tells them. A
 //! collection that something has left, or that something older has joined, is read anew: its total
 //! says when that was last (`moved`).
+//!
+//! Requirements: COL-22.
 
 use std::{
     collections::HashMap,

@@ -1,9 +1,9 @@
 //! The Activist Data Exchange API on PostgreSQL: for people who do not fit one file, and for
 //! several processes.
 //!
-//! [`PostgresStore::connect`] makes the tables and gives a store that registers every kind and all eight
-//! helpers; the [`guide`] says what is to be thought of on one machine, behind a pooler, with a
-//! replica, and on a cluster.
+//! [`PostgresStore::connect`] makes the tables and gives a store that registers every kind and all
+//! eight helpers; the [`guide`] says what is to be thought of on one machine, behind a pooler, with
+//! a replica, and on a cluster.
 //!
 //! How it works, from the outside in:
 //!

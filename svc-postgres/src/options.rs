@@ -134,9 +134,10 @@ impl PostgresOptions {
     }
 
     /// How long a call waits for a connection, and for a lock that somebody else holds, before that
-    /// is tried again or the call is 503 (UND-36); a read waits twice as long for its answer
-    /// (default: two seconds). A write is tried again until the deadline of its call, or for half a
-    /// minute.
+    /// is tried again or the call is 503; a read waits twice as long for its answer (default: two
+    /// seconds). A write is tried again until the deadline of its call, or for half a minute.
+    ///
+    /// Requirements: UND-36.
     #[must_use]
     pub fn patience(mut self, time: Duration) -> Self {
         self.patience = time;
@@ -179,19 +180,20 @@ impl PostgresOptions {
     /// not distributed are refused then; without this option, distributed tables are.
     ///
     /// The statements of a tenant go directly to the worker that has its shard, over
-    /// [`PostgresOptions::connections`] to each worker. The cluster must name its workers as this machine
-    /// reaches them. If a worker cannot be reached, and for everything that belongs to no tenant,
-    /// the coordinator is asked. Statements are always [`StatementMode::Unnamed`]. A record that is
-    /// committed while a page is read may be on a page whose total does not count it yet.
+    /// [`PostgresOptions::connections`] to each worker. The cluster must name its workers as this
+    /// machine reaches them. If a worker cannot be reached, and for everything that belongs to no
+    /// tenant, the coordinator is asked. Statements are always [`StatementMode::Unnamed`]. A record
+    /// that is committed while a page is read may be on a page whose total does not count it yet.
     #[must_use]
     pub fn cluster(mut self) -> Self {
         self.cluster = true;
         self
     }
 
-    /// How long changes stay in the change feed (default: for ever). A cursor of before is then 410
-    /// (SYN-08), so let clients come back much sooner; the oldest go with later writes of their
-    /// tenant.
+    /// How long changes stay in the change feed (default: for ever). A cursor of before is then
+    /// 410, so let clients come back much sooner; the oldest go with later writes of their tenant.
+    ///
+    /// Requirements: SYN-08.
     #[must_use]
     pub fn keep_changes(mut self, time: Duration) -> Self {
         self.keep_changes = Some(time);
@@ -207,9 +209,11 @@ impl PostgresOptions {
         self
     }
 
-    /// How it is decided whether a posted person is known already (HLP-04); [`DefaultMatching`]
-    /// unless set. It must have no effects of its own: it is asked again when the transaction of a
-    /// call is done again.
+    /// How it is decided whether a posted person is known already; [`DefaultMatching`] unless set.
+    /// It must have no effects of its own: it is asked again when the transaction of a call is done
+    /// again.
+    ///
+    /// Requirements: HLP-04.
     #[must_use]
     pub fn matching(mut self, matching: impl PersonMatching + 'static) -> Self {
         self.matching = Arc::new(matching);
@@ -217,7 +221,9 @@ impl PostgresOptions {
     }
 
     /// What the two share objects are called on the wire; fixed in the database when the tables are
-    /// made (HAL-11).
+    /// made.
+    ///
+    /// Requirements: HAL-11.
     #[must_use]
     pub fn share_names(mut self, names: ShareNames) -> Self {
         self.share_names = names;

@@ -1,5 +1,6 @@
-//! The data file: who may read it, who may open it, and the settings of each connection (UND-36,
-//! UND-42).
+//! The data file: who may read it, who may open it, and the settings of each connection.
+//!
+//! Requirements: UND-36, UND-42.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read};

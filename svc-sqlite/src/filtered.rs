@@ -1,5 +1,7 @@
 //! Pages of a collection that is filtered or ordered: by points, each an index look-up, or along
-//! the index of a date (FLT-05 to FLT-08).
+//! the index of a date.
+//!
+//! Requirements: FLT-05 to FLT-08.
 
 use rusqlite::Connection;
 use svc_core::{

@@ -1,4 +1,6 @@
-//! The answers of calls that may come again (IDM-01).
+//! The answers of calls that may come again.
+//!
+//! Requirements: IDM-01.
 
 use std::sync::Arc;
 

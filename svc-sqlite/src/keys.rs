@@ -1,5 +1,6 @@
-//! API keys in the file: stored as SHA-256 only, checked from memory, revoked at once (AUT-01 to
-//! AUT-08, UND-15).
+//! API keys in the file: stored as SHA-256 only, checked from memory, revoked at once.
+//!
+//! Requirements: AUT-01 to AUT-08, UND-15.
 
 use rusqlite::{Connection, Row};
 use svc_core::{
@@ -20,7 +21,9 @@ use crate::{
 const SELECT: &str = "SELECT api_key.id, tenant.name, hint, label, rights, read_only, person, api_key.created, expires,
      revoked, hash FROM api_key JOIN tenant ON tenant.id = api_key.tenant";
 
-/// Whom a token stands for at this moment; `None` when it is unknown, revoked or expired (AUT-03).
+/// Whom a token stands for at this moment; `None` when it is unknown, revoked or expired.
+///
+/// Requirements: AUT-03.
 pub(crate) fn check(
     cache: &KeyCache,
     data_version: &CommitCounter,

@@ -14,13 +14,14 @@ pub(crate) type ClockFn = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 /// Runs on the writer between the last job and COMMIT.
 pub(crate) type BeforeCommitFn = Arc<dyn Fn() + Send + Sync>;
 
-/// How a data file is opened (UND-36, UND-42). Only the path is needed; everything else has a
-/// default that is safe.
+/// How a data file is opened. Only the path is needed; everything else has a default that is safe.
 ///
 /// ```
 /// let options = svc_sqlite::SqliteOptions::new("people.db").readers(4);
 /// assert_eq!(options.path().to_str(), Some("people.db"));
 /// ```
+///
+/// Requirements: UND-36, UND-42.
 #[derive(Clone)]
 pub struct SqliteOptions {
     pub(crate) path: PathBuf,
@@ -129,28 +130,33 @@ impl SqliteOptions {
         self
     }
 
-    /// What the two network share objects are called on the wire; fixed in the file when it is made
-    /// (HAL-11).
+    /// What the two network share objects are called on the wire; fixed in the file when it is
+    /// made.
+    ///
+    /// Requirements: HAL-11.
     #[must_use]
     pub fn share_names(mut self, names: ShareNames) -> Self {
         self.share_names = names;
         self
     }
 
-    /// Decides whether a posted person is known already (HLP-04); by default [`DefaultMatching`]. Its
-    /// text is published by [`Store::register_all`](crate::SqliteStore::register_all).
+    /// Decides whether a posted person is known already; by default [`DefaultMatching`]. Its text
+    /// is published by [`Store::register_all`](crate::SqliteStore::register_all).
     ///
     /// It must have no effects of its own: it is asked again when the transaction of a call is done
     /// again.
+    ///
+    /// Requirements: HLP-04.
     #[must_use]
     pub fn matching(mut self, matching: impl PersonMatching + 'static) -> Self {
         self.matching = Arc::new(matching);
         self
     }
 
-    /// How long changes stay in the change feed (default: for ever). A cursor of before is then 410
-    /// (SYN-08), so let clients come back much sooner; the oldest go with later writes of their
-    /// tenant.
+    /// How long changes stay in the change feed (default: for ever). A cursor of before is then
+    /// 410, so let clients come back much sooner; the oldest go with later writes of their tenant.
+    ///
+    /// Requirements: SYN-08.
     #[must_use]
     pub fn keep_changes(mut self, time: Duration) -> Self {
         self.keep_changes = Some(time);

@@ -1,4 +1,6 @@
-//! What is to be sent, in the file (HAF-11, SCH-01).
+//! What is to be sent, in the file.
+//!
+//! Requirements: HAF-11, SCH-01.
 
 use rusqlite::Connection;
 use svc_core::{

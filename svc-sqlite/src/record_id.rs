@@ -1,4 +1,6 @@
-//! Ids as the file keeps them: sixteen bytes of a UUID (UND-41).
+//! Ids as the file keeps them: sixteen bytes of a UUID.
+//!
+//! Requirements: UND-41.
 
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use svc_core::value::Id;

@@ -186,7 +186,9 @@ pub(crate) fn under(
     rows.collect()
 }
 
-/// The record at an address; `None` also when its parent is another than the address says (COL-19).
+/// The record at an address; `None` also when its parent is another than the address says.
+///
+/// Requirements: COL-19.
 pub(crate) fn raw_at(
     file: &Connection,
     tenant: i64,

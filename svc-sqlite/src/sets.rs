@@ -1,5 +1,5 @@
-//! The text of statements about a [`RecordSet`] of records. `?1` is the tenant, `?2` the id of the record
-//! that the set begins with.
+//! The text of statements about a [`RecordSet`] of records. `?1` is the tenant, `?2` the id of the
+//! record that the set begins with.
 
 use svc_core::{model::Kind, schema::ComputedSource, store::RecordSet};
 use svc_store::KindTable;

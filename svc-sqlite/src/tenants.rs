@@ -1,4 +1,6 @@
-//! Tenants: each is a name outside and a number in the file (AUT-02).
+//! Tenants: each is a name outside and a number in the file.
+//!
+//! Requirements: AUT-02.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -58,8 +60,10 @@ pub(crate) fn list(file: &Connection) -> rusqlite::Result<Vec<Tenant>> {
         .collect()
 }
 
-/// Whose a container is: what helper calls without a key work on (HLP-07). The one look-up that
-/// does not begin with the tenant, because it finds it.
+/// Whose a container is: what helper calls without a key work on. The one look-up that does not
+/// begin with the tenant, because it finds it.
+///
+/// Requirements: HLP-07.
 pub(crate) fn owner(
     file: &Connection,
     container: &RecordAddress,

@@ -1,5 +1,6 @@
-//! The base URL of a request's links: the configured one, or what a trusted proxy says (HAL-01,
-//! UND-34).
+//! The base URL of a request's links: the configured one, or what a trusted proxy says.
+//!
+//! Requirements: HAL-01, UND-34.
 
 use std::net::{IpAddr, SocketAddr};
 

@@ -1,4 +1,6 @@
-//! The body of a request: its media type, its size, and reading it (UND-17, UND-27).
+//! The body of a request: its media type, its size, and reading it.
+//!
+//! Requirements: UND-17, UND-27.
 
 use std::{
     error::Error,
@@ -33,11 +35,12 @@ pub(crate) type AnyBody = UnsyncBoxBody<Bytes, BoxError>;
 /// The most that is read of a body that was not wanted, in bytes.
 const MOST_DROPPED: u64 = 64 * 1024;
 
-/// What a server's body wrapper ends with when the body came too slowly: 408 `REQUEST_TIMEOUT`
-/// (UND-17).
+/// What a server's body wrapper ends with when the body came too slowly: 408 `REQUEST_TIMEOUT`.
 ///
 /// The service finds it anywhere in the chain of the error's sources. An [`io::Error`] of the kind
 /// [`TimedOut`](io::ErrorKind::TimedOut) means the same.
+///
+/// Requirements: UND-17.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct BodyTimeoutError;
 
@@ -50,8 +53,9 @@ impl fmt::Display for BodyTimeoutError {
 impl Error for BodyTimeoutError {}
 
 /// Stands in the extensions of a request whose body has a time limit: tells whoever keeps the limit
-/// that the body is read part by part, so that it holds for each wait and not for the whole
-/// (BAT-08).
+/// that the body is read part by part, so that it holds for each wait and not for the whole.
+///
+/// Requirements: BAT-08.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct BodyProgress(Arc<AtomicU64>);
 
@@ -81,7 +85,9 @@ pub(crate) enum BodyRejection {
     TooSlow,
     /// It broke off, or is not what its headers announced.
     Broken,
-    /// The budget for incomplete bodies is used up (UND-43).
+    /// The budget for incomplete bodies is used up.
+    ///
+    /// Requirements: UND-43.
     OverBudget,
 }
 

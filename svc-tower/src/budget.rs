@@ -1,5 +1,6 @@
-//! Memory for request bodies that are not complete yet: one budget for all requests of a service
-//! (UND-43).
+//! Memory for request bodies that are not complete yet: one budget for all requests of a service.
+//!
+//! Requirements: UND-43.
 
 use std::{
     collections::BTreeMap,

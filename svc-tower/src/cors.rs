@@ -1,5 +1,7 @@
 //! Cross-origin requests: browser code without a key may post to the record helpers, when
-//! configured (HLP-08).
+//! configured.
+//!
+//! Requirements: HLP-08.
 
 use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use svc_core::link::Dialect;
@@ -7,7 +9,7 @@ use svc_core::link::Dialect;
 /// For how long a browser may remember a preflight, in seconds.
 const MAX_AGE: u32 = 600;
 
-/// Whose browser code may call the record helpers without a key (HLP-08).
+/// Whose browser code may call the record helpers without a key.
 ///
 /// It holds for the helpers that may be called without a key, and for nothing else. Credentials are
 /// never allowed.
@@ -18,6 +20,8 @@ const MAX_AGE: u32 = 600;
 /// let own_sites = Cors::origins(["https://www.example.org", "https://act.example.org"]);
 /// # let _ = (anybody, own_sites);
 /// ```
+///
+/// Requirements: HLP-08.
 #[derive(Debug, Clone)]
 pub struct Cors {
     /// Anybody when `None`.

@@ -1,5 +1,7 @@
 //! Drives what is to be sent: server responses that helper calls trigger, and messages whose start
-//! has come (HAF-11, SCH-01).
+//! has come.
+//!
+//! Requirements: HAF-11, SCH-01.
 
 use std::{
     fmt,

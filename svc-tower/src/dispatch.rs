@@ -61,7 +61,9 @@ pub(crate) struct IncomingRequest<'a> {
     base: BaseUrl,
     /// Tells whoever keeps the time of the body that it is read in parts.
     streamed: BodyProgress,
-    /// What the log says of the request (UND-42).
+    /// What the log says of the request.
+    ///
+    /// Requirements: UND-42.
     pub(crate) span: Span,
 }
 
@@ -132,7 +134,9 @@ impl<'a> IncomingRequest<'a> {
         }
     }
 
-    /// Whether the head of the request is ambiguous, or outside the mount (UND-34, UND-35).
+    /// Whether the head of the request is ambiguous, or outside the mount.
+    ///
+    /// Requirements: UND-34, UND-35.
     pub(crate) fn refused_by_head(&self) -> Option<OutgoingResponse> {
         let is_tunnel = self.parts.method == Method::CONNECT;
         if !self.in_mount && !is_tunnel {
@@ -221,8 +225,10 @@ impl<'a> IncomingRequest<'a> {
         }
     }
 
-    /// What the backend gives, or the answer to a request that it lets wait too long (UND-36),
-    /// `waits` by its own wish apart.
+    /// What the backend gives, or the answer to a request that it lets wait too long, `waits` by
+    /// its own wish apart.
+    ///
+    /// Requirements: UND-36.
     async fn in_time<F: Future>(
         &self,
         waits: Duration,
@@ -237,7 +243,9 @@ impl<'a> IncomingRequest<'a> {
         done.ok_or_else(|| self.unavailable("the backend took longer than a request may"))
     }
 
-    /// That the request cannot be answered now, with the cause for the log (UND-36).
+    /// That the request cannot be answered now, with the cause for the log.
+    ///
+    /// Requirements: UND-36.
     fn unavailable(&self, cause: &'static str) -> OutgoingResponse {
         let error = Error::unavailable(SOON).caused_by(cause);
         self.api
@@ -308,7 +316,9 @@ impl<'a> IncomingRequest<'a> {
         Ok(answer)
     }
 
-    /// A batch that comes line by line: its answer begins before it has ended (BAT-08).
+    /// A batch that comes line by line: its answer begins before it has ended.
+    ///
+    /// Requirements: BAT-08.
     async fn lines(
         &self,
         admitted: AuthorizedRequest<'a>,
@@ -341,14 +351,18 @@ impl<'a> IncomingRequest<'a> {
         Ok(answer)
     }
 
-    /// The largest body of an anonymous call (UND-43).
+    /// The largest body of an anonymous call.
+    ///
+    /// Requirements: UND-43.
     fn anonymous_body_limit(&self) -> usize {
         self.settings
             .anonymous_body_limit
             .min(self.settings.body_limit)
     }
 
-    /// The body, or why it is not taken (UND-17, UND-27).
+    /// The body, or why it is not taken.
+    ///
+    /// Requirements: UND-17, UND-27.
     async fn body(
         &self,
         body: &mut Option<AnyBody>,
@@ -375,7 +389,9 @@ impl<'a> IncomingRequest<'a> {
             .map_err(refused)
     }
 
-    /// An answer that goes on behind what it has already (SYN-12).
+    /// An answer that goes on behind what it has already.
+    ///
+    /// Requirements: SYN-12.
     fn streamed(&self, mut answer: OutgoingResponse, following: EventStream) -> OutgoingResponse {
         let begun = answer.body.bytes().cloned();
         let (timer, limit) = (self.settings.timer.clone(), self.settings.request_timeout);

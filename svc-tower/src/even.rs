@@ -1,4 +1,6 @@
-//! Answers to calls without a key come at even times, so that no time tells who is known (HLP-07).
+//! Answers to calls without a key come at even times, so that no time tells who is known.
+//!
+//! Requirements: HLP-07.
 
 use std::{fmt, sync::Arc, time::Duration, time::Instant};
 

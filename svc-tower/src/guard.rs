@@ -1,4 +1,6 @@
-//! A panic in a vendor's backend ends one request, not the service (ERR-05).
+//! A panic in a vendor's backend ends one request, not the service.
+//!
+//! Requirements: ERR-05.
 
 use std::{
     any::Any,

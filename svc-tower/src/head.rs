@@ -1,4 +1,6 @@
-//! What HTTP allows a server to refuse: requests that are ambiguous or meant for another (UND-34).
+//! What HTTP allows a server to refuse: requests that are ambiguous or meant for another.
+//!
+//! Requirements: UND-34.
 
 use http::{
     HeaderMap, HeaderName, Method, Uri, Version, header::HOST, request::Parts, uri::Authority,

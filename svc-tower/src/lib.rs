@@ -59,16 +59,14 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! What the service does itself, in this order (UND-39), before `svc-core` reads, validates, calls
-//! the backend and renders:
+//! What the service does itself, in this order, before `svc-core` reads, validates, calls the
+//! backend and renders:
 //!
-//! 1. The head: a path outside the mount is 404, ambiguous HTTP 400 (UND-34), an address of nothing
-//!    404 (UND-35).
-//! 2. `OPTIONS` (UND-28), and for record helpers the preflight of [`Cors`] (HLP-08).
-//! 3. The key: 401. The operation: 500 `NOT_IMPLEMENTED`. The right: 403 (AUT-03, AUT-04, ERR-07).
-//! 4. The body: its media type, its size, and reading it (UND-17, UND-27). None of it is read
-//!    before.
-//! 5. The documents (ENT-22); everything else is answered by [`Api`](svc_core::api::Api).
+//! 1. The head: a path outside the mount is 404, ambiguous HTTP 400, an address of nothing 404.
+//! 2. `OPTIONS`, and for record helpers the preflight of [`Cors`].
+//! 3. The key: 401. The operation: 500 `NOT_IMPLEMENTED`. The right: 403.
+//! 4. The body: its media type, its size, and reading it. None of it is read before.
+//! 5. The documents; everything else is answered by [`Api`](svc_core::api::Api).
 //!
 //! The crate `svc-docs` adds the documentation with [`SvcService::with_docs`]: the `OpenAPI`
 //! document, JSON Schemas, HTML pages and the explorer. Other documentation implements the trait
@@ -85,8 +83,11 @@
 //! responses), `http_body` (any body goes in, and one comes out), `bytes::Bytes` (what that one
 //! consists of), `tower_service::Service`, and `tokio::net::TcpListener` (the server).
 //!
-//! A panic in a backend becomes one 500 (ERR-05). Each request has a `tracing` span with method,
-//! route, tenant, status and reference code, and never a key, a query, an id or a body (UND-42).
+//! A panic in a backend becomes one 500. Each request has a `tracing` span with method, route,
+//! tenant, status and reference code, and never a key, a query, an id or a body.
+//!
+//! Requirements: UND-39, UND-34, UND-35, UND-28, HLP-08, AUT-03, AUT-04, ERR-07, UND-17, UND-27,
+//! ENT-22, ERR-05, UND-42.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(

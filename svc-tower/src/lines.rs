@@ -1,5 +1,7 @@
-//! Batches whose entries come line by line and are answered so, for as long as they come (BAT-08):
-//! of the request no more is read than the answer can take, and nothing of either is kept.
+//! Batches whose entries come line by line and are answered so, for as long as they come: of the
+//! request no more is read than the answer can take, and nothing of either is kept.
+//!
+//! Requirements: BAT-08.
 
 use std::{
     future::poll_fn,

@@ -15,7 +15,9 @@ use crate::{
 };
 
 /// One answer, as [`SvcService::observe`](crate::SvcService::observe) tells it: nothing of it is
-/// personal, and the number of different routes, methods and statuses is small (UND-42).
+/// personal, and the number of different routes, methods and statuses is small.
+///
+/// Requirements: UND-42.
 #[derive(Debug, Clone, Copy)]
 pub struct ObservedResponse<'a> {
     pub(crate) target: Option<&'a Target>,
@@ -44,14 +46,18 @@ impl<'a> ObservedResponse<'a> {
         self.answer.status
     }
 
-    /// The code of a failure, the first of several (ERR-24): of a small number, too.
+    /// The code of a failure, the first of several: of a small number, too.
+    ///
+    /// Requirements: ERR-24.
     #[must_use]
     pub fn code(&self) -> Option<ErrorCode> {
         self.answer.code
     }
 
     /// Whether the operation is one that this server does not support: 500 as the interface wants
-    /// it (ERR-07), but nothing that anybody has to be woken for.
+    /// it, but nothing that anybody has to be woken for.
+    ///
+    /// Requirements: ERR-07.
     #[must_use]
     pub fn is_unsupported(&self) -> bool {
         self.code() == Some(ErrorCode::NotImplemented)

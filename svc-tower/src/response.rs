@@ -1,4 +1,6 @@
-//! Responses: status, headers and body (HAL-02 to HAL-04, AUT-07, UND-33).
+//! Responses: status, headers and body.
+//!
+//! Requirements: HAL-02 to HAL-04, AUT-07, UND-33.
 
 use bytes::Bytes;
 use http::{
@@ -25,9 +27,13 @@ pub(crate) struct OutgoingResponse {
     /// Whether what is at the address never changes: its contents have another address then (HAL-04
     /// is about all others).
     pub(crate) is_lasting: bool,
-    /// What the log and the client know a failure by (ERR-28).
+    /// What the log and the client know a failure by.
+    ///
+    /// Requirements: ERR-28.
     pub(crate) reference_code: Option<String>,
-    /// The code of a failure, the first of several (ERR-24).
+    /// The code of a failure, the first of several.
+    ///
+    /// Requirements: ERR-24.
     pub(crate) code: Option<ErrorCode>,
 }
 
@@ -101,7 +107,9 @@ impl From<DocsAnswer> for OutgoingResponse {
 pub(crate) struct ResponseContext<'a> {
     pub(crate) dialect: &'a Dialect,
     pub(crate) version: Version,
-    /// Whether the request is `HEAD`, whose answer is that of `GET` without the body (UND-28).
+    /// Whether the request is `HEAD`, whose answer is that of `GET` without the body.
+    ///
+    /// Requirements: UND-28.
     pub(crate) is_head: bool,
 }
 

@@ -35,7 +35,9 @@ impl Default for BodyInner {
 impl ResponseBody {
     /// A body in parts: `next` makes the part that follows, of what the one before left, until
     /// there is none. Nothing is made before the client has taken what is there, and nothing more
-    /// once it is gone. A panic in it ends the body (ERR-05).
+    /// once it is gone. A panic in it ends the body.
+    ///
+    /// Requirements: ERR-05.
     #[must_use]
     pub fn in_parts<S, F>(state: S, next: impl FnMut(S) -> F + Send + 'static) -> Self
     where
@@ -66,7 +68,9 @@ impl<T: Into<Bytes>> From<T> for ResponseBody {
 }
 
 impl fmt::Debug for ResponseBody {
-    /// Without what is in it (UND-42).
+    /// Without what is in it.
+    ///
+    /// Requirements: UND-42.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("ResponseBody")
             .field(&self.bytes().map(Bytes::len))

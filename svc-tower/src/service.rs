@@ -36,10 +36,11 @@ use crate::{
 type ResponseFuture =
     Pin<Box<dyn Future<Output = Result<Response<ResponseBody>, Infallible>> + Send>>;
 
-/// The interface as a `tower::Service`: any body goes in, one body comes out, and it never fails
-/// (HAL-01, ERR-01).
+/// The interface as a `tower::Service`: any body goes in, one body comes out, and it never fails.
 ///
 /// Cheap to clone. See the [crate's first page](crate) for an example.
+///
+/// Requirements: HAL-01, ERR-01.
 #[derive(Debug, Clone)]
 pub struct SvcService {
     api: Api,
@@ -84,16 +85,19 @@ impl SvcService {
         })
     }
 
-    /// Below this path, such as `/api/v1`: it is taken off every path, and paths outside are 404
-    /// (HAL-01).
+    /// Below this path, such as `/api/v1`: it is taken off every path, and paths outside are 404.
     ///
     /// Not for routers that take it off themselves, as axum's `nest_service` does.
+    ///
+    /// Requirements: HAL-01.
     #[must_use]
     pub fn under(self, path: &str) -> Self {
         self.with(|settings| settings.mount = Mount::under(path))
     }
 
-    /// The largest body in bytes; 1 MiB unless set (UND-17). A larger one is 413, announced or not.
+    /// The largest body in bytes; 1 MiB unless set. A larger one is 413, announced or not.
+    ///
+    /// Requirements: UND-17.
     #[must_use]
     pub fn body_limit(self, bytes: usize) -> Self {
         self.with(|settings| settings.body_limit = bytes)
@@ -117,8 +121,10 @@ impl SvcService {
         self.with(|settings| settings.body_budget = budget)
     }
 
-    /// The largest batch that comes as one JSON array, in bytes; 8 MiB unless set (BAT-05). Lines
-    /// of NDJSON have no such limit together, and [`body_limit`](Self::body_limit) each.
+    /// The largest batch that comes as one JSON array, in bytes; 8 MiB unless set. Lines of NDJSON
+    /// have no such limit together, and [`body_limit`](Self::body_limit) each.
+    ///
+    /// Requirements: BAT-05.
     #[must_use]
     pub fn batch_limit(self, bytes: usize) -> Self {
         self.with(|settings| settings.batch_limit = bytes)
@@ -127,11 +133,13 @@ impl SvcService {
     /// How long a backend may take, first to find out whose key it is, then for an answer once the
     /// body is there; 30 seconds unless set, `None` for ever. The backend sees the end of it as
     /// [`Context::deadline`](svc_core::Context::deadline). What takes longer is dropped where it
-    /// waits, as if the client had gone away, and answered 503 (UND-36).
+    /// waits, as if the client had gone away, and answered 503.
     ///
     /// The time is taken by [`timer`](Self::timer), and else by tokio's, with the feature `tokio`,
     /// which is on unless default features are off. Where a runtime has neither, nothing is
     /// dropped.
+    ///
+    /// Requirements: UND-36.
     #[must_use]
     pub fn request_timeout(self, timeout: Option<Duration>) -> Self {
         self.with(|settings| settings.request_timeout = timeout)
@@ -151,7 +159,9 @@ impl SvcService {
     ///
     /// It takes effect where the server inserts [`PeerAddr`](crate::PeerAddr) into each request's
     /// extensions. Without it links begin with the base URL of the [`Api`]; they never follow the
-    /// `Host` header (UND-34).
+    /// `Host` header.
+    ///
+    /// Requirements: UND-34.
     #[must_use]
     pub fn trusted_proxies(self, proxies: impl IntoIterator<Item = IpAddr>) -> Self {
         let proxies = proxies
@@ -161,14 +171,18 @@ impl SvcService {
         self.with(|settings| settings.trusted_proxies = proxies)
     }
 
-    /// Lets browser code of other sites call the record helpers that may be called without a key
-    /// (HLP-08); off unless set.
+    /// Lets browser code of other sites call the record helpers that may be called without a key;
+    /// off unless set.
+    ///
+    /// Requirements: HLP-08.
     #[must_use]
     pub fn cors(self, cors: Cors) -> Self {
         self.with(|settings| settings.cors = Some(cors))
     }
 
-    /// Whether an HTTP/1.1 request without `Host` is refused (UND-34); off unless set.
+    /// Whether an HTTP/1.1 request without `Host` is refused; off unless set.
+    ///
+    /// Requirements: UND-34.
     #[must_use]
     pub fn require_host(self, needed: bool) -> Self {
         self.with(|settings| settings.host_needed = needed)
@@ -181,13 +195,15 @@ impl SvcService {
     }
 
     /// Answers a call without a key only when a whole number of these times has passed since its
-    /// body was there, so that the time of an answer does not tell whether somebody is known
-    /// (HLP-07): a store has more to write for somebody new. Off unless set; a time should be
-    /// longer than such a call takes, 10 ms with a store on a disk.
+    /// body was there, so that the time of an answer does not tell whether somebody is known: a
+    /// store has more to write for somebody new. Off unless set; a time should be longer than such
+    /// a call takes, 10 ms with a store on a disk.
     ///
     /// `sleep` has to be exact to some microseconds: one that waits whole milliseconds from the
     /// moment when it is called, as `tokio::time::sleep` does, passes the difference on. A blocking
     /// thread that sleeps will do.
+    ///
+    /// Requirements: HLP-07.
     #[must_use]
     pub fn even_times<F>(
         self,
@@ -208,8 +224,9 @@ impl SvcService {
     }
 
     /// The answer to a request that what stands before the service cannot let through now, such as
-    /// a limit on load: 503 with the error object, and `Retry-After` in whole seconds, rounded up
-    /// (UND-36).
+    /// a limit on load: 503 with the error object, and `Retry-After` in whole seconds, rounded up.
+    ///
+    /// Requirements: UND-36.
     #[must_use]
     pub fn unavailable<B>(
         &self,

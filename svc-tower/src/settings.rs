@@ -13,11 +13,17 @@ use crate::{
 #[derive(Debug, Clone)]
 pub(crate) struct ServiceSettings {
     pub(crate) mount: Mount,
-    /// The largest body, in bytes (UND-17).
+    /// The largest body, in bytes.
+    ///
+    /// Requirements: UND-17.
     pub(crate) body_limit: usize,
-    /// The largest body of an anonymous call, in bytes (UND-43).
+    /// The largest body of an anonymous call, in bytes.
+    ///
+    /// Requirements: UND-43.
     pub(crate) anonymous_body_limit: usize,
-    /// The largest batch that comes as one document, in bytes (BAT-05).
+    /// The largest batch that comes as one document, in bytes.
+    ///
+    /// Requirements: BAT-05.
     pub(crate) batch_limit: usize,
     pub(crate) body_budget: BodyBudget,
     pub(crate) request_timeout: Option<Duration>,

@@ -1,6 +1,7 @@
 //! A process without file descriptors: the listener fails, is asked again, and whoever waited is
-//! served (UND-42). A program of its own, since nothing else in the process can open anything
-//! meanwhile.
+//! served. A program of its own, since nothing else in the process can open anything meanwhile.
+//!
+//! Requirements: UND-42.
 
 #![cfg(target_os = "linux")]
 

@@ -8,7 +8,9 @@
 //!
 //! With [`Trees::Asked`] it also writes what the interface has to read: a tagging that has its own
 //! address, the collections of people by date, of signatures under a person and a petition and of
-//! taggings under a person and a tag, and the feed of changes (COL-04 to COL-18, FLT-05, SYN-01).
+//! taggings under a person and a tag, and the feed of changes.
+//!
+//! Requirements: COL-04 to COL-18, FLT-05, SYN-01.
 
 pub(crate) mod reads;
 

@@ -7,7 +7,9 @@ use std::sync::LazyLock;
 
 use svc_conformance::catalogue::{self, Catalogue, CatalogueType, Requirement};
 
-/// The form of a value (TYP-01 to TYP-12).
+/// The form of a value.
+///
+/// Requirements: TYP-01 to TYP-12.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FieldShape {
     /// Text.

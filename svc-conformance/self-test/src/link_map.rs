@@ -205,7 +205,9 @@ impl LinkMap {
         }
     }
 
-    /// `svc:attendance` on a person is a collection (HAL-14).
+    /// `svc:attendance` on a person is a collection.
+    ///
+    /// Requirements: HAL-14.
     fn attendance(&self, rel: &str, kind: &str) -> Option<&'static str> {
         (kind == "person" && rel == self.rel("attendance")).then_some("attendance")
     }

@@ -1,5 +1,6 @@
-//! `compare`: what can be exchanged between two servers, and what is lost (CAP-04, CAP-05, CAP-06,
-//! TYP-08).
+//! `compare`: what can be exchanged between two servers, and what is lost.
+//!
+//! Requirements: CAP-04, CAP-05, CAP-06, TYP-08.
 
 use std::fs;
 use std::path::Path;

@@ -1,5 +1,7 @@
-//! Servers that offer helpers alone (CAP-10): they neither create nor show a record directly, and
-//! can be judged and pass.
+//! Servers that offer helpers alone: they neither create nor show a record directly, and can be
+//! judged and pass.
+//!
+//! Requirements: CAP-10.
 
 use std::error::Error;
 

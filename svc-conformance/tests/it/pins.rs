@@ -8,7 +8,9 @@ use http::{Request, Response, StatusCode};
 
 use crate::support::{Server, run};
 
-/// Answers a create with 200 and says it in other words: both conform (CRU-13, ERR-25).
+/// Answers a create with 200 and says it in other words: both conform.
+///
+/// Requirements: CRU-13, ERR-25.
 fn otherwise(_: &Request<Bytes>, mut response: Response<Bytes>) -> Response<Bytes> {
     if response.status() == StatusCode::CREATED {
         *response.status_mut() = StatusCode::OK;

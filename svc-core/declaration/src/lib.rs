@@ -1,9 +1,11 @@
-//! The form of the capability document: what a server says it supports (CAP-04, UND-40).
+//! The form of the capability document: what a server says it supports.
 //!
 //! Servers and the conformance suite share this crate and nothing else: its types, and [`visible`],
 //! which makes text of another program safe to print.
 //!
 //! Types of other crates in this API: `serde` (what the document is read and written with).
+//!
+//! Requirements: CAP-04, UND-40.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -17,42 +19,68 @@ use serde::{Deserialize, Serialize};
 
 pub use visible::visible;
 
-/// What a server supports, as its capability document says it (CAP-04, UND-40).
+/// What a server supports, as its capability document says it.
 ///
 /// The same type is read from JSON (what a server publishes) and from TOML (what a vendor writes by
 /// hand). Whatever a document leaves out is not supported; members that this version does not know
 /// are ignored.
+///
+/// Requirements: CAP-04, UND-40.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct Declaration {
     /// Version of this form; 1.
     pub declaration_version: u32,
-    /// Version of the interface, as the entry point reports it (VER-01).
+    /// Version of the interface, as the entry point reports it.
+    ///
+    /// Requirements: VER-01.
     pub interface_version: String,
-    /// Address of the entry point, with a slash at the end (HAL-01).
+    /// Address of the entry point, with a slash at the end.
+    ///
+    /// Requirements: HAL-01.
     pub base_url: String,
-    /// Prefix of the identifiers that the server generates (ENT-07).
+    /// Prefix of the identifiers that the server generates.
+    ///
+    /// Requirements: ENT-07.
     pub namespace: String,
-    /// Names that stand in for the interface maker's own (HAL-09 to HAL-11).
+    /// Names that stand in for the interface maker's own.
+    ///
+    /// Requirements: HAL-09 to HAL-11.
     pub dialect: DeclaredDialect,
-    /// `table` or `examples`: which of the two forms of an answer is used (CRU-13, CRU-14, ERR-33).
+    /// `table` or `examples`: which of the two forms of an answer is used.
+    ///
+    /// Requirements: CRU-13, CRU-14, ERR-33.
     pub response_style: String,
-    /// Sizes of pages (LIM-01).
+    /// Sizes of pages.
+    ///
+    /// Requirements: LIM-01.
     pub limits: DeclaredLimits,
-    /// Whether keys are needed (AUT-01).
+    /// Whether keys are needed.
+    ///
+    /// Requirements: AUT-01.
     pub authentication: DeclaredAuthentication,
-    /// What the entry point has (ENT-02 to ENT-26); `None` leaves it to what is found there.
+    /// What the entry point has; `None` leaves it to what is found there.
+    ///
+    /// Requirements: ENT-02 to ENT-26.
     pub entry_point: Option<DeclaredEntryPoint>,
     /// What is supported of each kind, under the name of its collection such as `people`.
     pub collections: BTreeMap<String, DeclaredCollection>,
-    /// The helpers, under names such as `record_signature` (HLP-11 to HLP-22).
+    /// The helpers, under names such as `record_signature`.
+    ///
+    /// Requirements: HLP-11 to HLP-22.
     pub helpers: BTreeMap<String, DeclaredHelper>,
-    /// The helper action functions (HAF-01).
+    /// The helper action functions.
+    ///
+    /// Requirements: HAF-01.
     pub action_functions: Vec<String>,
-    /// How persons are matched, in words (HLP-05); empty or absent where they are not.
+    /// How persons are matched, in words; empty or absent where they are not.
+    ///
+    /// Requirements: HLP-05.
     pub person_matching: Option<String>,
-    /// What the server puts before the keys of custom fields (RES-person-37).
+    /// What the server puts before the keys of custom fields.
+    ///
+    /// Requirements: RES-person-37.
     pub custom_field_prefix: String,
     /// Declared behaviours in the capability vocabulary, such as `validates_enums` or
     /// `helper.non_atomic`.
@@ -63,8 +91,9 @@ pub struct Declaration {
     /// Addresses of the JSON Schemas, each under the name of what it describes, such as `person`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub schemas: BTreeMap<String, String>,
-    /// An address below the base that leads nowhere, for checks of what a missing record answers
-    /// (ERR-11).
+    /// An address below the base that leads nowhere, for checks of what a missing record answers.
+    ///
+    /// Requirements: ERR-11.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missing_address: Option<String>,
     /// Records that a run of the conformance suite may use where it may not create them, each by
@@ -73,7 +102,9 @@ pub struct Declaration {
     /// What a vendor writes; no server publishes any.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub fixture: BTreeMap<String, String>,
-    /// Where it was read from, as `self` (HAL-13).
+    /// Where it was read from, as `self`.
+    ///
+    /// Requirements: HAL-13.
     #[serde(rename = "_links", skip_serializing_if = "BTreeMap::is_empty")]
     pub links: BTreeMap<String, DeclaredLink>,
 }
@@ -87,8 +118,9 @@ pub struct DeclaredLink {
     pub href: String,
 }
 
-/// Relations and members of the API that the specification does not define, without prefix
-/// (HAL-19).
+/// Relations and members of the API that the specification does not define, without prefix.
+///
+/// Requirements: HAL-19.
 pub const EXTENSIONS: [&str; 5] = [
     "changes",
     "webhooks",
@@ -97,22 +129,36 @@ pub const EXTENSIONS: [&str; 5] = [
     "warnings",
 ];
 
-/// Names that a deployment sets (HAL-09 to HAL-11, HAL-19).
+/// Names that a deployment sets.
+///
+/// Requirements: HAL-09 to HAL-11, HAL-19.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct DeclaredDialect {
-    /// Prefix of relations (HAL-09).
+    /// Prefix of relations.
+    ///
+    /// Requirements: HAL-09.
     pub prefix: String,
-    /// Prefix of relations and members that the specification does not define (HAL-19).
+    /// Prefix of relations and members that the specification does not define.
+    ///
+    /// Requirements: HAL-19.
     pub extension_prefix: String,
-    /// Request header of the key (HAL-10).
+    /// Request header of the key.
+    ///
+    /// Requirements: HAL-10.
     pub key_header: String,
-    /// Field of the entry point with the version of the interface (ENT-06).
+    /// Field of the entry point with the version of the interface.
+    ///
+    /// Requirements: ENT-06.
     pub version_field: String,
-    /// Share object of the first network (HAL-11).
+    /// Share object of the first network.
+    ///
+    /// Requirements: HAL-11.
     pub network_a_share: String,
-    /// Share object of the second network (HAL-11).
+    /// Share object of the second network.
+    ///
+    /// Requirements: HAL-11.
     pub network_b_share: String,
 }
 
@@ -130,7 +176,9 @@ impl Default for DeclaredDialect {
     }
 }
 
-/// Sizes of pages (LIM-01); zero where a server does not say.
+/// Sizes of pages; zero where a server does not say.
+///
+/// Requirements: LIM-01.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
@@ -141,7 +189,9 @@ pub struct DeclaredLimits {
     pub per_page: u32,
 }
 
-/// Whether keys are needed (AUT-01).
+/// Whether keys are needed.
+///
+/// Requirements: AUT-01.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
@@ -156,7 +206,9 @@ impl Default for DeclaredAuthentication {
     }
 }
 
-/// What the entry point has (ENT-02 to ENT-26).
+/// What the entry point has.
+///
+/// Requirements: ENT-02 to ENT-26.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
@@ -172,20 +224,28 @@ pub struct DeclaredEntryPoint {
 #[serde(default)]
 #[non_exhaustive]
 pub struct DeclaredCollection {
-    /// Relation of one record without prefix, such as `person` (HAL-14).
+    /// Relation of one record without prefix, such as `person`.
+    ///
+    /// Requirements: HAL-14.
     pub singular: String,
     /// `list`, `read`, `create`, `update`, `delete`.
     pub operations: Vec<String>,
-    /// Collections below a record, such as `signatures` (COL-04 to COL-18).
+    /// Collections below a record, such as `signatures`.
+    ///
+    /// Requirements: COL-04 to COL-18.
     pub sub: Vec<String>,
     /// Its fields, the common ones apart.
     pub fields: BTreeMap<String, DeclaredField>,
     /// The links that its records send, without prefix.
     pub links: Vec<String>,
-    /// What its collection can be filtered by, such as `modified_date` (FLT-01).
+    /// What its collection can be filtered by, such as `modified_date`.
+    ///
+    /// Requirements: FLT-01.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub filter: Vec<String>,
-    /// What its collection can be ordered by, such as `modified_date` (FLT-09).
+    /// What its collection can be ordered by, such as `modified_date`.
+    ///
+    /// Requirements: FLT-09.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub order: Vec<String>,
     /// Address of its collection, where it is listed.
@@ -202,36 +262,54 @@ pub struct DeclaredCollection {
     reason = "each is one flag of the document"
 )]
 pub struct DeclaredField {
-    /// Type in the interface's vocabulary, such as `string[]` (TYP-01 to TYP-12).
+    /// Type in the interface's vocabulary, such as `string[]`.
+    ///
+    /// Requirements: TYP-01 to TYP-12.
     #[serde(rename = "type")]
     pub kind: String,
     /// It is sent in representations.
     pub readable: bool,
-    /// A client may set it (CAP-06).
+    /// A client may set it.
+    ///
+    /// Requirements: CAP-06.
     pub writable: bool,
     /// The server keeps it.
     pub computed: bool,
-    /// A create must have it (CAP-05).
+    /// A create must have it.
+    ///
+    /// Requirements: CAP-05.
     pub required: bool,
-    /// The listed values of a closed or flexible enum (TYP-08, TYP-09).
+    /// The listed values of a closed or flexible enum.
+    ///
+    /// Requirements: TYP-08, TYP-09.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub values: Option<Vec<String>>,
-    /// What it is when a create leaves it out (CAP-08).
+    /// What it is when a create leaves it out.
+    ///
+    /// Requirements: CAP-08.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default: Option<String>,
     /// The least whole number or amount, as decimal text such as `0`; none where the interface's
-    /// holds (TYP-02, TYP-04).
+    /// holds.
+    ///
+    /// Requirements: TYP-02, TYP-04.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub minimum: Option<String>,
     /// The greatest whole number or amount, as decimal text such as `2147483647`; none where the
-    /// interface's holds (TYP-02, TYP-04).
+    /// interface's holds.
+    ///
+    /// Requirements: TYP-02, TYP-04.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub maximum: Option<String>,
     /// How many characters a text, or each text of a list, has at most; none where the interface's
-    /// holds (TYP-01).
+    /// holds.
+    ///
+    /// Requirements: TYP-01.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_length: Option<u32>,
-    /// The members of an object, or of the objects of an array (TYP-11).
+    /// The members of an object, or of the objects of an array.
+    ///
+    /// Requirements: TYP-11.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fields: Option<BTreeMap<String, DeclaredField>>,
 }
@@ -261,6 +339,8 @@ impl Default for DeclaredField {
 pub struct DeclaredHelper {
     /// Relation with prefix that leads to it.
     pub relation: String,
-    /// It may be called without a key (AUT-06).
+    /// It may be called without a key.
+    ///
+    /// Requirements: AUT-06.
     pub anonymous: bool,
 }

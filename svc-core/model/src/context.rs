@@ -29,15 +29,20 @@ pub struct Context {
     pub deadline: Option<Instant>,
     /// What the vendor's own layers attached to the request.
     pub extensions: http::Extensions,
-    /// The address of the entry point under which the request came, with a slash at the end
-    /// (HAL-01).
+    /// The address of the entry point under which the request came, with a slash at the end.
+    ///
+    /// Requirements: HAL-01.
     pub base: BaseUrl,
     /// How much a record and this call may hold.
     pub limits: ContentLimits,
-    /// What the server's own identifiers begin with (ENT-07); empty where nobody serves the call.
+    /// What the server's own identifiers begin with; empty where nobody serves the call.
+    ///
+    /// Requirements: ENT-07.
     pub namespace: Arc<str>,
-    /// Whether other calls of the same request are on their way (BAT-03): a store has better turns
-    /// for many at once.
+    /// Whether other calls of the same request are on their way: a store has better turns for many
+    /// at once.
+    ///
+    /// Requirements: BAT-03.
     pub in_batch: bool,
 }
 
@@ -73,7 +78,9 @@ impl Context {
         }
     }
 
-    /// Whether the request has no key (HLP-07).
+    /// Whether the request has no key.
+    ///
+    /// Requirements: HLP-07.
     #[must_use]
     pub fn is_anonymous(&self) -> bool {
         self.caller.is_anonymous()

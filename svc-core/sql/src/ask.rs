@@ -136,8 +136,9 @@ impl ResolvedMapping {
         Some(())
     }
 
-    /// `SELECT` the number of attendances that count: those that do not say otherwise
-    /// (RES-event-18).
+    /// `SELECT` the number of attendances that count: those that do not say otherwise.
+    ///
+    /// Requirements: RES-event-18.
     fn accepted(&self, sql: &mut SqlBuilder, table: &ResolvedTable) {
         let Some((column, values)) = table.column("status") else {
             sql.push("SELECT ").push(&self.dialect.as_text("count(*)"));

@@ -26,7 +26,9 @@ pub enum DatabaseError {
     Taken(Box<dyn StdError + Send + Sync>),
     /// A value that the tables do not take: a CHECK, a length, a range. The client is answered 400.
     Refused(Box<dyn StdError + Send + Sync>),
-    /// It cannot be reached, or is too busy: the client is answered 503 and tries again (UND-36).
+    /// It cannot be reached, or is too busy: the client is answered 503 and tries again.
+    ///
+    /// Requirements: UND-36.
     Away(Box<dyn StdError + Send + Sync>),
     /// Whatever else: the client is answered 500, the cause is for the log.
     Other(Box<dyn StdError + Send + Sync>),
@@ -88,8 +90,9 @@ pub trait Database: Send + Sync + 'static {
     /// The first that failed.
     async fn read(&self, statements: Vec<Statement>) -> Result<Vec<Vec<TextRow>>, DatabaseError>;
 
-    /// Begins a transaction (READ COMMITTED or stricter, with the lock of writers where there is one) with these
-    /// statements, in one round trip where the client can, and gives the rows of each.
+    /// Begins a transaction (READ COMMITTED or stricter, with the lock of writers where there is
+    /// one) with these statements, in one round trip where the client can, and gives the rows of
+    /// each.
     ///
     /// # Errors
     ///

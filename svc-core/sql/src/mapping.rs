@@ -50,7 +50,9 @@ impl Mapping {
     }
 }
 
-/// Whose a record is (COL-02).
+/// Whose a record is.
+///
+/// Requirements: COL-02.
 #[derive(Debug, Clone)]
 pub struct TenantMapping(pub(super) TenantSource);
 
@@ -163,8 +165,9 @@ impl TableMapping {
         self
     }
 
-    /// The column with the ids that clients see: a `uuid` or a text, different in every row
-    /// (UND-41).
+    /// The column with the ids that clients see: a `uuid` or a text, different in every row.
+    ///
+    /// Requirements: UND-41.
     #[must_use]
     pub fn id(mut self, column: impl Into<String>) -> Self {
         self.id = column.into();
@@ -178,16 +181,18 @@ impl TableMapping {
         self
     }
 
-    /// A column of whole numbers that rise from record to record (UND-20); by default the primary
-    /// key.
+    /// A column of whole numbers that rise from record to record; by default the primary key.
+    ///
+    /// Requirements: UND-20.
     #[must_use]
     pub fn order(mut self, column: impl Into<String>) -> Self {
         self.order = Some(column.into());
         self
     }
 
-    /// The columns that say when a record was created and changed (TYP-15, TYP-16); one column for
-    /// both is possible.
+    /// The columns that say when a record was created and changed; one column for both is possible.
+    ///
+    /// Requirements: TYP-15, TYP-16.
     #[must_use]
     pub fn dates(mut self, created: impl Into<String>, modified: impl Into<String>) -> Self {
         (self.created, self.modified) = (created.into(), modified.into());
@@ -241,8 +246,10 @@ impl TableMapping {
         self
     }
 
-    /// What a field is where a create leaves it out, and where a change empties it (CAP-08), if the
-    /// column has no default of its own: a value of the interface.
+    /// What a field is where a create leaves it out, and where a change empties it, if the column
+    /// has no default of its own: a value of the interface.
+    ///
+    /// Requirements: CAP-08.
     #[must_use]
     pub fn otherwise(mut self, field: impl Into<String>, value: impl Into<String>) -> Self {
         self.defaults.push((field.into(), value.into()));

@@ -1,4 +1,6 @@
-//! What tables have narrower than the interface, as a declaration (CAP-04 to CAP-08).
+//! What tables have narrower than the interface, as a declaration.
+//!
+//! Requirements: CAP-04 to CAP-08.
 
 use svc_core::{
     schema::{Constraint, Constraints, FieldRule, ObjectSchema, ValueType},

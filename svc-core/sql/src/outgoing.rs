@@ -1,4 +1,6 @@
-//! What is to be sent, in a table of this library's own (HAF-11).
+//! What is to be sent, in a table of this library's own.
+//!
+//! Requirements: HAF-11.
 
 use async_trait::async_trait;
 use svc_core::{

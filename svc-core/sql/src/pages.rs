@@ -1,4 +1,6 @@
-//! Pages of a collection (COL-20 to COL-31): by cursor where there is one, by number otherwise.
+//! Pages of a collection: by cursor where there is one, by number otherwise.
+//!
+//! Requirements: COL-20 to COL-31.
 
 use svc_core::{
     error::{Error, Result},

@@ -2,8 +2,8 @@
 
 use std::{fmt, sync::Arc};
 
-/// One statement. Values are bound to the placeholders of its [`Dialect`](crate::Dialect), each as a text or NULL;
-/// the statement casts them.
+/// One statement. Values are bound to the placeholders of its [`Dialect`](crate::Dialect), each as
+/// a text or NULL; the statement casts them.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Statement {

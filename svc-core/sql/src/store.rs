@@ -118,14 +118,17 @@ impl MappedStore {
     /// links that have a column, and the helpers and action functions whose records it keeps. The
     /// action function `triggers` is one of them if the API [delivers](ApiBuilder::delivery).
     ///
-    /// [`ApiBuilder::without_capability`] removes an operation, such as `.without_capability("attendances.create")`.
+    /// [`ApiBuilder::without_capability`] removes an operation, such as
+    /// `.without_capability("attendances.create")`.
     #[must_use]
     pub fn register(&self, api: ApiBuilder) -> ApiBuilder {
         let kept: Vec<KeptKind> = self.mapping().tables.iter().map(kept).collect();
         api.partial_store(&(Arc::new(self.clone()) as Arc<dyn Store>), &kept)
     }
 
-    /// Decides whether a posted person is known already (HLP-04); by default [`DefaultMatching`].
+    /// Decides whether a posted person is known already; by default [`DefaultMatching`].
+    ///
+    /// Requirements: HLP-04.
     #[must_use]
     pub fn matching(mut self, matching: impl PersonMatching + 'static) -> Self {
         self.matching = Arc::new(matching);
@@ -494,7 +497,9 @@ impl Store for MappedStore {
     }
 }
 
-/// Whose a container is (HLP-07).
+/// Whose a container is.
+///
+/// Requirements: HLP-07.
 #[async_trait]
 impl TenantResolver for MappedStore {
     async fn tenant_of(&self, container: &RecordAddress) -> Result<Option<Tenant>> {

@@ -9,7 +9,8 @@ use crate::{context::Context, link::Target, operation::OperationSpec};
 
 /// A call that may go on: nothing else reaches a backend.
 ///
-/// Only [`ResolvedRequest::authorize`](super::ResolvedRequest::authorize) makes one, for the tenant and the caller that it found.
+/// Only [`ResolvedRequest::authorize`](super::ResolvedRequest::authorize) makes one, for the tenant
+/// and the caller that it found.
 // It goes by value from one future to the next, each of which has room for it: so it is no larger
 // than a pointer.
 pub struct AuthorizedRequest<'a>(pub(super) Box<AuthorizedParts<'a>>);
@@ -86,7 +87,9 @@ impl<'a> AuthorizedRequest<'a> {
 }
 
 impl fmt::Debug for AuthorizedRequest<'_> {
-    /// Without ids (UND-42).
+    /// Without ids.
+    ///
+    /// Requirements: UND-42.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Admitted")
             .field("operation", &self.0.operation.name)

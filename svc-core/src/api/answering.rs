@@ -1,4 +1,6 @@
-//! What a call came to, as it is answered (CRU-13, HLP-07, ERR-30).
+//! What a call came to, as it is answered.
+//!
+//! Requirements: CRU-13, HLP-07, ERR-30.
 
 use http::StatusCode;
 
@@ -20,7 +22,9 @@ use crate::{
 #[derive(Debug, Clone)]
 pub(super) struct WriteRenderer {
     form: ResponseForm,
-    /// Action functions that nobody tried, because this server does not support them (ERR-38).
+    /// Action functions that nobody tried, because this server does not support them.
+    ///
+    /// Requirements: ERR-38.
     unsupported: Vec<(Kind, Problem)>,
 }
 
@@ -101,7 +105,9 @@ impl Api {
         }
     }
 
-    /// What a helper did and did not do, named as the client wrote it (ERR-26, ERR-38).
+    /// What a helper did and did not do, named as the client wrote it.
+    ///
+    /// Requirements: ERR-26, ERR-38.
     fn whole(
         &self,
         cx: &Context,
@@ -125,7 +131,9 @@ impl Api {
         self.located(cx, self.record_reply(cx, status, record), record)
     }
 
-    /// 201, or 200 for what was there already and under the style `examples` (CRU-13, UND-38).
+    /// 201, or 200 for what was there already and under the style `examples`.
+    ///
+    /// Requirements: CRU-13, UND-38.
     fn created_status(&self, is_new: bool) -> StatusCode {
         if is_new {
             CREATED.usual(self.inner.settings.style).status
@@ -134,9 +142,11 @@ impl Api {
         }
     }
 
-    /// 400 with one entry for each resource (ERR-30, ERR-31).
+    /// 400 with one entry for each resource.
     ///
-    /// What failed alone failed as a whole (ERR-20).
+    /// What failed alone failed as a whole.
+    ///
+    /// Requirements: ERR-30, ERR-31, ERR-20.
     fn report(&self, cx: &Context, outcome: &RawHelperOutcome) -> Response {
         if let [entry] = outcome.entries.as_slice() {
             return self.invalid(Some(entry.kind), &outcome.problems());

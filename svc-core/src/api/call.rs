@@ -1,4 +1,6 @@
-//! A request whose address is resolved, and who may go on with it (AUT-03 to AUT-08, UND-39).
+//! A request whose address is resolved, and who may go on with it.
+//!
+//! Requirements: AUT-03 to AUT-08, UND-39.
 
 use std::fmt;
 
@@ -16,8 +18,10 @@ use crate::{
 
 /// A request that is resolved: which target it addresses, and which operation it asks for there.
 ///
-/// Neither has to be there: an address may lead to nothing (UND-35), and an operation may not be
-/// offered (ERR-07). What that is answered with depends on who asks; [`ResolvedRequest::authorize`] decides it.
+/// Neither has to be there: an address may lead to nothing, and an operation may not be offered.
+/// What that is answered with depends on who asks; [`ResolvedRequest::authorize`] decides it.
+///
+/// Requirements: UND-35, ERR-07.
 pub struct ResolvedRequest<'a> {
     api: &'a Api,
     request: Request<'a>,
@@ -46,7 +50,9 @@ impl Api {
         }
     }
 
-    /// Who sends a request, by the authenticator (AUT-01).
+    /// Who sends a request, by the authenticator.
+    ///
+    /// Requirements: AUT-01.
     pub(super) async fn identity(
         &self,
         headers: &HeaderMap,
@@ -92,7 +98,9 @@ impl Api {
         .await
     }
 
-    /// The response to a request without a valid key (AUT-03, AUT-07).
+    /// The response to a request without a valid key.
+    ///
+    /// Requirements: AUT-03, AUT-07.
     pub(super) fn unauthorized(&self, target: &Target) -> Response {
         self.error_response(
             Some(target),
@@ -101,9 +109,9 @@ impl Api {
         )
     }
 
-    /// Answers a request of somebody: [resolves](Api::resolve) it, [admits](ResolvedRequest::authorize) it and
-    /// [answers](AuthorizedRequest::execute) it. `HEAD` is answered as `GET`, with a body that is not to be
-    /// sent (UND-28).
+    /// Answers a request of somebody: [resolves](Api::resolve) it,
+    /// [admits](ResolvedRequest::authorize) it and [answers](AuthorizedRequest::execute) it. `HEAD`
+    /// is answered as `GET`, with a body that is not to be sent.
     ///
     /// # Examples
     ///
@@ -114,6 +122,8 @@ impl Api {
     /// api.handle(identity, Request::new(&http::Method::GET, "people")).await
     /// # }
     /// ```
+    ///
+    /// Requirements: UND-28.
     pub async fn handle(&self, identity: Identity, request: Request<'_>) -> Response {
         match self.resolve(request).authorize(identity).await {
             Ok(admitted) => admitted.execute().await,
@@ -123,13 +133,17 @@ impl Api {
 }
 
 impl<'a> ResolvedRequest<'a> {
-    /// What it addresses; `None` where that is nothing of the interface (UND-35).
+    /// What it addresses; `None` where that is nothing of the interface.
+    ///
+    /// Requirements: UND-35.
     #[must_use]
     pub fn target(&self) -> Option<&Target> {
         self.target.as_ref()
     }
 
-    /// The operation that it asks for; `None` where this server does not offer it (ERR-07).
+    /// The operation that it asks for; `None` where this server does not offer it.
+    ///
+    /// Requirements: ERR-07.
     #[must_use]
     pub fn operation(&self) -> Option<&OfferedOperation> {
         self.operation.as_ref()
@@ -141,8 +155,10 @@ impl<'a> ResolvedRequest<'a> {
         &self.request
     }
 
-    /// The answer that does not depend on who asks: 404 where the address leads to nothing
-    /// (UND-35), 204 with `Allow` to `OPTIONS` (UND-28). `None` for every other call.
+    /// The answer that does not depend on who asks: 404 where the address leads to nothing, 204
+    /// with `Allow` to `OPTIONS`. `None` for every other call.
+    ///
+    /// Requirements: UND-35, UND-28.
     #[must_use]
     pub fn immediate_response(&self) -> Option<Response> {
         let Some(target) = &self.target else {
@@ -158,12 +174,14 @@ impl<'a> ResolvedRequest<'a> {
         Some(reply)
     }
 
-    /// Asks the authenticator who sends it, by the key header and what the vendor's layers attached
-    /// (AUT-01).
+    /// Asks the authenticator who sends it, by the key header and what the vendor's layers
+    /// attached.
     ///
     /// # Errors
     ///
     /// The answer, where the authenticator failed.
+    ///
+    /// Requirements: AUT-01.
     pub async fn authenticate(&mut self) -> Result<Identity, Response> {
         let now = *self.request.received_at.get_or_insert_with(Timestamp::now);
         let identity = self
@@ -187,12 +205,13 @@ impl<'a> ResolvedRequest<'a> {
     /// The answer to a call that may not go on:
     ///
     /// - [immediately](ResolvedRequest::immediate_response), whoever asks;
-    /// - 401 to a bad key, and where a key is needed and missing (AUT-03, AUT-07);
-    /// - 500 `NOT_IMPLEMENTED` where the operation is not offered (ERR-07), and 404 where also the
-    ///   record that it addresses is not there;
-    /// - 403 to a key without the right (AUT-04), and on the change feed to a key that may read no
-    ///   kind (SYN-06);
+    /// - 401 to a bad key, and where a key is needed and missing;
+    /// - 500 `NOT_IMPLEMENTED` where the operation is not offered, and 404 where also the record
+    ///   that it addresses is not there;
+    /// - 403 to a key without the right, and on the change feed to a key that may read no kind;
     /// - 500 or 503 where a backend failed.
+    ///
+    /// Requirements: AUT-03, AUT-07, ERR-07, AUT-04, SYN-06.
     pub async fn authorize(self, identity: Identity) -> Result<AuthorizedRequest<'a>, Response> {
         if let Some(reply) = self.immediate_response() {
             return Err(reply);
@@ -258,7 +277,9 @@ struct RoutedRequest<'a> {
 }
 
 impl<'a> RoutedRequest<'a> {
-    /// A call without a key works on the tenant of the container that it addresses (HLP-07).
+    /// A call without a key works on the tenant of the container that it addresses.
+    ///
+    /// Requirements: HLP-07.
     async fn without_key(
         self,
         operation: OfferedOperation,
@@ -307,7 +328,9 @@ impl<'a> RoutedRequest<'a> {
         )
     }
 
-    /// 500, or 404 where what the call addresses does not exist for the caller's tenant (UND-39).
+    /// 500, or 404 where what the call addresses does not exist for the caller's tenant.
+    ///
+    /// Requirements: UND-39.
     async fn not_offered(mut self, tenant: Tenant, caller: Caller) -> Response {
         let context = self.request.context(self.api, tenant, caller);
         self.failed(match self.exists(&context).await {
@@ -361,7 +384,9 @@ fn record_of(target: &Target) -> Option<&RecordAddress> {
 }
 
 impl fmt::Debug for ResolvedRequest<'_> {
-    /// Without ids (UND-42).
+    /// Without ids.
+    ///
+    /// Requirements: UND-42.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Call")
             .field("request", &self.request)

@@ -1,4 +1,6 @@
-//! The capability document: what this server supports, for machines (CAP-04, UND-40).
+//! The capability document: what this server supports, for machines.
+//!
+//! Requirements: CAP-04, UND-40.
 
 use super::Api;
 use crate::capability::{
@@ -16,7 +18,9 @@ use crate::{
     value::ClosedEnum,
 };
 
-/// The capability document of an API, under a base (UND-40).
+/// The capability document of an API, under a base.
+///
+/// Requirements: UND-40.
 #[must_use]
 pub fn capabilities(api: &Api, base: &BaseUrl) -> Declaration {
     let dialect = api.dialect();
@@ -227,7 +231,9 @@ fn narrowed(described: &mut DeclaredField, narrow: &Constraint) {
     described.max_length = narrow.longest;
 }
 
-/// The name of a type in the interface's vocabulary (TYP-01 to TYP-12).
+/// The name of a type in the interface's vocabulary.
+///
+/// Requirements: TYP-01 to TYP-12.
 #[must_use]
 pub fn type_name(ty: &ValueType) -> String {
     match ty {

@@ -1,4 +1,6 @@
-//! What an API offers, for the documents about it (CAP-04).
+//! What an API offers, for the documents about it.
+//!
+//! Requirements: CAP-04.
 
 use super::{Api, Behaviour, ErrorBodies, HelperRunner, ResponseStyle, extensions::Extension};
 use crate::{
@@ -142,7 +144,9 @@ impl Api {
         behaviours
     }
 
-    /// Whether record helpers may be called without a key (AUT-06).
+    /// Whether record helpers may be called without a key.
+    ///
+    /// Requirements: AUT-06.
     #[must_use]
     pub fn allows_anonymous(&self) -> bool {
         self.inner.settings.anonymous.is_some()
@@ -170,7 +174,9 @@ impl Api {
         Some(format!("{}/{row}.html", pages.trim_end_matches('/')))
     }
 
-    /// Whether 401, 403 and the 404 of a read have an error object (AUT-05, ERR-11).
+    /// Whether 401, 403 and the 404 of a read have an error object.
+    ///
+    /// Requirements: AUT-05, ERR-11.
     #[must_use]
     pub fn sends_error_bodies(&self) -> bool {
         self.inner.settings.error_bodies == ErrorBodies::Everywhere

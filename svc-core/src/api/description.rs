@@ -95,7 +95,9 @@ impl<'a> DocumentRenderer<'a> {
         out
     }
 
-    /// The error object of a helper call without a key that failed in parts (ERR-31, HLP-07).
+    /// The error object of a helper call without a key that failed in parts.
+    ///
+    /// Requirements: ERR-31, HLP-07.
     #[must_use]
     pub fn report(&self, outcome: &RawHelperOutcome) -> Vec<u8> {
         let mut out = Vec::new();
@@ -110,7 +112,9 @@ impl<'a> DocumentRenderer<'a> {
         out
     }
 
-    /// The prefix of the vendor's own relations, and each of them (ENT-27).
+    /// The prefix of the vendor's own relations, and each of them.
+    ///
+    /// Requirements: ENT-27.
     #[must_use]
     pub fn own_relations(&self) -> Option<(&'a str, Vec<VendorRelation<'a>>)> {
         let relations = &self.api.inner.relations;

@@ -1,4 +1,6 @@
-//! What a query asks of a collection besides its page: a filter and an order (FLT-01 to FLT-12).
+//! What a query asks of a collection besides its page: a filter and an order.
+//!
+//! Requirements: FLT-01 to FLT-12.
 
 use super::Api;
 use crate::{
@@ -17,8 +19,9 @@ pub(super) struct ParsedListRequest {
 }
 
 impl Api {
-    /// What collections of a kind can be filtered by; a date of it can also be ordered by (FLT-01,
-    /// FLT-09).
+    /// What collections of a kind can be filtered by; a date of it can also be ordered by.
+    ///
+    /// Requirements: FLT-01, FLT-09.
     #[must_use]
     pub fn filter_fields(&self, kind: Kind) -> &[FilterField] {
         let registered = self.registered(kind);
@@ -30,7 +33,9 @@ impl Api {
     }
 
     /// Whether any collection can be filtered. Where none can, `filter` and `order` are parameters
-    /// like any other that this server does not know (UND-14).
+    /// like any other that this server does not know.
+    ///
+    /// Requirements: UND-14.
     #[must_use]
     pub fn has_filters(&self) -> bool {
         Kind::ALL

@@ -1,4 +1,6 @@
-//! What else is wrong with a body that is refused already: one answer tells all of it (ERR-39).
+//! What else is wrong with a body that is refused already: one answer tells all of it.
+//!
+//! Requirements: ERR-39.
 
 use super::{
     Api, Response,
@@ -19,10 +21,12 @@ use crate::{
 };
 
 impl Api {
-    /// 404 where the addressed record or container is missing (UND-39), else 400 with what is wrong
-    /// with the body and what the store says of the rest of it.
+    /// 404 where the addressed record or container is missing, else 400 with what is wrong with the
+    /// body and what the store says of the rest of it.
     ///
     /// `work` holds what of the body is valid.
+    ///
+    /// Requirements: UND-39.
     pub(super) async fn refuse(
         &self,
         cx: &Context,
@@ -183,7 +187,9 @@ impl ComposedContext<'_> {
         Ok((!is_there).then(|| Problem::leads_nowhere(address.kind, name)))
     }
 
-    /// Each identifier that another record than `own` has (UND-24), where that can be found out.
+    /// Each identifier that another record than `own` has, where that can be found out.
+    ///
+    /// Requirements: UND-24.
     fn taken(
         &mut self,
         kind: Kind,

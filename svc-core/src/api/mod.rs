@@ -1,7 +1,8 @@
 //! The finished API: what is registered, and how each request on it is answered.
 //!
-//! A [`Request`] is [resolved](Api::resolve) to a [`ResolvedRequest`], which is [admitted](ResolvedRequest::authorize) or
-//! not; only what is [`AuthorizedRequest`] reaches a backend.
+//! A [`Request`] is [resolved](Api::resolve) to a [`ResolvedRequest`], which is
+//! [admitted](ResolvedRequest::authorize) or not; only what is [`AuthorizedRequest`] reaches a
+//! backend.
 
 mod admitted;
 mod answering;
@@ -70,8 +71,10 @@ use crate::{
     read::{BodyReader, LinkReader},
 };
 
-/// A finished API (CAP-04): what is registered exists, is linked and is declared; nothing else is.
-/// Cheap to clone.
+/// A finished API: what is registered exists, is linked and is declared; nothing else is. Cheap to
+/// clone.
+///
+/// Requirements: CAP-04.
 #[derive(Clone)]
 pub struct Api {
     inner: Arc<ApiInner>,
@@ -107,8 +110,10 @@ impl Api {
         ApiBuilder::new(vendor)
     }
 
-    /// Links the `OpenAPI` document on the entry point (UND-40). For whoever answers at its
-    /// address, as `svc-tower` does.
+    /// Links the `OpenAPI` document on the entry point. For whoever answers at its address, as
+    /// `svc-tower` does.
+    ///
+    /// Requirements: UND-40.
     #[must_use]
     pub fn with_openapi(mut self) -> Self {
         self.has_openapi = true;
@@ -121,14 +126,17 @@ impl Api {
         &self.inner.relations.dialect
     }
 
-    /// The address of the entry point (HAL-01).
+    /// The address of the entry point.
+    ///
+    /// Requirements: HAL-01.
     #[must_use]
     pub fn base_url(&self) -> &BaseUrl {
         &self.inner.base
     }
 
-    /// What a path below the entry point leads to: without a slash in front, without a query
-    /// (UND-35).
+    /// What a path below the entry point leads to: without a slash in front, without a query.
+    ///
+    /// Requirements: UND-35.
     #[must_use]
     pub fn route(&self, path: &str) -> Option<Target> {
         self.inner.settings.layout.route(path)
@@ -140,8 +148,9 @@ impl Api {
         self.hal(base).href(target)
     }
 
-    /// The method of person matching in words (HLP-05), and what calls without a key do where there
-    /// are any.
+    /// The method of person matching in words, and what calls without a key do where there are any.
+    ///
+    /// Requirements: HLP-05.
     #[must_use]
     pub fn person_matching_description(&self) -> String {
         let settings = &self.inner.settings;
@@ -160,7 +169,9 @@ impl Api {
         self.inner.settings.sizes
     }
 
-    /// The query parameters of its collections (COL-29, UND-14).
+    /// The query parameters of its collections.
+    ///
+    /// Requirements: COL-29, UND-14.
     #[must_use]
     pub fn collection_parameters(&self) -> Vec<QueryParameter> {
         let ApiLimits {
@@ -177,13 +188,17 @@ impl Api {
         &self.inner.settings.vendor
     }
 
-    /// Whether there are webhooks (HOOK-01).
+    /// Whether there are webhooks.
+    ///
+    /// Requirements: HOOK-01.
     #[must_use]
     pub fn has_webhooks(&self) -> bool {
         self.extensions().has(ExtensionName::Webhooks)
     }
 
-    /// The relation that leads to the webhooks (HOOK-01).
+    /// The relation that leads to the webhooks.
+    ///
+    /// Requirements: HOOK-01.
     #[must_use]
     pub fn webhooks_relation(&self) -> String {
         self.dialect().relation(ExtensionName::Webhooks.relation())

@@ -1,4 +1,6 @@
-//! Which operations a server offers where (CAP-04, UND-35, UND-39).
+//! Which operations a server offers where.
+//!
+//! Requirements: CAP-04, UND-35, UND-39.
 
 use http::Method;
 
@@ -39,10 +41,12 @@ impl OfferedOperation {
 }
 
 impl Api {
-    /// The operation that a method on a target asks for; `None` where this server does not offer it
-    /// (ERR-07).
+    /// The operation that a method on a target asks for; `None` where this server does not offer
+    /// it.
     ///
     /// `HEAD` counts as `GET`, and `PATCH` as `PUT` where that is switched on.
+    ///
+    /// Requirements: ERR-07.
     #[must_use]
     pub fn operation(&self, method: &Method, target: &Target) -> Option<OfferedOperation> {
         let meant = self.meant(method);
@@ -62,7 +66,9 @@ impl Api {
     }
 
     /// The methods under which this server takes an operation: its own, and `HEAD` or `PATCH`
-    /// beside it (UND-28).
+    /// beside it.
+    ///
+    /// Requirements: UND-28.
     pub fn methods(&self, operation: &OperationSpec) -> impl Iterator<Item = Method> + use<> {
         let beside = match operation.method {
             Method::GET => Some(Method::HEAD),
@@ -72,7 +78,9 @@ impl Api {
         std::iter::once(operation.method.clone()).chain(beside)
     }
 
-    /// The methods that a target has on this server, for `Allow` (UND-28).
+    /// The methods that a target has on this server, for `Allow`.
+    ///
+    /// Requirements: UND-28.
     #[must_use]
     pub fn allowed_methods(&self, target: &Target) -> Vec<Method> {
         let methods = self
@@ -133,10 +141,11 @@ impl Api {
     }
 
     /// Whether records of a kind are created here: in the collection of all, or under the container
-    /// that the kind names (UND-12).
+    /// that the kind names.
     ///
-    /// A sign-up on the people collection needs its create right (HLP-19), as an inline person does
-    /// (UND-31).
+    /// A sign-up on the people collection needs its create right, as an inline person does.
+    ///
+    /// Requirements: UND-12, HLP-19, UND-31.
     fn creates(&self, kind: Kind, scope: &Scope) -> bool {
         let is_here = match scope {
             Scope::All => kind.schema().parent.is_none(),

@@ -415,7 +415,9 @@ pub(crate) fn helper_of(store: &Arc<dyn Store>, helper: HelperName) -> Arc<dyn E
     })
 }
 
-/// What is registered for one kind. What is not there does not exist (CAP-04).
+/// What is registered for one kind. What is not there does not exist.
+///
+/// Requirements: CAP-04.
 #[derive(Default, Clone)]
 pub(crate) struct KindRegistration {
     pub(crate) list: Option<Arc<dyn AnyList>>,
@@ -428,7 +430,9 @@ pub(crate) struct KindRegistration {
     pub(crate) update: Option<Arc<dyn ErasedUpdate>>,
     pub(crate) delete: Option<Arc<dyn ErasedDelete>>,
     pub(crate) find: Option<Arc<dyn AnyFind>>,
-    /// Registered, so that helpers may use it, but not offered (CAP-10).
+    /// Registered, so that helpers may use it, but not offered.
+    ///
+    /// Requirements: CAP-10.
     pub(crate) withheld: Vec<Operation>,
     pub(crate) readable: Option<FieldBits>,
     pub(crate) writable: Option<FieldBits>,

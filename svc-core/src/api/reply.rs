@@ -28,20 +28,27 @@ const HEADERS: usize = 6;
 pub struct Response {
     /// The HTTP status.
     pub status: StatusCode,
-    /// `Content-Type` where there is a body, `Location` of a created record (UND-33), `Retry-After`
-    /// (UND-36), `Allow` (UND-28), `WWW-Authenticate` (AUT-07); `ETag`, `Last-Modified` and
-    /// `Content-Location` where [conditional requests](crate::ApiBuilder::conditional_requests) are
-    /// answered.
+    /// `Content-Type` where there is a body, `Location` of a created record, `Retry-After`,
+    /// `Allow`, `WWW-Authenticate`; `ETag`, `Last-Modified` and `Content-Location` where
+    /// [conditional requests](crate::ApiBuilder::conditional_requests) are answered.
+    ///
+    /// Requirements: UND-33, UND-36, UND-28, AUT-07.
     pub headers: HeaderMap,
     /// The body; empty for none.
     pub body: Bytes,
-    /// What the log and the client know a failure by (ERR-28).
+    /// What the log and the client know a failure by.
+    ///
+    /// Requirements: ERR-28.
     pub reference_code: Option<String>,
-    /// The code of a failure, the first of several (ERR-24). Its status alone does not tell an
-    /// operation that is not supported from an error of the server: both are 500 (ERR-07).
+    /// The code of a failure, the first of several. Its status alone does not tell an operation
+    /// that is not supported from an error of the server: both are 500.
+    ///
+    /// Requirements: ERR-24, ERR-07.
     pub code: Option<ErrorCode>,
-    /// What follows the body where the answer is a stream (SYN-12): whoever serves it sends it on,
-    /// part by part. Without that the body is whole, and the client comes back for the rest.
+    /// What follows the body where the answer is a stream: whoever serves it sends it on, part by
+    /// part. Without that the body is whole, and the client comes back for the rest.
+    ///
+    /// Requirements: SYN-12.
     pub event_stream: Option<Box<EventStream>>,
 }
 
@@ -49,9 +56,13 @@ pub struct Response {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ContentType {
-    /// `application/hal+json` (HAL-03).
+    /// `application/hal+json`.
+    ///
+    /// Requirements: HAL-03.
     Hal,
-    /// `text/event-stream` (SYN-12).
+    /// `text/event-stream`.
+    ///
+    /// Requirements: SYN-12.
     EventStream,
 }
 
@@ -112,10 +123,12 @@ impl Response {
 }
 
 impl Api {
-    /// The answer to a request that failed for one reason, with the error object (ERR-01).
+    /// The answer to a request that failed for one reason, with the error object.
     ///
-    /// 401 and 403 have no body unless error bodies are sent everywhere (AUT-05); 401 says where
-    /// the key goes (AUT-07).
+    /// 401 and 403 have no body unless error bodies are sent everywhere; 401 says where the key
+    /// goes.
+    ///
+    /// Requirements: ERR-01, AUT-05, AUT-07.
     #[must_use]
     pub fn error_response(
         &self,
@@ -143,7 +156,9 @@ impl Api {
         reply
     }
 
-    /// The answer to an address of nothing (UND-35).
+    /// The answer to an address of nothing.
+    ///
+    /// Requirements: UND-35.
     #[must_use]
     pub fn not_found_response(&self) -> Response {
         self.error_response(
@@ -153,10 +168,12 @@ impl Api {
         )
     }
 
-    /// The answer to an operation that a backend could not do (ERR-05, ERR-12, UND-36).
+    /// The answer to an operation that a backend could not do.
     ///
     /// The text of an unexpected error goes to the log only, under the reference code that the
     /// client is told.
+    ///
+    /// Requirements: ERR-05, ERR-12, UND-36.
     #[must_use]
     pub fn backend_error_response(&self, target: Option<&Target>, error: Error) -> Response {
         let kind = target.and_then(kind_of);
@@ -209,7 +226,9 @@ impl Api {
         }
     }
 
-    /// The answer to a request in which the program itself failed (ERR-05); the caller logs why.
+    /// The answer to a request in which the program itself failed; the caller logs why.
+    ///
+    /// Requirements: ERR-05.
     #[must_use]
     pub fn panic_response(&self, target: Option<&Target>) -> Response {
         self.unexpected(target.and_then(kind_of))
@@ -239,12 +258,16 @@ impl Api {
         }
     }
 
-    /// 400 with every problem (ERR-12, ERR-14, ERR-39).
+    /// 400 with every problem.
+    ///
+    /// Requirements: ERR-12, ERR-14, ERR-39.
     pub(super) fn invalid(&self, kind: Option<Kind>, problems: &[Problem]) -> Response {
         self.problems(kind, 400, problems.get(..MOST_PROBLEMS).unwrap_or(problems))
     }
 
-    /// 404 with the error object (UND-23, UND-35, ERR-16, HLP-09).
+    /// 404 with the error object.
+    ///
+    /// Requirements: UND-23, UND-35, ERR-16, HLP-09.
     pub(super) fn missing(&self, kind: Option<Kind>) -> Response {
         let problem = Problem::general(
             ErrorCode::ResourceNotFound,
@@ -270,7 +293,9 @@ impl Api {
     }
 }
 
-/// A time in whole seconds, rounded up: who comes back then does not come too early (UND-36).
+/// A time in whole seconds, rounded up: who comes back then does not come too early.
+///
+/// Requirements: UND-36.
 fn whole_seconds(time: Duration) -> u64 {
     time.as_secs()
         .saturating_add(u64::from(time.subsec_nanos() > 0))
@@ -287,7 +312,9 @@ pub(super) fn not_implemented() -> Problem {
     )
 }
 
-/// The kind that an error names: that of the address, for a helper the kind it creates (ERR-21).
+/// The kind that an error names: that of the address, for a helper the kind it creates.
+///
+/// Requirements: ERR-21.
 pub(super) fn kind_of(target: &Target) -> Option<Kind> {
     match target {
         Target::Collection {

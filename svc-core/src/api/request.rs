@@ -27,7 +27,9 @@ pub enum RequestTarget<'a> {
     Path(&'a str),
     /// This.
     Target(Target),
-    /// Nothing of the interface, such as a path outside its mount (UND-35).
+    /// Nothing of the interface, such as a path outside its mount.
+    ///
+    /// Requirements: UND-35.
     Unknown,
 }
 
@@ -73,12 +75,14 @@ pub struct Request<'a> {
     pub query: Option<&'a str>,
     /// The headers.
     pub headers: &'a HeaderMap,
-    /// The body; empty for none. It may also come [later](super::AuthorizedRequest::with_body), once the
-    /// request is admitted.
+    /// The body; empty for none. It may also come [later](super::AuthorizedRequest::with_body),
+    /// once the request is admitted.
     pub body: Bytes,
     /// What the vendor's own layers attached to it.
     pub extensions: Extensions,
-    /// The address of the entry point under which it came (HAL-01); that of the [`Api`] unless set.
+    /// The address of the entry point under which it came; that of the [`Api`] unless set.
+    ///
+    /// Requirements: HAL-01.
     pub base_url: Option<BaseUrl>,
     /// The time of receipt; the system's time unless set.
     pub received_at: Option<Timestamp>,
@@ -86,9 +90,13 @@ pub struct Request<'a> {
     pub started_at: Instant,
     /// Its name in logs; a random one unless set.
     pub id: Option<Uuid>,
-    /// How long a backend may take for it (UND-36); for ever unless set.
+    /// How long a backend may take for it; for ever unless set.
+    ///
+    /// Requirements: UND-36.
     pub timeout: Option<Duration>,
-    /// The timer of the program's runtime; without one nothing waits for changes (SYN-11).
+    /// The timer of the program's runtime; without one nothing waits for changes.
+    ///
+    /// Requirements: SYN-11.
     pub timer: Option<&'a dyn Timer>,
     /// Who sends it, where the authenticator was asked and may be asked again.
     pub(super) identified_as: Option<Box<Identity>>,
@@ -214,7 +222,9 @@ impl<'a> Request<'a> {
 }
 
 impl fmt::Debug for Request<'_> {
-    /// Without ids, query, headers and body: they hold keys and personal data (UND-42).
+    /// Without ids, query, headers and body: they hold keys and personal data.
+    ///
+    /// Requirements: UND-42.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Request")
             .field("method", self.method)

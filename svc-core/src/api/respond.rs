@@ -25,8 +25,10 @@ use crate::{
 };
 
 impl AuthorizedRequest<'_> {
-    /// How long it may wait for something to be told, by its own wish (SYN-11): that much more than
-    /// any other request.
+    /// How long it may wait for something to be told, by its own wish: that much more than any
+    /// other request.
+    ///
+    /// Requirements: SYN-11.
     #[must_use]
     pub fn max_wait(&self) -> Duration {
         self.0
@@ -36,7 +38,9 @@ impl AuthorizedRequest<'_> {
 
     /// Reads, validates, asks the backend and renders.
     ///
-    /// `HEAD` is answered as `GET`: the caller drops the body (UND-28).
+    /// `HEAD` is answered as `GET`: the caller drops the body.
+    ///
+    /// Requirements: UND-28.
     pub async fn execute(mut self) -> Response {
         // The time that the client took to send the body does not count.
         self.0.context.deadline = self.0.request.deadline();
@@ -161,7 +165,9 @@ impl AuthorizedParts<'_> {
 
 impl Api {
     /// What a helper call without a key gets where nobody has its container: as with a key, its
-    /// body comes first (UND-39).
+    /// body comes first.
+    ///
+    /// Requirements: UND-39.
     fn no_container(&self, cx: &Context, target: &Target, body: &[u8]) -> Response {
         let unreadable =
             kind_of(target).and_then(|kind| self.body_object(cx, kind, body, true).err());
@@ -268,8 +274,9 @@ impl Api {
         }
     }
 
-    /// A read of something that is not there has no body, unless error bodies are sent everywhere
-    /// (ERR-11).
+    /// A read of something that is not there has no body, unless error bodies are sent everywhere.
+    ///
+    /// Requirements: ERR-11.
     fn nothing_to_read(&self, kind: Kind) -> Response {
         if self.sends_error_bodies() {
             self.missing(Some(kind))
@@ -278,7 +285,9 @@ impl Api {
         }
     }
 
-    /// A record as a top-level document (HAL-17).
+    /// A record as a top-level document.
+    ///
+    /// Requirements: HAL-17.
     pub(super) fn record_reply(
         &self,
         cx: &Context,

@@ -69,7 +69,9 @@ impl ApiSettings {
     }
 }
 
-/// Who makes the server, and how it names itself on the entry point (ENT-02 to ENT-07).
+/// Who makes the server, and how it names itself on the entry point.
+///
+/// Requirements: ENT-02 to ENT-07.
 #[derive(Debug, Clone)]
 pub struct Vendor {
     pub(crate) name: String,
@@ -80,7 +82,9 @@ pub struct Vendor {
 }
 
 impl Vendor {
-    /// A vendor (ENT-04) and its product (ENT-05).
+    /// A vendor and its product.
+    ///
+    /// Requirements: ENT-04, ENT-05.
     pub fn new(vendor_name: impl Into<String>, product_name: impl Into<String>) -> Self {
         Self {
             name: vendor_name.into(),
@@ -91,40 +95,51 @@ impl Vendor {
         }
     }
 
-    /// The vendor's name (ENT-04).
+    /// The vendor's name.
+    ///
+    /// Requirements: ENT-04.
     #[must_use]
     pub fn vendor_name(&self) -> &str {
         &self.name
     }
 
-    /// The product's name (ENT-05).
+    /// The product's name.
+    ///
+    /// Requirements: ENT-05.
     #[must_use]
     pub fn product_name(&self) -> &str {
         &self.product_name
     }
 
-    /// The interface version that the entry point reports (ENT-06).
+    /// The interface version that the entry point reports.
+    ///
+    /// Requirements: ENT-06.
     #[must_use]
     pub fn interface_version(&self) -> &str {
         &self.version
     }
 
-    /// The prefix of the identifiers that the server generates (ENT-07, ENT-08): `[A-Za-z0-9_.-]+`
-    /// (UND-41).
+    /// The prefix of the identifiers that the server generates: `[A-Za-z0-9_.-]+`.
+    ///
+    /// Requirements: ENT-07, ENT-08, UND-41.
     #[must_use]
     pub fn namespace(mut self, namespace: impl Into<String>) -> Self {
         self.namespace = namespace.into();
         self
     }
 
-    /// The message of the day (ENT-02).
+    /// The message of the day.
+    ///
+    /// Requirements: ENT-02.
     #[must_use]
     pub fn message_of_the_day(mut self, motd: impl Into<String>) -> Self {
         self.motd = motd.into();
         self
     }
 
-    /// The interface version that the entry point reports (ENT-06, VER-01).
+    /// The interface version that the entry point reports.
+    ///
+    /// Requirements: ENT-06, VER-01.
     #[must_use]
     pub fn version(mut self, version: impl Into<String>) -> Self {
         self.version = version.into();
@@ -132,7 +147,9 @@ impl Vendor {
     }
 }
 
-/// Which answers that report an error have the error object (ERR-11, AUT-05).
+/// Which answers that report an error have the error object.
+///
+/// Requirements: ERR-11, AUT-05.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum ErrorBodies {
@@ -143,7 +160,9 @@ pub enum ErrorBodies {
     Everywhere,
 }
 
-/// What stays of a helper call of which one part fails (ERR-29, ERR-34).
+/// What stays of a helper call of which one part fails.
+///
+/// Requirements: ERR-29, ERR-34.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Atomicity {
@@ -166,7 +185,9 @@ pub enum PatchMethod {
     AsPut,
 }
 
-/// Which collections the entry point links (ENT-10 to ENT-21).
+/// Which collections the entry point links.
+///
+/// Requirements: ENT-10 to ENT-21.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum EntryLinks {
@@ -183,13 +204,19 @@ impl EntryLinks {
     }
 }
 
-/// Sizes of pages and bodies (LIM-01, COL-21, UND-17).
+/// Sizes of pages and bodies.
+///
+/// Requirements: LIM-01, COL-21, UND-17.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct ApiLimits {
-    /// Records on a page when the client names no number (COL-29).
+    /// Records on a page when the client names no number.
+    ///
+    /// Requirements: COL-29.
     pub default_page_size: u32,
-    /// The largest page (ENT-03).
+    /// The largest page.
+    ///
+    /// Requirements: ENT-03.
     pub max_page_size: u32,
     /// How deep and large the JSON of a body may be.
     pub json: JsonLimits,
@@ -198,19 +225,25 @@ pub struct ApiLimits {
     /// The same for a call without a key.
     pub anonymous_content: ContentLimits,
     /// The total size of the bodies in the response to a batch that is one document, in bytes. The
-    /// results after that have none (BAT-11).
+    /// results after that have none.
+    ///
+    /// Requirements: BAT-11.
     pub batch_response: usize,
 }
 
 impl ApiLimits {
-    /// Records on a page when the client names no number (COL-29).
+    /// Records on a page when the client names no number.
+    ///
+    /// Requirements: COL-29.
     #[must_use]
     pub fn default_page_size(mut self, records: u32) -> Self {
         self.default_page_size = records;
         self
     }
 
-    /// The largest page (ENT-03).
+    /// The largest page.
+    ///
+    /// Requirements: ENT-03.
     #[must_use]
     pub fn max_page_size(mut self, records: u32) -> Self {
         self.max_page_size = records;
@@ -268,17 +301,25 @@ impl Default for ApiLimits {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Behaviour {
-    /// A full event takes no more attendances (LIM-04).
+    /// A full event takes no more attendances.
+    ///
+    /// Requirements: LIM-04.
     CapacityEnforced,
-    /// A ticket level without tickets left sells none (LIM-05).
+    /// A ticket level without tickets left sells none.
+    ///
+    /// Requirements: LIM-05.
     TicketLimitEnforced,
     /// A natively run helper recognises a posted person by the method of
-    /// [`ApiBuilder::person_matching`](crate::ApiBuilder::person_matching) (HLP-04). Composed helpers that can
-    /// look people up declare it by themselves.
+    /// [`ApiBuilder::person_matching`](crate::ApiBuilder::person_matching). Composed helpers that
+    /// can look people up declare it by themselves.
+    ///
+    /// Requirements: HLP-04.
     MatchesPeople,
     /// A helper that is called again for a person whom it recognises changes or answers the action
     /// that is there, and records no second one: as tables have it in which a person answers an
-    /// event once (HLP-04).
+    /// event once.
+    ///
+    /// Requirements: HLP-04.
     OneActionPerPerson,
 }
 

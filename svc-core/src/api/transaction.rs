@@ -1,5 +1,7 @@
 //! What a call writes: in one transaction of the backend's, where it has any, which is run again
-//! where others undid it (ERR-04, ERR-34, HLP-04).
+//! where others undid it.
+//!
+//! Requirements: ERR-04, ERR-34, HLP-04.
 
 use std::{borrow::Cow, time::Instant};
 
@@ -112,7 +114,9 @@ impl Api {
         }
     }
 
-    /// Does what a call asks for, unless it has been here before (IDM-01).
+    /// Does what a call asks for, unless it has been here before.
+    ///
+    /// Requirements: IDM-01.
     async fn once(&self, cx: &Context, wanted: PendingWrite<'_>) -> Result<WriteOutcome> {
         let PendingWrite {
             work,

@@ -37,7 +37,9 @@ struct WriteInput<'a> {
 }
 
 impl Api {
-    /// The object in a body; 400 when it is missing (UND-27) or unreadable.
+    /// The object in a body; 400 when it is missing or unreadable.
+    ///
+    /// Requirements: UND-27.
     #[expect(
         clippy::result_large_err,
         reason = "a reply is as large as its headers, and made once for a request"
@@ -166,7 +168,9 @@ impl Api {
     }
 
     /// A change of a person with the identity that is stored, where that decides the gender that is
-    /// sent (RES-person-08).
+    /// sent.
+    ///
+    /// Requirements: RES-person-08.
     async fn with_identity(&self, cx: &Context, target: &Target, body: &Object) -> Option<Object> {
         let Target::Record(at) = target else {
             return None;
@@ -268,7 +272,9 @@ impl Api {
         .await
     }
 
-    /// Not found where the record that something is made under does not exist (HLP-23, UND-39).
+    /// Not found where the record that something is made under does not exist.
+    ///
+    /// Requirements: HLP-23, UND-39.
     pub(super) async fn container_exists(
         &self,
         cx: &Context,
@@ -280,8 +286,10 @@ impl Api {
         }
     }
 
-    /// Creates what comes with an inline `person`; not supported where its helper is not (ERR-07):
-    /// a create that leaves the person out is not what was asked for.
+    /// Creates what comes with an inline `person`; not supported where its helper is not: a create
+    /// that leaves the person out is not what was asked for.
+    ///
+    /// Requirements: ERR-07.
     async fn create_with_person(
         &self,
         cx: &Context,
@@ -490,14 +498,18 @@ impl Api {
         }
     }
 
-    /// What a store refused, named as the client wrote it (ERR-26).
+    /// What a store refused, named as the client wrote it.
+    ///
+    /// Requirements: ERR-26.
     fn as_sent(&self, cx: &Context, body: &Object, error: Error) -> Error {
         self.classified(error)
             .map_problems(|problems| self.bodies(cx).as_sent(body, problems))
     }
 }
 
-/// The helper whose plan a create with an inline `person` is (HLP-19, UND-31).
+/// The helper whose plan a create with an inline `person` is.
+///
+/// Requirements: HLP-19, UND-31.
 fn helper_for_create(kind: Kind, body: &Object) -> Option<HelperName> {
     body.get("person").filter(|person| !person.is_null())?;
     HelperName::creating(kind)

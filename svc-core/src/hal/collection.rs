@@ -1,4 +1,6 @@
-//! A page of a collection (COL-20 to COL-31, UND-32).
+//! A page of a collection.
+//!
+//! Requirements: COL-20 to COL-31, UND-32.
 
 use std::ops::Range;
 
@@ -20,12 +22,16 @@ pub(crate) struct CollectionView<'a> {
     pub(crate) kind: Kind,
     pub(crate) scope: &'a Scope,
     pub(crate) request: &'a PageRequest,
-    /// Whether the request named its page: the `self` link repeats what was asked for (COL-27).
+    /// Whether the request named its page: the `self` link repeats what was asked for.
+    ///
+    /// Requirements: COL-27.
     pub(crate) names_page: bool,
     /// What every link repeats, such as `&per_page=10`.
     pub(crate) repeated: &'a str,
     pub(crate) page: &'a RawPage,
-    /// Whether the person signup helper belongs to this collection (RES-person-49).
+    /// Whether the person signup helper belongs to this collection.
+    ///
+    /// Requirements: RES-person-49.
     pub(crate) signup: bool,
 }
 
@@ -126,7 +132,9 @@ fn member_links(hal: &Hal<'_>, view: &CollectionView<'_>, out: &mut Vec<u8>) -> 
     addresses
 }
 
-/// `self`, `next`, and both names of the page before (COL-24, COL-27, UND-32).
+/// `self`, `next`, and both names of the page before.
+///
+/// Requirements: COL-24, COL-27, UND-32.
 fn page_links(view: &CollectionView<'_>, total_pages: u64, here: &str, out: &mut Vec<u8>) {
     let (number, repeated) = (view.request.number, view.repeated);
     let to_page = |number: u64| [here, "?page=", &number.to_string(), repeated].concat();

@@ -1,4 +1,6 @@
-//! The entry point (ENT-01 to ENT-27).
+//! The entry point.
+//!
+//! Requirements: ENT-01 to ENT-27.
 
 use super::Hal;
 use crate::{
@@ -18,9 +20,13 @@ pub(crate) struct EntryPointView<'a> {
     pub(crate) version: &'a str,
     /// The collections that it links.
     pub(crate) collections: &'a [Kind],
-    /// Whether person signup is there (ENT-24).
+    /// Whether person signup is there.
+    ///
+    /// Requirements: ENT-24.
     pub(crate) signup: bool,
-    /// Whether the `OpenAPI` document is there (UND-40).
+    /// Whether the `OpenAPI` document is there.
+    ///
+    /// Requirements: UND-40.
     pub(crate) openapi: bool,
     /// The links of the extensions that the server offers.
     pub(crate) extensions: &'a [EntryLink],
@@ -129,7 +135,9 @@ fn titled(name: &str, href: &str, title: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(b"},");
 }
 
-/// `Fundraising pages` for `fundraising_pages` (ENT-25).
+/// `Fundraising pages` for `fundraising_pages`.
+///
+/// Requirements: ENT-25.
 fn title(plural: &str) -> String {
     let words = plural.replace('_', " ");
     let mut letters = words.chars();

@@ -1,4 +1,6 @@
-//! Error objects and notices (ERR-18 to ERR-33). They carry no links (Annex C).
+//! Error objects and notices. They carry no links (Annex C).
+//!
+//! Requirements: ERR-18 to ERR-33.
 
 use std::borrow::Cow;
 
@@ -14,15 +16,21 @@ use crate::{
 /// A failed atomic request.
 #[derive(Debug)]
 pub(crate) struct FailureView<'a> {
-    /// The kind that was addressed; `None` where none is known (ERR-21).
+    /// The kind that was addressed; `None` where none is known.
+    ///
+    /// Requirements: ERR-21.
     pub(crate) kind: Option<Kind>,
     pub(crate) status: u16,
     pub(crate) problems: &'a [Problem],
-    /// Leads to the log (ERR-28).
+    /// Leads to the log.
+    ///
+    /// Requirements: ERR-28.
     pub(crate) reference_code: Option<&'a str>,
 }
 
-/// Writes the error object of a failed atomic request (ERR-18 to ERR-28).
+/// Writes the error object of a failed atomic request.
+///
+/// Requirements: ERR-18 to ERR-28.
 pub(crate) fn failure(hal: &Hal<'_>, view: &FailureView<'_>, out: &mut Vec<u8>) {
     open(hal, "atomic", view.status, out);
     // What the server does not do has a status of its own, also where the whole call is refused for
@@ -48,10 +56,14 @@ pub(crate) fn failure(hal: &Hal<'_>, view: &FailureView<'_>, out: &mut Vec<u8>) 
     out.extend_from_slice(b"}]}}");
 }
 
-/// What the report of a partly failed helper call shows (ERR-29 to ERR-33).
+/// What the report of a partly failed helper call shows.
+///
+/// Requirements: ERR-29 to ERR-33.
 pub(crate) struct ReportView<'a> {
     pub(crate) entries: &'a [ReportEntry],
-    /// The person and the action, as far as the caller may see them (ERR-32).
+    /// The person and the action, as far as the caller may see them.
+    ///
+    /// Requirements: ERR-32.
     pub(crate) embedded: &'a [Cow<'a, RawRecord>],
     /// Whether the call has no key.
     pub(crate) anonymous: bool,
@@ -59,10 +71,12 @@ pub(crate) struct ReportView<'a> {
     pub(crate) examples: bool,
 }
 
-/// Writes the report of a partly failed helper call (ERR-29 to ERR-33).
+/// Writes the report of a partly failed helper call.
 ///
 /// Without a key every entry reads 201 unless it failed, so that a stranger learns nothing of who
-/// is known (HLP-07).
+/// is known.
+///
+/// Requirements: ERR-29 to ERR-33, HLP-07.
 pub(crate) fn non_atomic(hal: &Hal<'_>, view: &ReportView<'_>, out: &mut Vec<u8>) {
     open(hal, "non-atomic", 400, out);
     let spelling = if view.examples {
@@ -102,7 +116,9 @@ fn entry_status(entry: &ReportEntry, anonymous: bool) -> (u16, &[Problem]) {
     }
 }
 
-/// Adds to a written object the member that tells what of a request was not taken (UND-22).
+/// Adds to a written object the member that tells what of a request was not taken.
+///
+/// Requirements: UND-22.
 pub(crate) fn warnings(hal: &Hal<'_>, problems: &[Problem], out: &mut Vec<u8>) {
     if out.pop() != Some(b'}') {
         return;
@@ -117,7 +133,9 @@ pub(crate) fn warnings(hal: &Hal<'_>, problems: &[Problem], out: &mut Vec<u8>) {
     hal.extend_curies(out);
 }
 
-/// Writes `{"notice": "..."}` (SCH-02, CRU-05).
+/// Writes `{"notice": "..."}`.
+///
+/// Requirements: SCH-02, CRU-05.
 pub(crate) fn notice(text: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(b"{\"notice\":");
     write_string(text, out);
@@ -144,7 +162,9 @@ fn status_head(hal: &Hal<'_>, kind: Option<Kind>, status: u16, out: &mut Vec<u8>
     out.extend_from_slice(format!(",\"response_code\":{status}").as_bytes());
 }
 
-/// Which names the members of an entry have (ERR-33).
+/// Which names the members of an entry have.
+///
+/// Requirements: ERR-33.
 #[derive(Clone, Copy)]
 enum Spelling {
     Table,

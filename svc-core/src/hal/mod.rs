@@ -1,4 +1,6 @@
-//! HAL documents, written straight into bytes: no JSON tree on the way (HAL-01 to HAL-19).
+//! HAL documents, written straight into bytes: no JSON tree on the way.
+//!
+//! Requirements: HAL-01 to HAL-19.
 
 mod collection;
 mod entry_point;
@@ -55,8 +57,10 @@ impl Hal<'_> {
         out.push(b'}');
     }
 
-    /// Writes `"curies":[...]`: the template of the pages of the relations (HAL-18), and one for
-    /// the vendor's own relations (ENT-27).
+    /// Writes `"curies":[...]`: the template of the pages of the relations, and one for the
+    /// vendor's own relations.
+    ///
+    /// Requirements: HAL-18, ENT-27.
     pub(crate) fn write_curies(&self, out: &mut Vec<u8>) {
         let dialect = &self.relations.dialect;
         out.extend_from_slice(b"\"curies\":[");
@@ -68,8 +72,10 @@ impl Hal<'_> {
         out.push(b']');
     }
 
-    /// Writes `"curies":[...]` for a document with relations that the specification does not define
-    /// (HAL-19).
+    /// Writes `"curies":[...]` for a document with relations that the specification does not
+    /// define.
+    ///
+    /// Requirements: HAL-19.
     pub(crate) fn write_extended_curies(&self, out: &mut Vec<u8>) {
         self.write_curies(out);
         out.pop();
@@ -77,8 +83,9 @@ impl Hal<'_> {
         out.push(b']');
     }
 
-    /// Adds the curie of the extensions to a written document, if it has curies without it
-    /// (HAL-19).
+    /// Adds the curie of the extensions to a written document, if it has curies without it.
+    ///
+    /// Requirements: HAL-19.
     pub(crate) fn extend_curies(&self, document: &mut Vec<u8>) {
         let mut curies = Vec::new();
         self.write_curies(&mut curies);

@@ -1,5 +1,6 @@
-//! One record: common fields, stored bytes or typed fields, computed fields, links (HAL-13, HAL-16,
-//! HAL-17).
+//! One record: common fields, stored bytes or typed fields, computed fields, links.
+//!
+//! Requirements: HAL-13, HAL-16, HAL-17.
 
 use std::ops::Range;
 

@@ -25,9 +25,13 @@ pub(crate) struct RelationNames {
 pub(crate) struct DocumentSettings {
     pub(crate) dialect: Dialect,
     pub(crate) namespace: Arc<str>,
-    /// An own documentation address in place of the built-in pages (ENT-22).
+    /// An own documentation address in place of the built-in pages.
+    ///
+    /// Requirements: ENT-22.
     pub(crate) docs: Option<ExternalDocs>,
-    /// The vendor's own relations (ENT-27).
+    /// The vendor's own relations.
+    ///
+    /// Requirements: ENT-27.
     pub(crate) own: Option<VendorRelations>,
 }
 

@@ -1,4 +1,6 @@
-//! Which fields of a kind leave the server, as a filter over stored bytes (CAP-04).
+//! Which fields of a kind leave the server, as a filter over stored bytes.
+//!
+//! Requirements: CAP-04.
 
 use crate::{
     field_set::FieldBits,

@@ -21,8 +21,9 @@ use crate::{
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum ResponseStyle {
-    /// Create 201, delete 204 without body, `error_descriptions` in non-atomic entries (CRU-13,
-    /// CRU-14, ERR-33).
+    /// Create 201, delete 204 without body, `error_descriptions` in non-atomic entries.
+    ///
+    /// Requirements: CRU-13, CRU-14, ERR-33.
     #[default]
     Table,
     /// Create 200, delete 200 with `notice`, `errors` and `code` in non-atomic entries.
@@ -52,24 +53,29 @@ pub struct OperationSpec {
 }
 
 impl OperationSpec {
-    /// Whether it takes a body; of a request to any other, none is read (UND-39).
+    /// Whether it takes a body; of a request to any other, none is read.
+    ///
+    /// Requirements: UND-39.
     #[must_use]
     pub fn takes_body(&self) -> bool {
         self.input != RequestBodyKind::Nothing
     }
 
     /// Whether it reads a document about the server: the documentation, what is supported, the
-    /// schemas (ENT-22, UND-40).
+    /// schemas.
     ///
     /// No backend is asked for it, and whoever serves documents answers it itself: an
     /// [`Api`](crate::Api) by itself has the capability document only.
+    ///
+    /// Requirements: ENT-22, UND-40.
     #[must_use]
     pub fn is_document(&self) -> bool {
         matches!(self.handler, Handler::Document | Handler::Capabilities)
     }
 
-    /// What a success is answered with in a response style, the usual answer first (CRU-13,
-    /// CRU-14).
+    /// What a success is answered with in a response style, the usual answer first.
+    ///
+    /// Requirements: CRU-13, CRU-14.
     pub fn successes(&self, style: ResponseStyle) -> impl Iterator<Item = SuccessResponse> + use<> {
         let StyleResponses { usual, otherwise } = self.answers.of(style);
         std::iter::once(usual).chain(otherwise)
@@ -97,7 +103,9 @@ impl OperationSpec {
         }
     }
 
-    /// Whether the interface lets it be called without a key, where the server does, too (AUT-06).
+    /// Whether the interface lets it be called without a key, where the server does, too.
+    ///
+    /// Requirements: AUT-06.
     #[must_use]
     pub fn may_be_anonymous(&self, target: &Target) -> bool {
         match (self.need, target) {
@@ -112,25 +120,43 @@ impl OperationSpec {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum TargetShape {
-    /// The entry point (ENT-01).
+    /// The entry point.
+    ///
+    /// Requirements: ENT-01.
     EntryPoint,
-    /// The change feed (SYN-01).
+    /// The change feed.
+    ///
+    /// Requirements: SYN-01.
     Changes,
-    /// The webhooks (HOOK-01).
+    /// The webhooks.
+    ///
+    /// Requirements: HOOK-01.
     Webhooks,
-    /// One webhook (HOOK-01).
+    /// One webhook.
+    ///
+    /// Requirements: HOOK-01.
     Webhook,
-    /// Where a webhook is told to send again (HOOK-10).
+    /// Where a webhook is told to send again.
+    ///
+    /// Requirements: HOOK-10.
     Redelivery,
-    /// Where a webhook gets another secret (HOOK-09).
+    /// Where a webhook gets another secret.
+    ///
+    /// Requirements: HOOK-09.
     SecretRotation,
-    /// The start page of the documentation (ENT-22).
+    /// The start page of the documentation.
+    ///
+    /// Requirements: ENT-22.
     Docs,
-    /// Another page of the documentation (ENT-22).
+    /// Another page of the documentation.
+    ///
+    /// Requirements: ENT-22.
     DocsPage,
     /// The explorer, and each file of it.
     Explorer,
-    /// The capability document (UND-40).
+    /// The capability document.
+    ///
+    /// Requirements: UND-40.
     Capabilities,
     /// The `OpenAPI` document.
     OpenApi,
@@ -138,15 +164,25 @@ pub enum TargetShape {
     JsonSchema,
     /// What a form has to know of a route.
     Form,
-    /// A collection, or the part of one under a record (COL-01).
+    /// A collection, or the part of one under a record.
+    ///
+    /// Requirements: COL-01.
     Collection,
-    /// One record (COL-03).
+    /// One record.
+    ///
+    /// Requirements: COL-03.
     Record,
-    /// A helper that records something (HLP-11 to HLP-22).
+    /// A helper that records something.
+    ///
+    /// Requirements: HLP-11 to HLP-22.
     Helper,
-    /// Many calls of a helper in one request (BAT-01).
+    /// Many calls of a helper in one request.
+    ///
+    /// Requirements: BAT-01.
     Batch,
-    /// The schedule of a message (SCH-01).
+    /// The schedule of a message.
+    ///
+    /// Requirements: SCH-01.
     Schedule,
 }
 
@@ -184,15 +220,21 @@ impl TargetShape {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RequiredRight {
-    /// Nothing: it is public (ENT-01, ENT-22, UND-40).
+    /// Nothing: it is public.
+    ///
+    /// Requirements: ENT-01, ENT-22, UND-40.
     Nothing,
-    /// The right to read the records of at least one kind (SYN-06).
+    /// The right to read the records of at least one kind.
+    ///
+    /// Requirements: SYN-06.
     ReadAny,
     /// The right to an operation on the kind of its target.
     On(Operation),
     /// The right to call the helper of its target.
     Call,
-    /// The right to webhooks (HOOK-03).
+    /// The right to webhooks.
+    ///
+    /// Requirements: HOOK-03.
     Webhooks,
 }
 
@@ -202,19 +244,33 @@ pub enum RequiredRight {
 pub enum RequestBodyKind {
     /// None.
     Nothing,
-    /// A record to create, perhaps with its person (CRU-01, HLP-19).
+    /// A record to create, perhaps with its person.
+    ///
+    /// Requirements: CRU-01, HLP-19.
     Create,
-    /// A change of a record (CRU-04).
+    /// A change of a record.
+    ///
+    /// Requirements: CRU-04.
     Update,
-    /// The body of a helper (HLP-02, SCH-01).
+    /// The body of a helper.
+    ///
+    /// Requirements: HLP-02, SCH-01.
     Call,
-    /// Many bodies of a helper (BAT-01).
+    /// Many bodies of a helper.
+    ///
+    /// Requirements: BAT-01.
     Batch,
-    /// A webhook to make (HOOK-02).
+    /// A webhook to make.
+    ///
+    /// Requirements: HOOK-02.
     NewWebhook,
-    /// A change of a webhook (HOOK-06).
+    /// A change of a webhook.
+    ///
+    /// Requirements: HOOK-06.
     Webhook,
-    /// From where on a webhook sends again (HOOK-10).
+    /// From where on a webhook sends again.
+    ///
+    /// Requirements: HOOK-10.
     Redelivery,
 }
 
@@ -224,7 +280,9 @@ pub enum RequestBodyKind {
 pub enum ResponseBodyKind {
     /// The entry point.
     EntryPoint,
-    /// A page of the documentation, for people or for machines (ENT-22).
+    /// A page of the documentation, for people or for machines.
+    ///
+    /// Requirements: ENT-22.
     Page,
     /// The explorer.
     Explorer,
@@ -244,11 +302,17 @@ pub enum ResponseBodyKind {
     WebhookSecret,
     /// A record.
     Record,
-    /// What a helper recorded; without a key, an empty object (HLP-07).
+    /// What a helper recorded; without a key, an empty object.
+    ///
+    /// Requirements: HLP-07.
     Recorded,
-    /// What became of each entry of a batch (BAT-02).
+    /// What became of each entry of a batch.
+    ///
+    /// Requirements: BAT-02.
     Batch,
-    /// A sentence for a reader (SCH-02, CRU-05).
+    /// A sentence for a reader.
+    ///
+    /// Requirements: SCH-02, CRU-05.
     Notice,
     /// No body.
     Nothing,
@@ -270,9 +334,13 @@ pub struct SuccessResponse {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum KeyRequirement {
-    /// None (ENT-01, ENT-22, UND-40).
+    /// None.
+    ///
+    /// Requirements: ENT-01, ENT-22, UND-40.
     NotNeeded,
-    /// It may come without one (AUT-06).
+    /// It may come without one.
+    ///
+    /// Requirements: AUT-06.
     Optional,
     /// One with the right.
     Needed,

@@ -28,7 +28,9 @@ pub(crate) const fn always(
     }
 }
 
-/// A record that was created, or was there before (CRU-13, UND-38).
+/// A record that was created, or was there before.
+///
+/// Requirements: CRU-13, UND-38.
 pub(crate) const CREATED: SuccessResponses = SuccessResponses {
     table: StyleResponses {
         usual: SuccessResponse {
@@ -45,7 +47,9 @@ pub(crate) const CREATED: SuccessResponses = SuccessResponses {
     examples: always(StatusCode::OK, ResponseBodyKind::Record, "The record.").examples,
 };
 
-/// A record that was deleted (CRU-14).
+/// A record that was deleted.
+///
+/// Requirements: CRU-14.
 pub(crate) const DELETED: SuccessResponses = SuccessResponses {
     table: always(
         StatusCode::NO_CONTENT,
@@ -78,8 +82,8 @@ const fn public(
     }
 }
 
-/// Every operation of the specification, those of one shape in the order in which `Allow` names their
-/// methods.
+/// Every operation of the specification, those of one shape in the order in which `Allow` names
+/// their methods.
 ///
 /// In ids and summaries `{one}` and `{many}` stand for the names of the kind, `{any}` for one with
 /// its article, `{of}` for the record that a collection is under, `{below}` for one that is not its

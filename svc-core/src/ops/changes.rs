@@ -1,5 +1,6 @@
-//! The change feed: what was created, changed and deleted since a client last looked (SYN-01 to
-//! SYN-12).
+//! The change feed: what was created, changed and deleted since a client last looked.
+//!
+//! Requirements: SYN-01 to SYN-12.
 
 use std::{fmt, sync::Arc};
 
@@ -70,8 +71,10 @@ pub trait ChangeFeed: Send + Sync {
     /// that wait share it.
     async fn read(&self, cx: &Context, request: &FeedRequest) -> Result<FeedResponse>;
 
-    /// Begins to listen for what is committed from here on (SYN-11): [`Notifier`](super::Notifier) does
-    /// it. A backend that does not say is asked again after a second, as long as somebody waits.
+    /// Begins to listen for what is committed from here on: [`Notifier`](super::Notifier) does it.
+    /// A backend that does not say is asked again after a second, as long as somebody waits.
+    ///
+    /// Requirements: SYN-11.
     async fn subscribe(&self, cx: &Context) -> Result<Subscription> {
         let _ = cx;
         Ok(Subscription::closed())
@@ -155,7 +158,9 @@ impl FeedPage {
 #[non_exhaustive]
 pub struct FeedEntry {
     /// The cursor directly in front of it: 1 to 256 of `[A-Za-z0-9_-]`. The link `self` of the
-    /// entry contains it (SYN-03). It must be the same on every page, and expire with the entry.
+    /// entry contains it. It must be the same on every page, and expire with the entry.
+    ///
+    /// Requirements: SYN-03.
     pub after: String,
     /// What was changed.
     pub change: RecordChange,
@@ -208,7 +213,9 @@ impl ChangeKind {
     /// Each, in the order of their numbers.
     pub const ALL: [Self; 3] = [Self::Created, Self::Changed, Self::Deleted];
 
-    /// The word on the wire (SYN-03).
+    /// The word on the wire.
+    ///
+    /// Requirements: SYN-03.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -8,21 +8,22 @@ use crate::{
     helper::{HelperOutcome, HelperRequest, HelperSpec},
 };
 
-/// Runs a helper natively (HLP-01 to HLP-23).
+/// Runs a helper natively.
 ///
 /// # Behaviour
 ///
-/// - A missing container is [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) (HLP-23); where
-///   [`Get`](crate::Get) is registered and [`checks_container`](Self::checks_container) is not true,
-///   the library has looked before the call.
+/// - A missing container is [`ErrorKind::NotFound`](crate::ErrorKind::NotFound); where
+///   [`Get`](crate::Get) is registered and [`checks_container`](Self::checks_container) is not
+///   true, the library has looked before the call.
 /// - An action that cannot be stored stores nothing:
-///   [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) (HLP-10). What only the store knows of a
-///   tag, a list, a question or a response key fails its own entry of the outcome; person and
-///   action stay, unless [`HelperRequest::is_atomic`] (ERR-34).
-/// - Functions that were not named with [`ApiBuilder::action_functions`](crate::ApiBuilder::action_functions) are
-///   not in the plan: the library reports them (ERR-38).
+///   [`ErrorKind::Invalid`](crate::ErrorKind::Invalid). What only the store knows of a tag, a list,
+///   a question or a response key fails its own entry of the outcome; person and action stay,
+///   unless [`HelperRequest::is_atomic`].
+/// - Functions that were not named with
+///   [`ApiBuilder::action_functions`](crate::ApiBuilder::action_functions) are not in the plan: the
+///   library reports them.
 /// - An action identifier that is known under the same container updates that action instead of
-///   recording a second one, so that a retry is safe (UND-24).
+///   recording a second one, so that a retry is safe.
 ///
 /// # Examples
 ///
@@ -65,6 +66,8 @@ use crate::{
 /// # Ok(())
 /// # }
 /// ```
+///
+/// Requirements: HLP-01 to HLP-23, HLP-23, HLP-10, ERR-34, ERR-38, UND-24.
 #[async_trait]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not run the helper `{H}`",
@@ -76,12 +79,13 @@ pub trait Helper<H: HelperSpec>: Send + Sync {
     async fn run(&self, cx: &Context, plan: HelperRequest<H>) -> Result<HelperOutcome<H>>;
 
     /// Whether [`run`](Self::run) itself answers
-    /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) where there is no such container
-    /// (HLP-23). The library then asks [`Get`](crate::Get) for it only before calls that it refuses
-    /// itself (UND-39).
+    /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) where there is no such container. The
+    /// library then asks [`Get`](crate::Get) for it only before calls that it refuses itself.
     ///
     /// Even the 404 then needs what a write needs: a store that cannot write now, because another
-    /// process holds its file, answers 503 (UND-36).
+    /// process holds its file, answers 503.
+    ///
+    /// Requirements: HLP-23, UND-39, UND-36.
     fn checks_container(&self) -> bool {
         false
     }

@@ -7,7 +7,7 @@ use crate::{context::Context, error::Result};
 use async_trait::async_trait;
 
 /// Keeps the answers of calls that came with `Idempotency-Key`, so that a client which did not get
-/// its answer may send the call again and nothing is done twice (IDM-01).
+/// its answer may send the call again and nothing is done twice.
 ///
 /// A table of two columns is enough: the key, which is unique in it, and the answer.
 ///
@@ -20,9 +20,11 @@ use async_trait::async_trait;
 /// - The key is unique for the tenant. Where another call has kept an answer under it meanwhile,
 ///   `save` fails: say by [`ApiBuilder::map_errors`](crate::ApiBuilder::map_errors) that this
 ///   [rolls back](crate::Error::rolled_back), and the library runs the call again, which then finds
-///   that answer (IDM-03).
-/// - An answer is kept for 24 hours at least (IDM-06); those from before [`StoredResponse::expires_before`] may go.
-/// - Answers hold personal data: delete a person's with the person ([`StoredResponse::people`], UND-26).
+///   that answer.
+/// - An answer is kept for 24 hours at least; those from before [`StoredResponse::expires_before`]
+///   may go.
+/// - Answers hold personal data: delete a person's with the person ([`StoredResponse::people`],
+///   UND-26).
 ///
 /// # Examples
 ///
@@ -51,6 +53,8 @@ use async_trait::async_trait;
 ///     }
 /// }
 /// ```
+///
+/// Requirements: IDM-01, IDM-03, IDM-06.
 #[async_trait]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot keep the answers of calls that may come again",

@@ -2,8 +2,7 @@
 
 use crate::{auth::Tenant, helper::MatchKey, model::Kind};
 
-/// A key of records of a tenant, to be locked while it is looked up and what is not found is made
-/// (HLP-04, UND-24).
+/// A key of records of a tenant, to be locked while it is looked up and what is not found is made.
 ///
 /// ```
 /// use svc_core::{LockKey, Tenant, helper::MatchKey, model::Kind};
@@ -12,6 +11,8 @@ use crate::{auth::Tenant, helper::MatchKey, model::Kind};
 /// assert_eq!(of("acme", "ada@example.org").advisory_lock_id(), of("acme", "ada@example.org").advisory_lock_id());
 /// assert_ne!(of("acme", "ada@example.org").advisory_lock_id(), of("other", "ada@example.org").advisory_lock_id());
 /// ```
+///
+/// Requirements: HLP-04, UND-24.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct LockKey {

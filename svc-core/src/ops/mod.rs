@@ -1,5 +1,5 @@
 //! The operations that a backend implements, each generic over the kind of resource. What is
-//! implemented and registered is what the server supports (CAP-04).
+//! implemented and registered is what the server supports.
 //!
 //! A store with `impl<R: Resource> Get<R> for Store` cannot also have its own `Get<Person>`: the
 //! special case lives in a type of its own (`struct People(Store)`), registered for that kind. Over
@@ -10,10 +10,12 @@
 //! A type that wraps a backend, to count or to log, forwards what is registered of it, and of the
 //! methods that have a default [`Create::checks_container`], [`Helper::checks_container`],
 //! [`Transactions::lock`], [`Transactions::savepoint`], [`Transactions::rollback`] and
-//! [`ChangeFeed::subscribe`], too. It hands the [`Context`] on as it came: the transaction of the call is
-//! in it. What an operation is asked comes as one value that can grow ([`ListRequest`],
+//! [`ChangeFeed::subscribe`], too. It hands the [`Context`] on as it came: the transaction of the
+//! call is in it. What an operation is asked comes as one value that can grow ([`ListRequest`],
 //! [`CreateRequest`], [`UpdateRequest`], [`DeleteRequest`]); a read needs an [`RecordAddress`] and
 //! nothing else.
+//!
+//! Requirements: CAP-04.
 
 mod changes;
 mod helper;
@@ -57,15 +59,14 @@ use crate::{
     record::Record,
 };
 
-/// Reads collections of a kind (COL-01 to COL-31).
+/// Reads collections of a kind.
 ///
 /// # Behaviour
 ///
 /// - Only records of `cx.tenant`, in creation order, then by id; the order is stable while others
-///   write (UND-20).
-/// - [`Page::total`] is exact (COL-23): counted by an index where other programs write the same
-///   rows, kept as a counter by a store that alone writes them. A page beyond the last is empty
-///   (UND-19).
+///   write.
+/// - [`Page::total`] is exact: counted by an index where other programs write the same rows, kept
+///   as a counter by a store that alone writes them. A page beyond the last is empty.
 /// - For a [`Scope::Under`](crate::link::Scope::Under) a record that does not exist for the tenant,
 ///   or whose parent is another than its address says, is
 ///   [`ErrorKind::NotFound`](crate::ErrorKind::NotFound).
@@ -73,19 +74,18 @@ use crate::{
 /// # Examples
 ///
 /// ```
+///
+/// Requirements: COL-01 to COL-31, UND-20, COL-23, UND-19.
 #[doc = include_str!("labels.md")]
 ///
 /// #[async_trait]
-/// impl List<Tag> for Labels {
-///     async fn list(&self, cx: &Context, request: &ListRequest) -> Result<Page<Tag>> {
-///         let (rows, page) = (self.rows(), &request.page);
-///         // SELECT ... WHERE company = $1 ORDER BY number LIMIT {page.size} OFFSET {page.offset()}
-///         let own: Vec<_> = rows.iter().filter(|((company, _), _)| *company == cx.tenant).collect();
-///         let (first, size) = (usize::try_from(page.records_before())?, usize::try_from(page.size)?);
-///         let shown = own.iter().skip(first).take(size).map(|((_, no), label)| label.record(*no));
-///         Ok(Page::new(shown.collect(), own.len().try_into()?))
-///     }
-/// }
+/// impl List<Tag> for Labels { async fn list(&self, cx: &Context, request: &ListRequest) ->
+/// Result<Page<Tag>> { let (rows, page) = (self.rows(), &request.page); // SELECT ... WHERE company
+/// = $1 ORDER BY number LIMIT {page.size} OFFSET {page.offset()} let own: Vec<_> =
+/// rows.iter().filter(|((company, _), _)| *company == cx.tenant).collect(); let (first, size) =
+/// (usize::try_from(page.records_before())?, usize::try_from(page.size)?); let shown =
+/// own.iter().skip(first).take(size).map(|((_, no), label)| label.record(*no));
+/// Ok(Page::new(shown.collect(), own.len().try_into()?)) } }
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<()> {
 /// # let (labels, cx) = Labels::with_one();
@@ -106,16 +106,18 @@ pub trait List<R: Resource>: Send + Sync {
     async fn list(&self, cx: &Context, request: &ListRequest) -> Result<Page<R>>;
 }
 
-/// Reads one record (COL-03).
+/// Reads one record.
 ///
 /// # Behaviour
 ///
 /// - `None` when the record does not exist for `cx.tenant`, or its parent is another than the
-///   address says (COL-19).
+///   address says.
 ///
 /// # Examples
 ///
 /// ```
+///
+/// Requirements: COL-03, COL-19.
 #[doc = include_str!("labels.md")]
 ///
 /// #[async_trait]
@@ -146,33 +148,30 @@ pub trait Get<R: Resource>: Send + Sync {
     async fn get(&self, cx: &Context, at: &RecordAddress) -> Result<Option<Record<R>>>;
 }
 
-/// Creates records (CRU-01, CRU-13).
+/// Creates records.
 ///
 /// # Behaviour
 ///
-/// - Everything or nothing is stored (ERR-04, CRU-21), and it is durable before the answer.
+/// - Everything or nothing is stored, and it is durable before the answer.
 /// - The draft's links have the right kinds; one that leads nowhere for `cx.tenant` is
-///   [`ErrorCode::PersonNotFound`](crate::ErrorCode::PersonNotFound) or `LinkNotFound` (CRU-02); a missing
+///   [`ErrorCode::PersonNotFound`](crate::ErrorCode::PersonNotFound) or `LinkNotFound`; a missing
 ///   container is [`ErrorKind::NotFound`](crate::ErrorKind::NotFound).
 /// - A foreign identifier that another record of the kind has is `IdentifierInUse`, naming
-///   `identifiers[<n>]` (UND-24).
+///   `identifiers[<n>]`.
 ///
 /// # Examples
 ///
 /// ```
+///
+/// Requirements: CRU-01, CRU-13, ERR-04, CRU-21, CRU-02, UND-24.
 #[doc = include_str!("labels.md")]
 ///
 /// #[async_trait]
-/// impl Create<Tag> for Labels {
-///     async fn create(&self, cx: &Context, request: CreateRequest<Tag>) -> Result<Created<Tag>> {
-///         let mut rows = self.rows();
-///         let no = rows.keys().map(|(_, no)| no + 1).max().unwrap_or(1);
-///         let label = Label { name: request.draft.fields().name, made: cx.received_at, changed: cx.received_at };
-///         let record = label.record(no);
-///         rows.insert((cx.tenant.clone(), no), label);
-///         Ok(Created::new(record))
-///     }
-/// }
+/// impl Create<Tag> for Labels { async fn create(&self, cx: &Context, request: CreateRequest<Tag>)
+/// -> Result<Created<Tag>> { let mut rows = self.rows(); let no = rows.keys().map(|(_, no)| no +
+/// 1).max().unwrap_or(1); let label = Label { name: request.draft.fields().name, made:
+/// cx.received_at, changed: cx.received_at }; let record = label.record(no);
+/// rows.insert((cx.tenant.clone(), no), label); Ok(Created::new(record)) } }
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<()> {
 /// # let (labels, cx) = Labels::with_one();
@@ -206,13 +205,16 @@ pub trait Create<R: Resource>: Send + Sync {
 pub struct Created<R> {
     /// The record.
     pub record: Record<R>,
-    /// Whether it was made by this create: 201 (CRU-13), and 200 for the membership that was there
-    /// already (UND-38).
+    /// Whether it was made by this create: 201, and 200 for the membership that was there already.
+    ///
+    /// Requirements: CRU-13, UND-38.
     pub is_new: bool,
 }
 
 impl<R: Resource> Created<R> {
-    /// A new record: 201 (CRU-13).
+    /// A new record: 201.
+    ///
+    /// Requirements: CRU-13.
     #[must_use]
     pub fn new(record: Record<R>) -> Self {
         Self {
@@ -221,7 +223,9 @@ impl<R: Resource> Created<R> {
         }
     }
 
-    /// The membership that was there already: 200 (UND-38).
+    /// The membership that was there already: 200.
+    ///
+    /// Requirements: UND-38.
     #[must_use]
     pub fn existing(record: Record<R>) -> Self {
         Self {
@@ -231,37 +235,33 @@ impl<R: Resource> Created<R> {
     }
 }
 
-/// Changes records with the meaning of a JSON Merge Patch (CRU-15 to CRU-20).
+/// Changes records with the meaning of a JSON Merge Patch.
 ///
 /// # Behaviour
 ///
 /// - `None` when the record does not exist for `cx.tenant`, or its parent is another than the
 ///   address says.
-/// - Everything or nothing is changed; `modified` increases strictly (CRU-19), `created` stays
-///   (TYP-15).
-/// - The record's own identifier stays whatever was sent (UND-25).
-/// - [`UpdateRequest::check_expected_state`] comes before the change, in the same transaction: a helper
-///   that is composed of operations, and a client that sends `If-Match`, have read the record
-///   before, and what somebody else has written since must not be undone.
+/// - Everything or nothing is changed; `modified` increases strictly, `created` stays.
+/// - The record's own identifier stays whatever was sent.
+/// - [`UpdateRequest::check_expected_state`] comes before the change, in the same transaction: a
+///   helper that is composed of operations, and a client that sends `If-Match`, have read the
+///   record before, and what somebody else has written since must not be undone.
 ///
 /// # Examples
 ///
 /// ```
+///
+/// Requirements: CRU-15 to CRU-20, CRU-19, TYP-15, UND-25.
 #[doc = include_str!("labels.md")]
 ///
 /// #[async_trait]
-/// impl Update<Tag> for Labels {
-///     async fn update(&self, cx: &Context, request: UpdateRequest<Tag>) -> Result<Option<Record<Tag>>> {
-///         let Some(no) = request.address.id.number() else { return Ok(None) };
-///         let mut rows = self.rows();
-///         let Some(label) = rows.get_mut(&(cx.tenant.clone(), no)) else { return Ok(None) };
-///         request.check_expected_state(label.changed)?;
-///         // What was not sent stays as it is.
-///         label.name = request.patch.apply(&label.record(no).fields(), cx.received_at)?.name;
-///         label.changed = cx.received_at.after(label.changed);
-///         Ok(Some(label.record(no)))
-///     }
-/// }
+/// impl Update<Tag> for Labels { async fn update(&self, cx: &Context, request: UpdateRequest<Tag>)
+/// -> Result<Option<Record<Tag>>> { let Some(no) = request.address.id.number() else { return
+/// Ok(None) }; let mut rows = self.rows(); let Some(label) = rows.get_mut(&(cx.tenant.clone(), no))
+/// else { return Ok(None) }; request.check_expected_state(label.changed)?; // What was not sent
+/// stays as it is. label.name = request.patch.apply(&label.record(no).fields(),
+/// cx.received_at)?.name; label.changed = cx.received_at.after(label.changed);
+/// Ok(Some(label.record(no))) } }
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<()> {
 /// # let (labels, cx) = Labels::with_one();
@@ -284,19 +284,21 @@ pub trait Update<R: Resource>: Send + Sync {
     async fn update(&self, cx: &Context, request: UpdateRequest<R>) -> Result<Option<Record<R>>>;
 }
 
-/// Deletes records (CRU-05, UND-26).
+/// Deletes records.
 ///
 /// # Behaviour
 ///
 /// - `false` when the record does not exist for `cx.tenant`, or its parent is another than the
 ///   address says.
 /// - A container with actions is [`ErrorCode::HasDependents`](crate::ErrorCode::HasDependents).
-/// - [`DeleteRequest::check_expected_state`] comes before the deletion, in the same transaction, as with
-///   a change.
+/// - [`DeleteRequest::check_expected_state`] comes before the deletion, in the same transaction, as
+///   with a change.
 ///
 /// # Examples
 ///
 /// ```
+///
+/// Requirements: CRU-05, UND-26.
 #[doc = include_str!("labels.md")]
 ///
 /// #[async_trait]
@@ -329,7 +331,7 @@ pub trait Delete<R: Resource>: Send + Sync {
     async fn delete(&self, cx: &Context, request: &DeleteRequest) -> Result<bool>;
 }
 
-/// Looks records up, for the composed helpers (HAF-02, HAF-05, HAF-08, HLP-04).
+/// Looks records up, for the composed helpers.
 ///
 /// # Behaviour
 ///
@@ -339,6 +341,8 @@ pub trait Delete<R: Resource>: Send + Sync {
 /// # Examples
 ///
 /// ```
+///
+/// Requirements: HAF-02, HAF-05, HAF-08, HLP-04.
 #[doc = include_str!("labels.md")]
 ///
 /// #[async_trait]

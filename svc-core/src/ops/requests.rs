@@ -37,7 +37,9 @@ pub struct UpdateRequest<R> {
     /// told it. Where it was changed since, change nothing and answer
     /// [`Error::conflict`](crate::Error::conflict): so nobody undoes what another call has just
     /// written. Of a helper the library reads the record again and makes the change anew; a client
-    /// that sent `If-Match` is answered 412 (ETG-07). `None` changes whatever is there.
+    /// that sent `If-Match` is answered 412. `None` changes whatever is there.
+    ///
+    /// Requirements: ETG-07.
     pub expected_state: Option<RecordState>,
 }
 
@@ -73,8 +75,10 @@ pub struct DeleteRequest {
     pub address: RecordAddress,
     /// The state of the record that its client knows, as its [`Meta`](crate::record::Meta) told it.
     /// Where it was changed since, delete nothing and answer
-    /// [`Error::conflict`](crate::Error::conflict): the client is answered 412 (ETG-07). `None`
-    /// deletes whatever is there.
+    /// [`Error::conflict`](crate::Error::conflict): the client is answered 412. `None` deletes
+    /// whatever is there.
+    ///
+    /// Requirements: ETG-07.
     pub expected_state: Option<RecordState>,
 }
 

@@ -11,8 +11,7 @@ use crate::{
 };
 
 /// Runs everything that one call writes in one transaction of the backend: each create, update,
-/// delete and helper is all or nothing (ERR-04, ERR-34), and no operation begins or commits by
-/// itself.
+/// delete and helper is all or nothing, and no operation begins or commits by itself.
 ///
 /// # Behaviour
 ///
@@ -20,16 +19,16 @@ use crate::{
 ///   its [`Context`], and ends it once: with a commit, or with a rollback where the call is refused
 ///   or fails. Operations that only read are called with one where they are a part of a helper, and
 ///   without one where a client asks for the read itself.
-/// - Two calls at once must not both find nobody and both make a person (HLP-04). Either
-///   [`begin`](Self::begin) takes a lock that all writers share, such as SQLite's
-///   `BEGIN IMMEDIATE`, or [`lock`](Self::lock) takes one for each key.
+/// - Two calls at once must not both find nobody and both make a person. Either
+///   [`begin`](Self::begin) takes a lock that all writers share, such as SQLite's `BEGIN
+///   IMMEDIATE`, or [`lock`](Self::lock) takes one for each key.
 /// - Where others made the database roll back (serialization failures, deadlocks),
 ///   [`Error::rolled_back`] runs the whole call again, a few times: say so once in
 ///   [`ApiBuilder::map_errors`](crate::ApiBuilder::map_errors).
 /// - Operations of one call may be waited for at the same time, but only those that read:
 ///   [`Find`](crate::Find) and [`Get`](crate::Get).
-/// - A tag, list or answer of a helper call that is refused fails alone, and the rest stays
-///   (ERR-29): it is undone by [`savepoint`](Self::savepoint).
+/// - A tag, list or answer of a helper call that is refused fails alone, and the rest stays: it is
+///   undone by [`savepoint`](Self::savepoint).
 /// - A call that is dropped on the way, as by the request's timeout, ends without commit and
 ///   rollback: a transaction that is dropped is rolled back.
 ///
@@ -84,6 +83,8 @@ use crate::{
 ///     }
 /// }
 /// ```
+///
+/// Requirements: ERR-04, ERR-34, HLP-04, ERR-29.
 #[async_trait]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no transactions",
@@ -111,9 +112,9 @@ pub trait Transactions: Send + Sync {
     async fn begin(&self, cx: &Context) -> Result<Self::Open>;
 
     /// Locks keys until the transaction ends: whoever else locks one of them waits. They come in
-    /// the order of their [numbers](LockKey::advisory_lock_id), the same for every call, so that no two calls
-    /// wait for each other; the library asks before it looks anything up, and only where there are
-    /// keys.
+    /// the order of their [numbers](LockKey::advisory_lock_id), the same for every call, so that no
+    /// two calls wait for each other; the library asks before it looks anything up, and only where
+    /// there are keys.
     ///
     /// What is looked up afterwards has to be what is stored by then: in PostgreSQL, lock in its
     /// default isolation level, `READ COMMITTED`. In the higher ones a transaction sees the moment
@@ -127,11 +128,13 @@ pub trait Transactions: Send + Sync {
     }
 
     /// Sets a mark in the transaction, releases it, or undoes what came after it. The library sets
-    /// one before each tag, list and answer of a helper call that may fail alone (ERR-29); there is
-    /// never more than one.
+    /// one before each tag, list and answer of a helper call that may fail alone; there is never
+    /// more than one.
     ///
     /// Does nothing unless said otherwise, which is right only where an operation that refuses has
     /// decided before it wrote: PostgreSQL takes no statement any more after one that failed.
+    ///
+    /// Requirements: ERR-29.
     async fn savepoint(&self, open: &Self::Open, savepoint: SavepointAction) -> Result<()> {
         let _ = (open, savepoint);
         Ok(())

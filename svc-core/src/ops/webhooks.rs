@@ -1,4 +1,6 @@
-//! Where webhooks are kept (HOOK-01 to HOOK-16).
+//! Where webhooks are kept.
+//!
+//! Requirements: HOOK-01 to HOOK-16.
 
 use std::{fmt, sync::Arc};
 
@@ -39,7 +41,9 @@ impl StoredWebhook {
 }
 
 impl fmt::Debug for StoredWebhook {
-    /// Without the document, in which the secrets are (HOOK-02).
+    /// Without the document, in which the secrets are.
+    ///
+    /// Requirements: HOOK-02.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
             id,

@@ -1,5 +1,6 @@
-//! Request bodies as drafts, patches and plans, with every problem that the body alone shows
-//! (ERR-39).
+//! Request bodies as drafts, patches and plans, with every problem that the body alone shows.
+//!
+//! Requirements: ERR-39.
 
 use super::{
     AcceptedMembers, ContentLimits, Json, JsonLimits, LinkReader, Object, Validator,
@@ -28,11 +29,17 @@ use crate::{
 pub struct BodyReader<'a> {
     /// Reads addresses.
     pub links: LinkReader<'a>,
-    /// The server's namespace (ENT-07).
+    /// The server's namespace.
+    ///
+    /// Requirements: ENT-07.
     pub namespace: &'a str,
-    /// How large a body may be (UND-17).
+    /// How large a body may be.
+    ///
+    /// Requirements: UND-17.
     pub limits: &'a JsonLimits,
-    /// How much a record and a call may hold (UND-17).
+    /// How much a record and a call may hold.
+    ///
+    /// Requirements: UND-17.
     pub caps: &'a ContentLimits,
     /// The time of receipt.
     pub now: Timestamp,
@@ -52,11 +59,15 @@ pub struct HelperBodyOptions<'a> {
     pub person: AcceptedMembers<'a>,
     /// The action functions that this server supports.
     pub functions: &'a [FunctionName],
-    /// Whether all of it must succeed (ERR-34).
+    /// Whether all of it must succeed.
+    ///
+    /// Requirements: ERR-34.
     pub atomic: bool,
     /// What a call without a key may do; `None` for one with a key.
     pub strangers: Option<&'a AnonymousPolicy>,
-    /// Whether a key may change people: else a person who is known stays as it is (UND-31).
+    /// Whether a key may change people: else a person who is known stays as it is.
+    ///
+    /// Requirements: UND-31.
     pub changes_people: bool,
 }
 
@@ -64,7 +75,9 @@ type Problems = Vec<Problem>;
 
 impl<'a> HelperBodyOptions<'a> {
     /// The body of a call with a key that may change people; what fails in it stays the only thing
-    /// that fails (ERR-34).
+    /// that fails.
+    ///
+    /// Requirements: ERR-34.
     #[must_use]
     pub fn new(
         helper: HelperName,
@@ -91,7 +104,9 @@ impl BodyReader<'_> {
     ///
     /// # Errors
     ///
-    /// Everything that makes it unreadable (UND-27).
+    /// Everything that makes it unreadable.
+    ///
+    /// Requirements: UND-27.
     pub fn object(&self, body: &[u8]) -> Result<Object, Problems> {
         match Json::read(body, self.limits)? {
             Json::Object(object) => Ok(object),
@@ -102,7 +117,9 @@ impl BodyReader<'_> {
         }
     }
 
-    /// A record to create, under a container when the kind has one (CRU-01).
+    /// A record to create, under a container when the kind has one.
+    ///
+    /// Requirements: CRU-01.
     #[must_use]
     pub fn draft<'t>(
         &self,
@@ -203,7 +220,9 @@ impl BodyReader<'_> {
         ))
     }
 
-    /// A change of the record at an address (CRU-04).
+    /// A change of the record at an address.
+    ///
+    /// Requirements: CRU-04.
     #[must_use]
     pub fn patch<'t>(
         &self,
@@ -239,7 +258,9 @@ impl BodyReader<'_> {
         (patch, problems)
     }
 
-    /// What a helper call asks for (HLP-02).
+    /// What a helper call asks for.
+    ///
+    /// Requirements: HLP-02.
     #[must_use]
     pub fn plan(
         &self,

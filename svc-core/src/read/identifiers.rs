@@ -1,5 +1,7 @@
 //! The identifiers of a body: the server's own and foreign ones, each named by its place as it was
-//! sent (UND-24).
+//! sent.
+//!
+//! Requirements: UND-24.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,8 +15,9 @@ use crate::{
 const IDENTIFIERS: &str = "identifiers";
 
 impl BodyReader<'_> {
-    /// The foreign identifiers of a body, and the id that one in the server's own namespace names
-    /// (UND-24).
+    /// The foreign identifiers of a body, and the id that one in the server's own namespace names.
+    ///
+    /// Requirements: UND-24.
     pub(super) fn identifiers(
         &self,
         body: &Object,

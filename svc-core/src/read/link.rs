@@ -1,4 +1,6 @@
-//! Addresses in a body: they go through the layout, and are never fetched (CRU-02).
+//! Addresses in a body: they go through the layout, and are never fetched.
+//!
+//! Requirements: CRU-02.
 
 use super::{Json, Object, identifiers::part_of, path::ValuePath};
 use crate::{
@@ -125,7 +127,9 @@ impl LinkReader<'_> {
     }
 
     /// Where a link that a store names stands in a body: in `_links` or beside the fields of its
-    /// part, else in `_links` of the whole body (RES-donation-22, RES-canvass-07).
+    /// part, else in `_links` of the whole body.
+    ///
+    /// Requirements: RES-donation-22, RES-canvass-07.
     pub(crate) fn as_sent(&self, body: &Object, property: &PropertyPath) -> Option<PropertyPath> {
         let (PathSegment::Link(name), path) = property.segments().split_last()? else {
             return None;
@@ -171,7 +175,9 @@ pub(crate) enum LinkPurpose {
     Update,
 }
 
-/// Whether it is a link as HAL has it (HAL-13).
+/// Whether it is a link as HAL has it.
+///
+/// Requirements: HAL-13.
 fn is_link(value: &Json) -> bool {
     value
         .as_object()

@@ -1,5 +1,7 @@
 //! What a server takes of a kind from bodies, and values against what it has narrower than the
-//! interface (ERR-39).
+//! interface.
+//!
+//! Requirements: ERR-39.
 
 use super::{
     Json, Number,
@@ -12,7 +14,9 @@ use crate::{
     schema::{Constraint, Constraints, FieldSpec, ValueType},
 };
 
-/// What a server takes of one kind from bodies (CAP-04 to CAP-06).
+/// What a server takes of one kind from bodies.
+///
+/// Requirements: CAP-04 to CAP-06.
 #[derive(Debug, Clone, Copy)]
 pub struct AcceptedMembers<'a> {
     /// The fields that a client may write.
@@ -33,8 +37,10 @@ impl From<FieldBits> for AcceptedMembers<'_> {
     }
 }
 
-/// The value of an enum whose values are fewer than the interface's (TYP-08); `None` where the
-/// table decides.
+/// The value of an enum whose values are fewer than the interface's; `None` where the table
+/// decides.
+///
+/// Requirements: TYP-08.
 pub(super) fn listed(
     narrow: &Constraint,
     ty: &ValueType,

@@ -1,4 +1,6 @@
-//! Where a value stands in a body: `person.email_addresses[0].address` (ERR-26).
+//! Where a value stands in a body: `person.email_addresses[0].address`.
+//!
+//! Requirements: ERR-26.
 
 use crate::error::{PathSegment, PropertyPath};
 

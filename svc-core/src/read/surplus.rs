@@ -1,5 +1,7 @@
 //! What of a body is not taken: nothing here has that name, the server sets it, or another member
-//! wins (UND-22).
+//! wins.
+//!
+//! Requirements: UND-22.
 
 use super::{AcceptedMembers, BodyReader, Json, Object, path::ValuePath};
 use crate::{
@@ -64,7 +66,9 @@ enum AcceptedLinks {
     /// Also the link to the container.
     OfBelow,
     OfUpdate,
-    /// Also beside the fields (RES-donation-22).
+    /// Also beside the fields.
+    ///
+    /// Requirements: RES-donation-22.
     OfCall,
     None,
 }
@@ -425,8 +429,9 @@ impl<'a> IgnoredMemberWalk<'a> {
     }
 }
 
-/// Whether the identity that a body sends decides the gender, and sends another one
-/// (RES-person-08).
+/// Whether the identity that a body sends decides the gender, and sends another one.
+///
+/// Requirements: RES-person-08.
 fn overrules_gender(body: &Object) -> bool {
     let text = |name| body.get(name).and_then(Json::as_str);
     let follows = text("gender_identity").and_then(gender_of);

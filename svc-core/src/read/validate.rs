@@ -1,4 +1,6 @@
-//! Walks raw JSON against a table and collects every problem (ERR-39).
+//! Walks raw JSON against a table and collects every problem.
+//!
+//! Requirements: ERR-39.
 
 use super::{AcceptedMembers, ContentLimits, Json, Object, narrow, path::ValuePath, value};
 use crate::{
@@ -15,9 +17,13 @@ pub(crate) const MOST_PROBLEMS: usize = 1000;
 /// Whether a record is created or changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ValidationMode {
-    /// Created: `null` means absent, and required fields are asked for (CRU-16, CAP-05).
+    /// Created: `null` means absent, and required fields are asked for.
+    ///
+    /// Requirements: CRU-16, CAP-05.
     Create,
-    /// Changed: `null` empties (CRU-17).
+    /// Changed: `null` empties.
+    ///
+    /// Requirements: CRU-17.
     Change,
 }
 
@@ -178,7 +184,9 @@ impl<'a> Validator<'a> {
 
     /// The value of a field. An object or array with something wrong inside is kept as far as it is
     /// valid: the request is refused, but the rules on the whole still see it and report with the
-    /// rest (ERR-39).
+    /// rest.
+    ///
+    /// Requirements: ERR-39.
     fn field_value(
         &mut self,
         field: &FieldSpec,
@@ -229,8 +237,10 @@ impl<'a> Validator<'a> {
         }
     }
 
-    /// Arrays are replaced as a whole (CRU-18), so their elements are read as new ones: `null`
-    /// members mean absent.
+    /// Arrays are replaced as a whole, so their elements are read as new ones: `null` members mean
+    /// absent.
+    ///
+    /// Requirements: CRU-18.
     fn array(
         &mut self,
         item: &ValueType,

@@ -59,7 +59,9 @@ pub(crate) fn accept<'a>(rules: &[FieldRule], raw: &'a Json) -> Cow<'a, Json> {
     }
 }
 
-/// A value that is neither an object nor an array of the tables (TYP-01 to TYP-09).
+/// A value that is neither an object nor an array of the tables.
+///
+/// Requirements: TYP-01 to TYP-09.
 pub(crate) fn scalar(ty: &ValueType, raw: &Json) -> Result<Json, ValueError> {
     let wanted = |what: &str| ValueError::new(format!("must be {what}, not {}", raw.kind_name()));
     match (ty, raw) {
@@ -390,8 +392,9 @@ fn is_letters(value: &Json, many: RangeInclusive<usize>) -> bool {
     })
 }
 
-/// The digits of a phone number without a leading `+`, spaces, dots, dashes and brackets
-/// (RES-phone_number-03).
+/// The digits of a phone number without a leading `+`, spaces, dots, dashes and brackets.
+///
+/// Requirements: RES-phone_number-03.
 fn phone_digits(text: &str) -> Option<String> {
     let text = text.trim();
     let text = text.strip_prefix('+').unwrap_or(text);

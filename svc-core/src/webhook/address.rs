@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// Whether an address is one of the internet: none of this machine, of a private network, of a
 /// link, of a group, of documentation or of anything that is not given out, also where such an
-/// address is written within one of IPv6 (HOOK-05).
+/// address is written within one of IPv6.
 ///
 /// # Examples
 ///
@@ -18,6 +18,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 /// assert_eq!(public("::ffff:10.0.0.1"), Ok(false));
 /// assert_eq!(public("64:ff9b::a00:1"), Ok(false));
 /// ```
+///
+/// Requirements: HOOK-05.
 #[must_use]
 pub fn is_public(address: IpAddr) -> bool {
     match address {

@@ -11,8 +11,9 @@ use crate::value::Timestamp;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AttemptResult {
-    /// The receiver has answered with this status. 2xx alone is success: no redirect is followed
-    /// (HOOK-11).
+    /// The receiver has answered with this status. 2xx alone is success: no redirect is followed.
+    ///
+    /// Requirements: HOOK-11.
     Status {
         /// The status.
         status: u16,
@@ -36,11 +37,13 @@ pub struct DeliveryAttempt {
 }
 
 impl Webhook {
-    /// Takes note of what became of a message (HOOK-11).
+    /// Takes note of what became of a message.
     ///
     /// An answer of 2xx is success. 410 ends the webhook. 429, 502, 503 and 504 let it rest as long
     /// as the receiver asks for, and a while where it does not say. Whatever has not arrived is
     /// tried again, and given up after the last attempt.
+    ///
+    /// Requirements: HOOK-11.
     pub fn note(&mut self, event: &WebhookEvent, answered: &AttemptResult, now: Timestamp) {
         let place = self
             .waiting

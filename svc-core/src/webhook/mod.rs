@@ -1,10 +1,12 @@
 //! Webhooks: whoever wants to be told of changes gives the address of a receiver, and gets a signed
-//! message for each (HOOK-01 to HOOK-16).
+//! message for each.
 //!
 //! A webhook reads the tenant's change feed from a cursor on, so that a write costs nothing for it.
 //! What could not be delivered waits in a short list of its own, and the cursor goes on: a receiver
 //! that is away holds up nobody. All rules are here, without I/O; [`WebhookStore`] keeps them, and
 //! `svc_tower::webhooks::WebhookSender` sends.
+//!
+//! Requirements: HOOK-01 to HOOK-16.
 
 mod address;
 mod attempt;
@@ -40,7 +42,9 @@ pub const MOST_WEBHOOKS: usize = 100;
 pub const LEASE: Duration = Duration::from_secs(30);
 /// Attempts to write a webhook that others change at the same time.
 pub(crate) const TRIES: usize = 8;
-/// How long a secret that was replaced signs beside the new one (HOOK-09).
+/// How long a secret that was replaced signs beside the new one.
+///
+/// Requirements: HOOK-09.
 pub const BOTH_SECRETS: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Whether a webhook sends.
@@ -52,7 +56,9 @@ pub enum WebhookStatus {
     Active,
     /// It was told not to send; what is changed meanwhile it sends later.
     Paused,
-    /// The receiver has answered 410: it wants no more (HOOK-11).
+    /// The receiver has answered 410: it wants no more.
+    ///
+    /// Requirements: HOOK-11.
     Ended,
     /// A key that it belongs to was revoked. A key with the required rights may set it to active
     /// again.
@@ -178,7 +184,9 @@ impl WebhookEvent {
     }
 
     /// The `webhook-id` of its message: the same at each attempt, also after the sender was killed,
-    /// and for no other change of the tenant (HOOK-07).
+    /// and for no other change of the tenant.
+    ///
+    /// Requirements: HOOK-07.
     #[must_use]
     pub fn message_id(&self, webhook: &Id) -> String {
         let Self {
@@ -337,7 +345,9 @@ impl Webhook {
         self.kinds.contains(&entry.record.kind) && self.events.contains(&entry.what)
     }
 
-    /// The secrets that sign now (HOOK-09).
+    /// The secrets that sign now.
+    ///
+    /// Requirements: HOOK-09.
     pub fn signing(&self, now: Timestamp) -> impl Iterator<Item = &WebhookSecret> {
         let signs = move |until: &Option<i64>| until.is_none_or(|until| until > now.micros());
         self.secrets
@@ -356,12 +366,13 @@ impl Webhook {
             .join(" ")
     }
 
-    /// Makes a new secret; the one before signs for a day beside it, and none before that
-    /// (HOOK-09).
+    /// Makes a new secret; the one before signs for a day beside it, and none before that.
     ///
     /// # Errors
     ///
     /// Where the system gives no random bytes.
+    ///
+    /// Requirements: HOOK-09.
     pub fn rotate_secret(&mut self, now: Timestamp) -> Result<()> {
         let ends = now.plus(BOTH_SECRETS).micros();
         self.secrets.truncate(1);
@@ -372,7 +383,9 @@ impl Webhook {
         Ok(())
     }
 
-    /// Sends again what is behind a cursor, from the beginning of the feed without one (HOOK-10).
+    /// Sends again what is behind a cursor, from the beginning of the feed without one.
+    ///
+    /// Requirements: HOOK-10.
     pub fn redeliver(&mut self, after: Option<String>) {
         self.cursor = after;
         self.turn = self.turn.wrapping_add(1);
@@ -402,9 +415,10 @@ impl Webhook {
 /// a key was revoked: a webhook would otherwise outlive the key. The stores of this project do so
 /// in `revoke_key`.
 ///
-/// The key has the name that [`Caller::with_key_name`](crate::auth::Caller::with_key_name) gives it. Requests that
-/// were authenticated before the revocation may still create or reactivate webhooks. Where an
-/// authenticator caches keys, repeat the call after that time; repeating it is harmless.
+/// The key has the name that [`Caller::with_key_name`](crate::auth::Caller::with_key_name) gives
+/// it. Requests that were authenticated before the revocation may still create or reactivate
+/// webhooks. Where an authenticator caches keys, repeat the call after that time; repeating it is
+/// harmless.
 ///
 /// # Errors
 ///

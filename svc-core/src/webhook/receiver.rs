@@ -56,8 +56,9 @@ impl ReceiverPolicy {
     }
 
     /// Whether a message may go to an address that a name was resolved to. It is asked at each
-    /// attempt, of each address, and the connection is made to the address that was asked about
-    /// (HOOK-05).
+    /// attempt, of each address, and the connection is made to the address that was asked about.
+    ///
+    /// Requirements: HOOK-05.
     #[must_use]
     pub fn admits(self, address: IpAddr) -> bool {
         self.private || is_public(address)
@@ -91,7 +92,7 @@ pub enum Host {
 }
 
 impl Receiver {
-    /// Reads a URL (HOOK-04, HOOK-05).
+    /// Reads a URL.
     ///
     /// An address of IPv4 is taken in its usual form of four decimal numbers only: others, such as
     /// `0x7f000001`, `017700000001` and `127.1`, are read as an address by some programs and as a
@@ -100,6 +101,8 @@ impl Receiver {
     /// # Errors
     ///
     /// What is wrong with it, in words that go on from the name of the property.
+    ///
+    /// Requirements: HOOK-04, HOOK-05.
     pub fn read(url: &str, reach: ReceiverPolicy) -> Result<Self, &'static str> {
         if url.len() > LONGEST_URL {
             return Err("is longer than 2048 bytes. Send a shorter URL");

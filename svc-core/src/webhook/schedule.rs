@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use crate::{ops::Backoff, value::short_digest};
 
-/// Attempts of a message, the first one included (HOOK-11).
+/// Attempts of a message, the first one included.
+///
+/// Requirements: HOOK-11.
 pub const ATTEMPTS: usize = Backoff::STANDARD.max_attempts();
 
 /// The longest time that a receiver may ask for.

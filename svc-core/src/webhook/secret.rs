@@ -14,8 +14,10 @@ const PREFIX: &str = "whsec_";
 /// Random bytes of a secret.
 const BYTES: usize = 32;
 
-/// A secret of a webhook: who has it can tell that a message is from this server (HOOK-08). Neither
-/// logs nor lists show it.
+/// A secret of a webhook: who has it can tell that a message is from this server. Neither logs nor
+/// lists show it.
+///
+/// Requirements: HOOK-08.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct WebhookSecret(String);

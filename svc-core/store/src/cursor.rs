@@ -1,6 +1,7 @@
-//! The cursor in a `next` link: where a page ended, readable only by the store that wrote it
-//! (UND-14), and what follows from it for a page. Cursors of the change feed are encrypted in the
-//! same way (SYN-07).
+//! The cursor in a `next` link: where a page ended, readable only by the store that wrote it, and
+//! what follows from it for a page. Cursors of the change feed are encrypted in the same way.
+//!
+//! Requirements: UND-14, SYN-07.
 
 use std::fmt;
 
@@ -23,8 +24,10 @@ const NUMBER: usize = 8;
 pub enum PageStart {
     /// After this row; 0 stands for the beginning.
     After(i64),
-    /// At the member with so many members before it (COL-22): see
+    /// At the member with so many members before it: see
     /// [`OffsetIndex`](super::offset_index::OffsetIndex).
+    ///
+    /// Requirements: COL-22.
     At(u64),
 }
 
@@ -173,7 +176,9 @@ impl CursorCodec {
     }
 
     /// Where a page of a filtered or ordered collection begins. A continuation of another filter or
-    /// order is ignored as one of another collection is (FLT-08).
+    /// order is ignored as one of another collection is.
+    ///
+    /// Requirements: FLT-08.
     #[must_use]
     pub fn ordered_start(
         &self,

@@ -29,7 +29,9 @@ impl FeedRecorder {
     /// there any more afterwards.
     ///
     /// Computed members, links that go with what they led to, and totals are no change of a record:
-    /// its date stays (TYP-16).
+    /// its date stays.
+    ///
+    /// Requirements: TYP-16.
     pub fn tell<'c>(&mut self, change: &'c Change) -> Option<FeedChange<'c>> {
         let (what, record) = match change {
             Change::Insert(insert) => (ChangeKind::Created, insert.record.address()),
@@ -213,8 +215,8 @@ pub struct FeedQuery<'a> {
 /// What a store has read for a page. `is_kept` has to be read with the entries or behind them.
 #[derive(Debug, Default)]
 pub struct FeedRows {
-    /// Whether [`FeedQuery::named`] is [`FeedPosition::START`] or the exact place of an entry that is
-    /// kept.
+    /// Whether [`FeedQuery::named`] is [`FeedPosition::START`] or the exact place of an entry that
+    /// is kept.
     pub is_kept: bool,
     /// The newest place that there is behind the asked one.
     pub last: Option<FeedPosition>,
@@ -294,7 +296,8 @@ impl<'a> FeedQuery<'a> {
     }
 }
 
-/// An entry as a store keeps it: the number of [`ChangeKind`], and a moment; `None` for what is no entry.
+/// An entry as a store keeps it: the number of [`ChangeKind`], and a moment; `None` for what is no
+/// entry.
 #[must_use]
 pub fn told(what: i64, at: i64, record: RecordAddress) -> Option<RecordChange> {
     let what = usize::try_from(what)

@@ -1,5 +1,6 @@
-//! Pages of a collection that is filtered or ordered, from what a store has found (FLT-05 to
-//! FLT-08).
+//! Pages of a collection that is filtered or ordered, from what a store has found.
+//!
+//! Requirements: FLT-05 to FLT-08.
 
 use svc_core::store::StoredRecord;
 use svc_core::{
@@ -106,8 +107,8 @@ impl OrderedPages<'_> {
     }
 }
 
-/// Whether each comparison of a tree that [points](svc_core::filter::Plan::Points) are looked up for
-/// is one of these points.
+/// Whether each comparison of a tree that [points](svc_core::filter::Plan::Points) are looked up
+/// for is one of these points.
 fn is_of_points_alone(tree: &FilterExpr) -> bool {
     match tree {
         FilterExpr::Is(_) => true,

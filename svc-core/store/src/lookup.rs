@@ -1,4 +1,6 @@
-//! What a store finds records by: nothing of it can be read from the data (UND-26).
+//! What a store finds records by: nothing of it can be read from the data.
+//!
+//! Requirements: UND-26.
 
 use sha2::{Digest, Sha256};
 use svc_core::{helper::normalize_email, value::Identifier};
@@ -6,14 +8,17 @@ use svc_core::{helper::normalize_email, value::Identifier};
 /// What a text is looked up by: the first half of its SHA-256.
 pub type LookupHash = [u8; 16];
 
-/// What a foreign identifier is looked up by (UND-24).
+/// What a foreign identifier is looked up by.
+///
+/// Requirements: UND-24.
 #[must_use]
 pub fn identifier(identifier: &Identifier) -> LookupHash {
     hash(identifier.as_str())
 }
 
-/// What an e-mail address is looked up by: compared without regard to the case of Latin letters
-/// (HLP-04).
+/// What an e-mail address is looked up by: compared without regard to the case of Latin letters.
+///
+/// Requirements: HLP-04.
 #[must_use]
 pub fn email(address: &str) -> LookupHash {
     hash(&normalize_email(address))

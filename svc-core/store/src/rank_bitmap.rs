@@ -3,11 +3,13 @@
 /// Row ids in one bucket.
 const BUCKET: i64 = 64;
 
-/// A set of row ids that knows its n-th member (COL-22).
+/// A set of row ids that knows its n-th member.
 ///
 /// One bit for each row in buckets of 64 neighbours, and a Fenwick tree over the number of members
 /// in each bucket: 20 bytes for each bucket that has ever had a member. Telling it twice what it
 /// knows changes nothing.
+///
+/// Requirements: COL-22.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct RankBitmap {
     /// Numbers of the buckets, ascending: row id divided by 64.

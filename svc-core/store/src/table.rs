@@ -69,13 +69,17 @@ impl KindTable {
         self.columns.iter().position(|column| column.name == name)
     }
 
-    /// Whether records have a name that no other of the tenant may have (UND-02, UND-03).
+    /// Whether records have a name that no other of the tenant may have.
+    ///
+    /// Requirements: UND-02, UND-03.
     #[must_use]
     pub fn has_unique_name(&self) -> bool {
         self.kind.schema().unique_name().is_some()
     }
 
-    /// Whether helper calls without a key may address its records (HLP-07).
+    /// Whether helper calls without a key may address its records.
+    ///
+    /// Requirements: HLP-07.
     #[must_use]
     pub fn is_container(&self) -> bool {
         HelperName::ALL

@@ -33,8 +33,10 @@ impl TenantDeltas {
         self.0.get(&tenant).and_then(|of| of.last)
     }
 
-    /// Notes the moment of a turn: the next one is later (TYP-16). A moment of a turn that is
-    /// undone does no harm.
+    /// Notes the moment of a turn: the next one is later. A moment of a turn that is undone does no
+    /// harm.
+    ///
+    /// Requirements: TYP-16.
     pub fn set_last(&mut self, tenant: i64, time: Timestamp) {
         self.of(tenant).last = Some(time);
     }

@@ -1,4 +1,6 @@
-//! Which names a store gives tenants (AUT-02).
+//! Which names a store gives tenants.
+//!
+//! Requirements: AUT-02.
 
 use svc_core::{
     context::Tenant,

@@ -1,9 +1,9 @@
 //! Everything of a tenant as changes, in parts: what moves it from one store into another.
 //!
-//! Nothing is new to a store that applies them: an [`InsertRecord`] for each record, with whatever finds
-//! it, and behind it what the rulebook would have said of it. Within a kind the order stays, so
-//! that of several people with one address the oldest stays the oldest, and pages stay as they are.
-//! Records come after those that they lead to; only who changed a person may come after that
+//! Nothing is new to a store that applies them: an [`InsertRecord`] for each record, with whatever
+//! finds it, and behind it what the rulebook would have said of it. Within a kind the order stays,
+//! so that of several people with one address the oldest stays the oldest, and pages stay as they
+//! are. Records come after those that they lead to; only who changed a person may come after that
 //! person.
 
 use std::{fmt, str::FromStr, sync::LazyLock};

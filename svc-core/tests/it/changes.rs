@@ -1,4 +1,6 @@
-//! The change feed over HTTP (SYN-01 to SYN-12), of a store in memory.
+//! The change feed over HTTP, of a store in memory.
+//!
+//! Requirements: SYN-01 to SYN-12.
 
 use std::future::poll_fn;
 use std::pin::Pin;

@@ -1,5 +1,6 @@
-//! The default runner over registered operations (HLP-10, ERR-29 to ERR-33), and merging of people
-//! (HLP-04).
+//! The default runner over registered operations, and merging of people.
+//!
+//! Requirements: HLP-10, ERR-29 to ERR-33, HLP-04.
 
 use serde_json::{Value, json};
 use svc_core::{

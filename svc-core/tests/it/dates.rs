@@ -1,4 +1,6 @@
-//! Dates of change (CRU-19, TYP-16).
+//! Dates of change.
+//!
+//! Requirements: CRU-19, TYP-16.
 
 use svc_core::{
     Context, Tenant,

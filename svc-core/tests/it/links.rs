@@ -1,4 +1,6 @@
-//! Links in bodies (CRU-02), and the dialect's names in both directions (HAL-09 to HAL-11).
+//! Links in bodies, and the dialect's names in both directions.
+//!
+//! Requirements: CRU-02, HAL-09 to HAL-11.
 
 use serde_json::json;
 use svc_core::{

@@ -1,4 +1,6 @@
-//! Who a posted person is, and what becomes of a known one (HLP-04).
+//! Who a posted person is, and what becomes of a known one.
+//!
+//! Requirements: HLP-04.
 
 use proptest::prelude::*;
 use svc_core::{

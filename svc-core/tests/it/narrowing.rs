@@ -1,5 +1,6 @@
-//! Declarations as rich as a vendor's tables: said at registration, enforced, shown and published
-//! (CAP-04 to CAP-08).
+//! Declarations as rich as a vendor's tables: said at registration, enforced, shown and published.
+//!
+//! Requirements: CAP-04 to CAP-08.
 
 use std::sync::Arc;
 

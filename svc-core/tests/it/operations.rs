@@ -1,4 +1,6 @@
-//! The table of operations, and the order in which a call is admitted (UND-39).
+//! The table of operations, and the order in which a call is admitted.
+//!
+//! Requirements: UND-39.
 
 use http::{HeaderMap, HeaderValue, Method};
 use svc_core::{

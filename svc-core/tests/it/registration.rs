@@ -1,4 +1,6 @@
-//! What is registered exists, is linked and is declared; nothing else is (CAP-04).
+//! What is registered exists, is linked and is declared; nothing else is.
+//!
+//! Requirements: CAP-04.
 
 use std::sync::Arc;
 

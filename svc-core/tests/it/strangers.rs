@@ -1,4 +1,6 @@
-//! What a call without a key neither does nor learns (HLP-04, HLP-07, UND-24).
+//! What a call without a key neither does nor learns.
+//!
+//! Requirements: HLP-04, HLP-07, UND-24.
 
 use serde_json::{Value, json};
 use svc_core::helper::AnonymousPolicy;
@@ -101,7 +103,9 @@ fn hlp_04_a_stranger_is_matched_by_address_only() {
     );
 }
 
-/// An identifier of an action tells nothing, and lends nobody (UND-24, UND-29).
+/// An identifier of an action tells nothing, and lends nobody.
+///
+/// Requirements: UND-24, UND-29.
 #[test]
 fn und_24_a_strangers_action_is_answered_alike_whatever_is_there() {
     let server = Server::with(|api| api);
@@ -150,7 +154,9 @@ fn und_24_a_strangers_action_is_answered_alike_whatever_is_there() {
     );
 }
 
-/// What a server withholds from strangers fails as if it were not there (HAF-03, HAF-05, ERR-38).
+/// What a server withholds from strangers fails as if it were not there.
+///
+/// Requirements: HAF-03, HAF-05, ERR-38.
 #[test]
 fn haf_01_a_server_says_what_strangers_may_use() {
     let body = |tag: &str| json!({"person": {"given_name": "A"}, "add_tags": [tag]}).to_string();

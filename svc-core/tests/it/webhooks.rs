@@ -1,4 +1,6 @@
-//! Webhooks over HTTP (HOOK-01 to HOOK-06), of a store in memory.
+//! Webhooks over HTTP, of a store in memory.
+//!
+//! Requirements: HOOK-01 to HOOK-06.
 
 use std::sync::Arc;
 

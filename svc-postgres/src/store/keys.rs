@@ -1,4 +1,6 @@
-//! Issuing, listing, revoking and checking API keys (AUT-01 to AUT-04, UND-15).
+//! Issuing, listing, revoking and checking API keys.
+//!
+//! Requirements: AUT-01 to AUT-04, UND-15.
 
 use async_trait::async_trait;
 use svc_core::{
@@ -19,11 +21,13 @@ use crate::{
 };
 
 impl PostgresStore {
-    /// Issues a random key (UND-15).
+    /// Issues a random key.
     ///
     /// # Errors
     ///
     /// Trouble with the database, or an unknown tenant.
+    ///
+    /// Requirements: UND-15.
     pub async fn create_key(
         &self,
         tenant: &Tenant,
@@ -35,11 +39,13 @@ impl PostgresStore {
     }
 
     /// Makes a key with a token that was chosen before, unless this tenant has it already; then
-    /// that one is returned as it is (UND-15).
+    /// that one is returned as it is.
     ///
     /// # Errors
     ///
     /// Trouble with the database, or why this token cannot be used.
+    ///
+    /// Requirements: UND-15.
     pub async fn add_key_with_token(
         &self,
         tenant: &Tenant,
@@ -101,12 +107,14 @@ impl PostgresStore {
         ))
     }
 
-    /// Every key, revoked ones too, of one tenant or of all, in the order in which they were issued
-    /// (UND-15).
+    /// Every key, revoked ones too, of one tenant or of all, in the order in which they were
+    /// issued.
     ///
     /// # Errors
     ///
     /// Trouble with the database.
+    ///
+    /// Requirements: UND-15.
     pub async fn list_keys(&self, tenant: Option<&Tenant>) -> Result<Vec<KeyInfo>> {
         let values = values![tenant.map(|tenant| tenant.as_str().to_owned())];
         let rows = self
@@ -163,7 +171,9 @@ impl PostgresStore {
     }
 }
 
-/// A store knows its own keys: the key of a request gives tenant and rights (AUT-01 to AUT-04).
+/// A store knows its own keys: the key of a request gives tenant and rights.
+///
+/// Requirements: AUT-01 to AUT-04.
 #[async_trait]
 impl Authenticator for PostgresStore {
     async fn authenticate(&self, credentials: Credentials<'_>) -> Result<Option<(Tenant, Caller)>> {

@@ -60,13 +60,15 @@ struct PostgresInner {
 }
 
 impl PostgresStore {
-    /// Connects, makes the tables where there are none, and brings them up to date (UND-42).
-    /// Several processes may do so at once.
+    /// Connects, makes the tables where there are none, and brings them up to date. Several
+    /// processes may do so at once.
     ///
     /// # Errors
     ///
     /// One clear line: the database cannot be reached, its tables are newer, damaged, or of other
     /// share names.
+    ///
+    /// Requirements: UND-42.
     pub async fn connect(options: PostgresOptions) -> Result<Self, ConnectError> {
         migrate::migrate(&options).await?;
         let keys = (KeyCache::default(), KeyCacheEpochs::new(options.key_cache));
@@ -91,8 +93,8 @@ impl PostgresStore {
         })
     }
 
-    /// Whether the schema has tables of this crate: what [`PostgresStore::connect`] would find. Nothing is
-    /// made.
+    /// Whether the schema has tables of this crate: what [`PostgresStore::connect`] would find.
+    /// Nothing is made.
     ///
     /// # Errors
     ///
@@ -122,7 +124,9 @@ impl PostgresStore {
         migrate::on_citus(options)
     }
 
-    /// What the two share objects are called in this database (HAL-11).
+    /// What the two share objects are called in this database.
+    ///
+    /// Requirements: HAL-11.
     #[must_use]
     pub fn share_names(&self) -> &ShareNames {
         &self.database().options.share_names

@@ -1,4 +1,6 @@
-//! Tenants of a store (AUT-02), also those of helper calls without a key (HLP-07).
+//! Tenants of a store, also those of helper calls without a key.
+//!
+//! Requirements: AUT-02, HLP-07.
 
 use std::sync::PoisonError;
 
@@ -15,12 +17,14 @@ use crate::{
 };
 
 impl PostgresStore {
-    /// Makes a tenant unless it exists (AUT-02).
+    /// Makes a tenant unless it exists.
     ///
     /// # Errors
     ///
     /// Trouble with the database, or a name that is empty, longer than 64 bytes, or has control
     /// characters or spaces.
+    ///
+    /// Requirements: AUT-02.
     pub async fn ensure_tenant(&self, name: &str) -> Result<Tenant> {
         let tenant = new_tenant(name)?;
         if self.number(&tenant).await?.is_some() {

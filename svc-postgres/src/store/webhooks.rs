@@ -1,4 +1,6 @@
-//! Webhooks in the database (HOOK-01 to HOOK-16).
+//! Webhooks in the database.
+//!
+//! Requirements: HOOK-01 to HOOK-16.
 
 use async_trait::async_trait;
 use svc_core::{

@@ -17,7 +17,9 @@ pub(super) fn columns(schema: &str) -> String {
     )
 }
 
-/// The container of the record that a place leads to, where its address needs one (COL-19).
+/// The container of the record that a place leads to, where its address needs one.
+///
+/// Requirements: COL-19.
 pub(super) fn home(schema: &str, slot: &str) -> String {
     let of_kind = |kind: &Kind| {
         let (reference, _) = layout(*kind)
@@ -129,7 +131,9 @@ pub(super) fn ties(s: &str, cols: &str, tot: &str, of: &[Kind], one: &str, other
     )
 }
 
-/// The kinds that calls without a key may address (HLP-07).
+/// The kinds that calls without a key may address.
+///
+/// Requirements: HLP-07.
 pub(crate) fn containers() -> String {
     let kinds = Kind::ALL
         .iter()

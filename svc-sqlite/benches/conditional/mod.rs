@@ -1,4 +1,6 @@
-//! What a client that has the answer already costs, against one that gets it (ETG-05).
+//! What a client that has the answer already costs, against one that gets it.
+//!
+//! Requirements: ETG-05.
 
 use std::path::Path;
 

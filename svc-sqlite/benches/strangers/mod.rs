@@ -1,4 +1,6 @@
-//! Whether the time of an answer without a key tells who is known (HLP-07).
+//! Whether the time of an answer without a key tells who is known.
+//!
+//! Requirements: HLP-07.
 
 use std::path::Path;
 use std::time::{Duration, Instant};

@@ -1,6 +1,8 @@
 //! Why a call did not succeed, inside this crate. Outside it is a [`svc_core::Error`]: what
 //! somebody mends beside the server, as a file that is busy, full or unreadable, is 503, anything
-//! else 500 (UND-36).
+//! else 500.
+//!
+//! Requirements: UND-36.
 
 use std::time::Duration;
 

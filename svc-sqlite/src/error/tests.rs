@@ -1,5 +1,7 @@
 //! Storage trouble as a client meets it: the right answer, nothing stored that was refused, and all
-//! well afterwards (UND-36).
+//! well afterwards.
+//!
+//! Requirements: UND-36.
 
 use std::path::Path;
 

@@ -1,5 +1,6 @@
-//! Pages of a collection: by key, so that page 40 000 costs what page 2 costs (COL-20 to COL-31,
-//! UND-14, UND-19, UND-20).
+//! Pages of a collection: by key, so that page 40 000 costs what page 2 costs.
+//!
+//! Requirements: COL-20 to COL-31, UND-14, UND-19, UND-20.
 
 use bytes::BytesMut;
 use rusqlite::{Connection, OptionalExtension, ToSql};

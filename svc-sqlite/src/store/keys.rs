@@ -1,4 +1,6 @@
-//! Issuing, listing, revoking and checking API keys (AUT-01 to AUT-04, UND-15).
+//! Issuing, listing, revoking and checking API keys.
+//!
+//! Requirements: AUT-01 to AUT-04, UND-15.
 
 use async_trait::async_trait;
 use svc_core::{
@@ -15,10 +17,12 @@ use super::SqliteStore;
 use crate::keys;
 
 impl SqliteStore {
-    /// Issues a random key (UND-15).
+    /// Issues a random key.
     ///
     /// # Errors
     /// Storage trouble, or an unknown tenant.
+    ///
+    /// Requirements: UND-15.
     pub async fn create_key(
         &self,
         tenant: &Tenant,
@@ -30,10 +34,12 @@ impl SqliteStore {
     }
 
     /// Makes a key with a token that was chosen before, unless this tenant has it already; then
-    /// that one is returned as it is (UND-15).
+    /// that one is returned as it is.
     ///
     /// # Errors
     /// Storage trouble, or why this token cannot be used.
+    ///
+    /// Requirements: UND-15.
     pub async fn add_key_with_token(
         &self,
         tenant: &Tenant,
@@ -51,11 +57,13 @@ impl SqliteStore {
             .map_err(Error::from)?
     }
 
-    /// Every key, revoked ones too, of one tenant or of all, in the order in which they were issued
-    /// (UND-15).
+    /// Every key, revoked ones too, of one tenant or of all, in the order in which they were
+    /// issued.
     ///
     /// # Errors
     /// Storage trouble.
+    ///
+    /// Requirements: UND-15.
     pub fn list_keys(&self, tenant: Option<&Tenant>) -> Result<Vec<KeyInfo>> {
         Ok(self.readers().with(|file| keys::list(file, tenant))?)
     }
@@ -89,7 +97,9 @@ impl SqliteStore {
     }
 }
 
-/// A store knows its own keys: the key of a request gives tenant and rights (AUT-01 to AUT-04).
+/// A store knows its own keys: the key of a request gives tenant and rights.
+///
+/// Requirements: AUT-01 to AUT-04.
 #[async_trait]
 impl Authenticator for SqliteStore {
     async fn authenticate(&self, credentials: Credentials<'_>) -> Result<Option<(Tenant, Caller)>> {

@@ -47,13 +47,15 @@ impl SqliteStore {
     }
 
     /// Writes the whole file anew, without free space, and empties the log: afterwards no byte of
-    /// anything that was ever erased is in them (UND-26).
+    /// anything that was ever erased is in them.
     ///
     /// Maintenance for a quiet hour: it takes time and room in proportion to the file, and writes
     /// are refused as unavailable meanwhile; reads go on.
     ///
     /// # Errors
     /// As [`SqliteStore::checkpoint`]; a full disk.
+    ///
+    /// Requirements: UND-26.
     pub async fn compact(&self) -> Result<(), FileError> {
         let (patience, snapshots) = (self.inner.patience, self.readers().snapshots());
         self.aside(self.path().to_owned(), move |path| {

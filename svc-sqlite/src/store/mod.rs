@@ -64,11 +64,13 @@ struct SqliteInner {
 }
 
 impl SqliteStore {
-    /// Opens the data file, makes it when there is none, and brings it up to date (UND-42).
+    /// Opens the data file, makes it when there is none, and brings it up to date.
     ///
     /// # Errors
     /// One clear line: the file is in use, newer, damaged, of another program, or cannot be read or
     /// written.
+    ///
+    /// Requirements: UND-42.
     pub fn open(mut options: SqliteOptions) -> Result<Self, FileError> {
         let (mut connection, lock) = open_writer(&mut options)?;
         migrate(
@@ -118,16 +120,17 @@ impl SqliteStore {
         &self.inner.path
     }
 
-    /// What the two share objects are called in this file (HAL-11).
+    /// What the two share objects are called in this file.
+    ///
+    /// Requirements: HAL-11.
     #[must_use]
     pub fn share_names(&self) -> &ShareNames {
         &self.inner.share_names
     }
 
     /// Registers every kind and all eight helpers, which run natively in one transaction each; full
-    /// events and ticket levels are declared as enforced (LIM-04, LIM-05), and the store's own
-    /// matching method is published (HLP-05). Scheduling is one of them where somebody
-    /// [delivers](ApiBuilder::delivery).
+    /// events and ticket levels are declared as enforced, and the store's own matching method is
+    /// published. Scheduling is one of them where somebody [delivers](ApiBuilder::delivery).
     ///
     /// ```no_run
     /// use svc_core::api::{Api, Vendor};
@@ -139,6 +142,8 @@ impl SqliteStore {
     ///     .build()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    ///
+    /// Requirements: LIM-04, LIM-05, HLP-05.
     #[must_use]
     pub fn register_all(&self, api: ApiBuilder) -> ApiBuilder {
         api.store(&Arc::new(self.clone()))

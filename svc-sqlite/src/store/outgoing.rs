@@ -1,4 +1,6 @@
-//! What the store has to be sent, for whoever sends it (HAF-11, SCH-01).
+//! What the store has to be sent, for whoever sends it.
+//!
+//! Requirements: HAF-11, SCH-01.
 
 use svc_core::{
     Result,

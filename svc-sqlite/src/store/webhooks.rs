@@ -1,4 +1,6 @@
-//! Webhooks in the file (HOOK-01 to HOOK-16).
+//! Webhooks in the file.
+//!
+//! Requirements: HOOK-01 to HOOK-16.
 
 use rusqlite::{Connection, OptionalExtension, Row};
 use svc_core::{

@@ -1,5 +1,7 @@
 //! Group commit: one connection writes, many requests share one sync, and nothing is answered
-//! before it is durable (UND-36).
+//! before it is durable.
+//!
+//! Requirements: UND-36.
 
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};

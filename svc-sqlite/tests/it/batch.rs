@@ -179,7 +179,9 @@ async fn bat_05_a_body_that_is_no_batch_is_refused() {
     assert_eq!(reply.status, 400);
 }
 
-/// BAT-10: a server that does not declare batches answers 500 (ERR-07) at their address.
+/// BAT-10: a server that does not declare batches answers 500 at their address.
+///
+/// Requirements: ERR-07.
 #[tokio::test]
 async fn bat_10_batches_that_are_not_declared_are_not_offered() {
     let without = Server::start().await;

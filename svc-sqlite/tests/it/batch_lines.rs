@@ -1,5 +1,6 @@
-//! Batches that come line by line are answered so, while they come, and nothing of them is kept
-//! (BAT-06, BAT-08).
+//! Batches that come line by line are answered so, while they come, and nothing of them is kept.
+//!
+//! Requirements: BAT-06, BAT-08.
 
 use std::{
     io,

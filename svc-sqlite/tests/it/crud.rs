@@ -1,4 +1,6 @@
-//! Create, read, update and delete of every kind (UND-12, UND-13, UND-38).
+//! Create, read, update and delete of every kind.
+//!
+//! Requirements: UND-12, UND-13, UND-38.
 
 use crate::server::Server;
 use serde_json::{Value, json};

@@ -1,5 +1,7 @@
 //! What helper calls trigger and what is scheduled, sent from a real file by a clock that the test
-//! sets (HAF-11, SCH-01).
+//! sets.
+//!
+//! Requirements: HAF-11, SCH-01.
 
 use std::{
     path::Path,

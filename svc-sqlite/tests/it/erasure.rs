@@ -1,4 +1,6 @@
-//! A deleted person is gone: from every record, every look-up, and the file (UND-26).
+//! A deleted person is gone: from every record, every look-up, and the file.
+//!
+//! Requirements: UND-26.
 
 use crate::server::Server;
 use serde_json::{Value, json};

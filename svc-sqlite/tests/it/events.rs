@@ -1,5 +1,6 @@
-//! Places and tickets of events (RES-event-15 to RES-event-20, RES-event-27, RES-attendance-05,
-//! RES-attendance-08).
+//! Places and tickets of events.
+//!
+//! Requirements: RES-event-15 to RES-event-20, RES-event-27, RES-attendance-05, RES-attendance-08.
 
 use crate::server::Server;
 use serde_json::{Value, json};

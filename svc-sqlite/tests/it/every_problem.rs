@@ -1,5 +1,7 @@
 //! One answer tells everything that is wrong with a request: what its body shows and what only the
-//! store knows (ERR-39).
+//! store knows.
+//!
+//! Requirements: ERR-39.
 
 use std::collections::BTreeMap;
 
@@ -408,7 +410,9 @@ async fn err_39_every_helper() {
     assert!(tried > 1_000, "{tried} requests");
 }
 
-/// The fields of a canvass stand in a part of their own (HLP-16).
+/// The fields of a canvass stand in a part of their own.
+///
+/// Requirements: HLP-16.
 fn within(kind: Kind, fault: Fault) -> Fault {
     if kind != Kind::Canvass {
         return fault;

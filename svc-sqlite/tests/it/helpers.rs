@@ -130,7 +130,9 @@ async fn every_record_helper() {
 }
 
 /// UND-39, HLP-23: a missing container is 404, whatever the call asks for and even where it asks
-/// for too much (ERR-38).
+/// for too much.
+///
+/// Requirements: ERR-38.
 #[tokio::test]
 async fn a_missing_container_comes_before_the_rules_on_the_call() {
     for atomic in [false, true] {

@@ -1,4 +1,6 @@
-//! API keys: issuing, rights, expiry, revocation (AUT-01 to AUT-08, UND-15).
+//! API keys: issuing, rights, expiry, revocation.
+//!
+//! Requirements: AUT-01 to AUT-08, UND-15.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};

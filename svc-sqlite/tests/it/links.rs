@@ -1,5 +1,7 @@
-//! Read your writes: every link that a write returned leads somewhere, at once, and totals count it
-//! (CRU-22, COL-31).
+//! Read your writes: every link that a write returned leads somewhere, at once, and totals count
+//! it.
+//!
+//! Requirements: CRU-22, COL-31.
 
 use crate::server::{Answer, Server};
 use proptest::prelude::*;

@@ -1,4 +1,6 @@
-//! Changes with `If-Match` by many writers: none is lost (ETG-07, ETG-10).
+//! Changes with `If-Match` by many writers: none is lost.
+//!
+//! Requirements: ETG-07, ETG-10.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,6 @@
-//! Sums of donations in exact decimals (RES-fundraising_page-09, RES-fundraising_page-10).
+//! Sums of donations in exact decimals.
+//!
+//! Requirements: RES-fundraising_page-09, RES-fundraising_page-10.
 
 use crate::server::Server;
 use http::Method;
@@ -196,7 +198,9 @@ async fn what_money_is() {
 }
 
 /// Ten thousand donations and tickets in any order, with voids and deletions: none is refused, and
-/// the sums are those of a library for decimals (RES-fundraising_page-10, RES-event-20).
+/// the sums are those of a library for decimals.
+///
+/// Requirements: RES-fundraising_page-10, RES-event-20.
 #[tokio::test]
 async fn ten_thousand_amounts() {
     let server = Server::start().await;

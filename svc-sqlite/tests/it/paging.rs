@@ -1,5 +1,7 @@
 //! Whatever is written between two pages, a walk meets each record that stays exactly once, in
-//! order (COL-24, UND-20).
+//! order.
+//!
+//! Requirements: COL-24, UND-20.
 
 use crate::server::Server;
 use proptest::prelude::*;

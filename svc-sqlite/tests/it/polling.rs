@@ -1,5 +1,7 @@
 //! Somebody who reads what was changed since the last look, while others write: nothing may be
-//! missed (FLT-12, SYN-04, SYN-12). The tests of svc-postgres use it, too.
+//! missed. The tests of svc-postgres use it, too.
+//!
+//! Requirements: FLT-12, SYN-04, SYN-12.
 
 use std::{
     collections::HashSet,

@@ -1,4 +1,6 @@
-//! No answer shows a record that its key may not read (AUT-04, ERR-32, UND-31).
+//! No answer shows a record that its key may not read.
+//!
+//! Requirements: AUT-04, ERR-32, UND-31.
 
 use crate::server::{Answer, Server};
 use std::{collections::BTreeMap, sync::Arc};

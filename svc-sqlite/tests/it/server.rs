@@ -35,7 +35,9 @@ impl Drop for Server {
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) json: serde_json::Value,
-    /// What of the body was not taken (UND-22); `json` is without it.
+    /// What of the body was not taken; `json` is without it.
+    ///
+    /// Requirements: UND-22.
     pub(crate) warnings: serde_json::Value,
     pub(crate) location: Option<String>,
 }

@@ -1,4 +1,6 @@
-//! What a store says of its own work (UND-36).
+//! What a store says of its own work.
+//!
+//! Requirements: UND-36.
 
 use svc_core::auth::{Caller, Rights};
 use svc_core::model::Tag;

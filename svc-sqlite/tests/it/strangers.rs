@@ -1,5 +1,7 @@
 //! A call without a key against a file with known people: they keep every byte, and the answer
-//! tells nothing of them (HLP-04, HLP-07, UND-24, UND-29).
+//! tells nothing of them.
+//!
+//! Requirements: HLP-04, HLP-07, UND-24, UND-29.
 
 use crate::generate::Dice;
 use crate::server::{Answer, Server};

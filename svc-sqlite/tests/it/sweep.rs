@@ -1,4 +1,6 @@
-//! Stored responses are deleted after 24 hours, whichever tenant sends the next request (IDM-06).
+//! Stored responses are deleted after 24 hours, whichever tenant sends the next request.
+//!
+//! Requirements: IDM-06.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};

@@ -1,4 +1,6 @@
-//! Two tenants in one file see nothing of each other (COL-02, UND-37).
+//! Two tenants in one file see nothing of each other.
+//!
+//! Requirements: COL-02, UND-37.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -1,5 +1,7 @@
 //! Writes that share a transaction are answered, and leave behind, what they would one after the
-//! other (UND-36).
+//! other.
+//!
+//! Requirements: UND-36.
 
 use std::path::Path;
 use std::pin::Pin;

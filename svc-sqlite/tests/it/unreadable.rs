@@ -1,5 +1,7 @@
 //! A data file that is spoiled under a running server: 503 for whatever needs it, the key of a
-//! request too (UND-36).
+//! request too.
+//!
+//! Requirements: UND-36.
 
 use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};

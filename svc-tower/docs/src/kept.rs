@@ -1,5 +1,7 @@
 //! Documents that are the same for everybody, made and compressed once for each address of the
-//! entry point (UND-40).
+//! entry point.
+//!
+//! Requirements: UND-40.
 
 use std::{
     collections::HashMap,

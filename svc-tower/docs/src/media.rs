@@ -32,7 +32,9 @@ impl MediaType {
         }
     }
 
-    /// What a browser may load and run for a page (ENT-22): of other servers nothing.
+    /// What a browser may load and run for a page: of other servers nothing.
+    ///
+    /// Requirements: ENT-22.
     const fn policy(self) -> Option<&'static str> {
         match self {
             Self::Html => Some(
@@ -45,7 +47,9 @@ impl MediaType {
         }
     }
 
-    /// A page of the documentation, or what belongs to one (ENT-22).
+    /// A page of the documentation, or what belongs to one.
+    ///
+    /// Requirements: ENT-22.
     pub(crate) fn answer(self, body: impl Into<Bytes>) -> DocsAnswer {
         let mut answer = DocsAnswer::new(HeaderValue::from_static(self.as_str()), body);
         if let Some(policy) = self.policy() {

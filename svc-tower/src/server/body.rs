@@ -1,4 +1,6 @@
-//! The body of a request with a time limit: all of it has to arrive in time (UND-17).
+//! The body of a request with a time limit: all of it has to arrive in time.
+//!
+//! Requirements: UND-17.
 
 use std::{
     error::Error,
@@ -30,9 +32,11 @@ enum BodyErrorCause {
 }
 
 impl BodyError {
-    /// Whether it came too slowly: 408 `REQUEST_TIMEOUT` (UND-17). Its [`source`](Error::source)
-    /// then is an [`io::Error`] of the kind [`TimedOut`](io::ErrorKind::TimedOut). Else the
-    /// connection broke, or the body is not what its headers announced.
+    /// Whether it came too slowly: 408 `REQUEST_TIMEOUT`. Its [`source`](Error::source) then is an
+    /// [`io::Error`] of the kind [`TimedOut`](io::ErrorKind::TimedOut). Else the connection broke,
+    /// or the body is not what its headers announced.
+    ///
+    /// Requirements: UND-17.
     #[must_use]
     pub fn is_timeout(&self) -> bool {
         matches!(self.0, BodyErrorCause::TooSlow(_))

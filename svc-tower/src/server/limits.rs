@@ -1,4 +1,6 @@
-//! How long and how much the server waits and takes (UND-17, UND-42).
+//! How long and how much the server waits and takes.
+//!
+//! Requirements: UND-17, UND-42.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
 //! A server to go with the service: HTTP/1.1 with limits on slow and hostile clients, and a stop
-//! that loses no request (UND-17, UND-42). With the feature `server`.
+//! that loses no request. With the feature `server`.
 //!
 //! It serves any tower service whose error is `Infallible`: a [`SvcService`](crate::SvcService), or
 //! a program's whole axum `Router` with the service in it, which `axum::serve` would serve without
@@ -75,8 +75,10 @@
 //!
 //! [`Server::run`] stops at SIGINT (Ctrl-C) and SIGTERM, [`Server::run_until`] when a future is
 //! ready. Requests that were on their way are answered, also those that lie unread in a socket, for
-//! [`ServerLimits::stop_grace`]; then the port is closed, and who waits for an answer gets it within
-//! [`ServerLimits::stop`]. What is left then is cut off.
+//! [`ServerLimits::stop_grace`]; then the port is closed, and who waits for an answer gets it
+//! within [`ServerLimits::stop`]. What is left then is cut off.
+//!
+//! Requirements: UND-17, UND-42.
 
 mod accept;
 mod answer;

@@ -1,5 +1,7 @@
 //! The open connections, how many of them one peer address has, and which of them makes room for
-//! another one (UND-44).
+//! another one.
+//!
+//! Requirements: UND-44.
 
 use std::{
     collections::{BTreeMap, HashMap},

@@ -45,7 +45,9 @@ impl MonitoredStream {
         }
     }
 
-    /// Reads a part of a body, so that the buffers of many connections stay small (UND-43).
+    /// Reads a part of a body, so that the buffers of many connections stay small.
+    ///
+    /// Requirements: UND-43.
     fn poll_read_part(
         &mut self,
         cx: &mut Context<'_>,

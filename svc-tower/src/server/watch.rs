@@ -1,4 +1,6 @@
-//! What one connection is doing, and until when it may go on doing it (UND-42).
+//! What one connection is doing, and until when it may go on doing it.
+//!
+//! Requirements: UND-42.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -33,7 +35,9 @@ struct ConnectionState {
     unread: bool,
     /// Whether a body came too slowly.
     too_slow: bool,
-    /// Whether the connection has to make room for another one (UND-44).
+    /// Whether the connection has to make room for another one.
+    ///
+    /// Requirements: UND-44.
     is_closing: bool,
     /// When the connection closed its own half and began to linger.
     lingers_since: Option<Instant>,

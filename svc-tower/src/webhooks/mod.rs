@@ -1,4 +1,4 @@
-//! Sends the messages of webhooks, with the feature `webhooks` (HOOK-07 to HOOK-13).
+//! Sends the messages of webhooks, with the feature `webhooks`.
 //!
 //! ```no_run
 //! # use std::sync::Arc;
@@ -31,6 +31,8 @@
 //! | a receiver hangs | it has 15 seconds, one message at a time, and connections apart from those of receivers that answer |
 //! | a tenant has many slow receivers | after a second their requests use slots of their own, and tenants get free slots in turn |
 //! | a name leads to a private address | nothing is connected: each address is looked at after it was resolved, at each attempt |
+//!
+//! Requirements: HOOK-07 to HOOK-13.
 
 mod post;
 mod slots;

@@ -1,8 +1,10 @@
 //! One aligned line per request: method, status, time, the key's last four characters, path without
-//! query (UND-42).
+//! query.
 //!
 //! Never a body, a query or a whole key. A thread writes the lines, so that nothing waits for the
 //! terminal.
+//!
+//! Requirements: UND-42.
 
 use std::fmt::Write as _;
 use std::io::Write;

@@ -11,7 +11,9 @@ use super::trouble::StartupError;
 /// The port of a demo that was not told one.
 const USUAL_PORT: u16 = 8080;
 
-/// Where the interface is mounted unless `--base-url` says otherwise (VER-02).
+/// Where the interface is mounted unless `--base-url` says otherwise.
+///
+/// Requirements: VER-02.
 const MOUNT: &str = "/api/v1/";
 
 /// How many ports after the usual one are tried before any free one is taken.

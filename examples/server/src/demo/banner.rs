@@ -75,7 +75,9 @@ impl Display for Banner<'_> {
     }
 }
 
-/// Whether pages of other sites may call the helpers, and how to let them (HLP-08).
+/// Whether pages of other sites may call the helpers, and how to let them.
+///
+/// Requirements: HLP-08.
 fn other_sites(settings: &ServerSettings) -> String {
     match &settings.cors {
         _ if !settings.anonymous_helpers => {

@@ -120,8 +120,8 @@ pub struct ServerArgs {
     )]
     pub base_url: Option<String>,
 
-    /// IP address of a reverse proxy whose `Forwarded` headers are trusted and whose connections are
-    /// not limited to 256; repeatable
+    /// IP address of a reverse proxy whose `Forwarded` headers are trusted and whose connections
+    /// are not limited to 256; repeatable
     #[arg(
         long,
         env = "SVC_DEMO_TRUSTED_PROXY",
@@ -209,8 +209,8 @@ pub struct ServerArgs {
     )]
     pub cluster: bool,
 
-    /// Delete the data file or the tables of the schema before starting; files of other programs are
-    /// never deleted
+    /// Delete the data file or the tables of the schema before starting; files of other programs
+    /// are never deleted
     #[arg(
         long = "reset",
         alias = "fresh",
@@ -220,8 +220,8 @@ pub struct ServerArgs {
     )]
     pub fresh: bool,
 
-    /// Number of people to generate for the first tenant of new data, up to 10,000,000; other tenants
-    /// get at most 100 [default: 5000]
+    /// Number of people to generate for the first tenant of new data, up to 10,000,000; other
+    /// tenants get at most 100 [default: 5000]
     #[arg(
         long = "seed-people",
         alias = "people",
@@ -308,8 +308,8 @@ pub struct ServerArgs {
     )]
     pub cors: Vec<String>,
 
-    /// API key of your choice with all rights; creates the tenant if it does not exist. The token has
-    /// 20 to 256 characters and is neither printed nor saved; repeatable
+    /// API key of your choice with all rights; creates the tenant if it does not exist. The token
+    /// has 20 to 256 characters and is neither printed nor saved; repeatable
     #[arg(
         long,
         env = "SVC_DEMO_KEY",
@@ -380,8 +380,8 @@ pub struct ServerArgs {
     )]
     pub patch_is_put: bool,
 
-    /// Allow webhook receivers on this machine and in private networks, and http URLs. Only use it if
-    /// you trust everyone who can create webhooks
+    /// Allow webhook receivers on this machine and in private networks, and http URLs. Only use it
+    /// if you trust everyone who can create webhooks
     #[arg(
         long = "allow-private-webhooks",
         alias = "private-webhooks",
@@ -404,7 +404,8 @@ pub struct ServerArgs {
     )]
     pub body_budget: u32,
 
-    /// Serve /healthz and /metrics [default: on with a loopback address and no --base-url, else off]
+    /// Serve /healthz and /metrics [default: on with a loopback address and no --base-url, else
+    /// off]
     #[arg(
         long,
         env = "SVC_DEMO_METRICS",
@@ -546,7 +547,8 @@ pub enum ExportDocument {
     Schema {
         /// Name of the schema, such as person [default: list all names]
         name: Option<String>,
-        /// Print the SQL statements that create the tables on a Citus cluster, distributed by tenant
+        /// Print the SQL statements that create the tables on a Citus cluster, distributed by
+        /// tenant
         #[arg(long, conflicts_with = "name")]
         citus: bool,
     },
@@ -568,7 +570,8 @@ pub enum KeyAction {
         /// Allow reads only
         #[arg(long)]
         read_only: bool,
-        /// Right to grant, such as people.create or helper.schedule; repeatable [default: all rights]
+        /// Right to grant, such as people.create or helper.schedule; repeatable [default: all
+        /// rights]
         #[arg(long = "right", value_name = "RIGHT", value_delimiter = ',')]
         rights: Vec<String>,
         /// Id of the person who uses the key; records that the key creates or changes link to this
@@ -659,7 +662,9 @@ pub enum StatementModeArg {
     Unnamed,
 }
 
-/// Which collections the entry point lists (ENT-21).
+/// Which collections the entry point lists.
+///
+/// Requirements: ENT-21.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum EntryLinksArg {
     /// All collections that the server offers

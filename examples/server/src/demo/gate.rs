@@ -47,7 +47,9 @@ impl LoadGate {
     }
 
     /// The service behind this gate. A request waits before it for as long as `patience`, and is
-    /// then told to come again (UND-36).
+    /// then told to come again.
+    ///
+    /// Requirements: UND-36.
     #[must_use]
     pub fn before(self, service: SvcService, patience: Duration) -> GatedService {
         GatedService {

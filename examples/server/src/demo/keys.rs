@@ -86,11 +86,13 @@ pub(super) async fn backup(location: &DataLocation, to: &Path) -> Result<(), Sta
     Ok(())
 }
 
-/// Writes the data file anew: afterwards nothing that was ever deleted is left in it (UND-26).
+/// Writes the data file anew: afterwards nothing that was ever deleted is left in it.
 ///
 /// # Errors
 ///
 /// The data is in a database, there is no such file, a server runs on it, or it cannot be written.
+///
+/// Requirements: UND-26.
 pub(super) async fn compact(location: &DataLocation) -> Result<(), StartupError> {
     let path = match location {
         DataLocation::File(path) => path,

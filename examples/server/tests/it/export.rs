@@ -1,4 +1,6 @@
-//! `svc-demo export`: the documents about the interface, printed without a server (CAP-04, UND-40).
+//! `svc-demo export`: the documents about the interface, printed without a server.
+//!
+//! Requirements: CAP-04, UND-40.
 
 use std::process::{Command, Output};
 

@@ -1,5 +1,7 @@
 //! `svc-demo import`: a table of people becomes people, what is refused is told row by row, and an
-//! import that comes again does nothing twice (BAT-06, BAT-08).
+//! import that comes again does nothing twice.
+//!
+//! Requirements: BAT-06, BAT-08.
 
 use std::fmt::Write as _;
 use std::fs;

@@ -1,4 +1,6 @@
-//! The demo's access log (UND-42).
+//! The demo's access log.
+//!
+//! Requirements: UND-42.
 
 use std::convert::Infallible;
 use std::io;

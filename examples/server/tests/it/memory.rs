@@ -1,4 +1,6 @@
-//! Memory of a server whose clients send all of their bodies but the end (UND-43).
+//! Memory of a server whose clients send all of their bodies but the end.
+//!
+//! Requirements: UND-43.
 
 #![cfg(target_os = "linux")]
 

@@ -1,5 +1,7 @@
 //! `/healthz` and `/metrics` of the demo: beside the interface, by default on loopback and without
-//! `--base-url` only, and nothing personal in them (UND-42).
+//! `--base-url` only, and nothing personal in them.
+//!
+//! Requirements: UND-42.
 
 use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};

@@ -10,7 +10,8 @@ use svc_server::demo::cli::{Cli, ServerArgs};
 /// Set for the child that says what it reads from its environment: its arguments.
 const CHILD: &str = "SVC_SERVER_TEST_OPTIONS";
 
-/// Options that had another name: the former name, the present one, and a value (none for a switch).
+/// Options that had another name: the former name, the present one, and a value (none for a
+/// switch).
 const RENAMED: &[(&str, &str, &str)] = &[
     ("connections", "max-connections", "4"),
     ("statements", "statement-mode", "unnamed"),

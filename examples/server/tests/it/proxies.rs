@@ -1,5 +1,7 @@
 //! Links over real connections: a proxy that is trusted decides their scheme and host, and nobody
-//! else (HAL-01, UND-34).
+//! else.
+//!
+//! Requirements: HAL-01, UND-34.
 
 use std::net::{IpAddr, SocketAddr};
 

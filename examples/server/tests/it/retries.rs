@@ -1,8 +1,10 @@
 //! `kill -9` under clients that send what was not answered again with its `Idempotency-Key`:
 //! nothing is done twice, nothing is lost, and answers that are given again are the first ones byte
-//! for byte (IDM-01 to IDM-03).
+//! for byte.
 //!
 //! `SVC_RETRY_KILLS=200 cargo test -p svc-server --test it retries::` kills the server 200 times.
+//!
+//! Requirements: IDM-01 to IDM-03.
 
 use std::collections::HashSet;
 use std::env;

@@ -1,7 +1,9 @@
 //! `kill -9` of the demo while it sends: each event comes at least once, always under the same
-//! `webhook-id`, and no two events under one (HOOK-07).
+//! `webhook-id`, and no two events under one.
 //!
 //! `SVC_HOOK_KILLS=200 cargo test -p svc-server --test it webhooks::` kills the demo 200 times.
+//!
+//! Requirements: HOOK-07.
 
 use std::collections::HashMap;
 use std::env;

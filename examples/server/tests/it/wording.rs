@@ -1,10 +1,12 @@
 //! The wording of everything that people read: comments, messages, pages, READMEs, scripts.
 //!
-//! `tests/wording/phrases.tsv` has the phrases that are not used, each with what to write instead, and longer phrases that are
-//! correct although they contain one of them. `tests/wording/allowed.tsv` has the files in which a phrase is correct nevertheless.
+//! `tests/wording/phrases.tsv` has the phrases that are not used, each with what to write instead,
+//! and longer phrases that are correct although they contain one of them.
+//! `tests/wording/allowed.tsv` has the files in which a phrase is correct nevertheless.
 //!
-//! `cargo test -p svc-server --test it wording`. The module needs only the standard library, so that `rustc --test` builds it alone,
-//! and `WORDING_UNDER=svc-core/rules cargo test …` reports one folder.
+//! `cargo test -p svc-server --test it wording`. The module needs only the standard library, so
+//! that `rustc --test` builds it alone, and `WORDING_UNDER=svc-core/rules cargo test …` reports one
+//! folder.
 
 use std::{
     collections::BTreeMap,
@@ -225,7 +227,8 @@ fn prose(text: &str) -> String {
     prose
 }
 
-/// The words of a text in lower case. A full stop, a colon and the like are words: no phrase crosses them.
+/// The words of a text in lower case. A full stop, a colon and the like are words: no phrase
+/// crosses them.
 fn words(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut word = String::new();
@@ -244,7 +247,8 @@ fn words(text: &str) -> Vec<String> {
     found
 }
 
-/// The phrases of `phrases.tsv`: their words and what to write instead, `None` for one that is correct.
+/// The phrases of `phrases.tsv`: their words and what to write instead, `None` for one that is
+/// correct.
 fn phrases(table: &str) -> Vec<(Vec<String>, Option<String>)> {
     let row = |line: &str| {
         let (phrase, instead) = line.split_once('\t').unwrap_or_else(|| panic!("phrases.tsv: no tab in {line:?}"));

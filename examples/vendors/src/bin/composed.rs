@@ -2,8 +2,9 @@
 //! `Find`: `cargo run --bin composed [ADDRESS]`.
 //!
 //! Such a helper has no transaction around it. Where a part fails, the rest stays, and the answer
-//! says resource by resource what became of it (ERR-29 to ERR-33). The program prints such an
-//! answer when it starts.
+//! says resource by resource what became of it. The program prints such an answer when it starts.
+//!
+//! Requirements: ERR-29 to ERR-33.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

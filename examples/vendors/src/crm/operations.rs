@@ -267,7 +267,9 @@ fn record<R: TableKind>(row: &Row) -> Result<Record<R>> {
     Ok(record)
 }
 
-/// The columns behind links, of which each has to lead somewhere (CRU-02).
+/// The columns behind links, of which each has to lead somewhere.
+///
+/// Requirements: CRU-02.
 async fn columns<R: TableKind>(
     tx: &Transaction,
     cx: &Context,

@@ -24,7 +24,9 @@ pub(super) fn of(row: &Row) -> Result<Vec<Identifier>> {
         .collect())
 }
 
-/// Gives a row these identifiers, unless another row has one of them (UND-24).
+/// Gives a row these identifiers, unless another row has one of them.
+///
+/// Requirements: UND-24.
 pub(super) async fn save<R: TableKind>(
     tx: &Transaction,
     cx: &Context,

@@ -295,7 +295,9 @@ fn record<R: Mapped>(row: &Row) -> Result<(i64, Record<R>)> {
     Ok((row.try_get("id")?, record))
 }
 
-/// A problem for each identifier that another row has (UND-24).
+/// A problem for each identifier that another row has.
+///
+/// Requirements: UND-24.
 async fn taken<R: Mapped>(
     tx: &Tx,
     cx: &Context,

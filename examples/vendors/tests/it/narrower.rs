@@ -1,7 +1,9 @@
 //! A vendor whose tables are narrower than the interface: columns that must have a value, an
 //! address that is text and a mark, fewer answers to an invitation, a whole number of 32 bits, a
 //! text of 200 characters. Registration says it, and the conformance suite holds the server to what
-//! it publishes, no more and no less (CAP-04 to CAP-08).
+//! it publishes, no more and no less.
+//!
+//! Requirements: CAP-04 to CAP-08.
 
 use std::error::Error;
 use std::sync::Arc;

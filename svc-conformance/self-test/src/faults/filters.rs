@@ -1,4 +1,6 @@
-//! Filters that show too much, too little, or something else (FLT-01 to FLT-12).
+//! Filters that show too much, too little, or something else.
+//!
+//! Requirements: FLT-01 to FLT-12.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,4 +1,6 @@
-//! Servers that tell one sort of problem and keep another for the next round (ERR-39).
+//! Servers that tell one sort of problem and keep another for the next round.
+//!
+//! Requirements: ERR-39.
 
 use serde_json::{Map, Value};
 use svc_conformance::row;

@@ -287,7 +287,9 @@ pub fn registry() -> Vec<UnusualServer> {
     all
 }
 
-/// Servers that offer helpers alone, and neither create nor show a record directly (CAP-10).
+/// Servers that offer helpers alone, and neither create nor show a record directly.
+///
+/// Requirements: CAP-10.
 fn helpers_alone() -> Vec<UnusualServer> {
     vec![
         UnusualServer::second_server("helpers only", |options| options.helpers_only = true),

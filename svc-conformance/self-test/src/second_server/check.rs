@@ -257,7 +257,9 @@ pub(super) fn unique(list: Vec<Value>) -> Vec<Value> {
     kept
 }
 
-/// Foreign identifiers of a body (TYP-13, TYP-14).
+/// Foreign identifiers of a body.
+///
+/// Requirements: TYP-13, TYP-14.
 pub(super) fn identifiers(
     body: &Map<String, Value>,
     path: &str,
@@ -340,7 +342,9 @@ pub(super) fn finish_person(person: &mut Map<String, Value>) {
     }
 }
 
-/// A question's rules (ERR-35, ERR-36, ERR-40).
+/// A question's rules.
+///
+/// Requirements: ERR-35, ERR-36, ERR-40.
 pub(super) fn question(question: &Map<String, Value>, problems: &mut Vec<BodyProblem>) {
     let responses = question
         .get("responses")

@@ -1,4 +1,6 @@
-//! The capability document, in the form that servers publish it (UND-40).
+//! The capability document, in the form that servers publish it.
+//!
+//! Requirements: UND-40.
 
 use serde_json::{Map, Value, json};
 

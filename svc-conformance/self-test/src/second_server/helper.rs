@@ -287,7 +287,9 @@ impl TenantWrite<'_> {
         drop(self.insert(kind, fields, Vec::new(), links));
     }
 
-    /// A question by its address or by one of its identifiers (HAF-08).
+    /// A question by its address or by one of its identifiers.
+    ///
+    /// Requirements: HAF-08.
     fn question(&self, text: &str) -> Option<RecordNumber> {
         self.linked("question", text).or_else(|| {
             let own = |number: RecordNumber| format!("{}:{number}", self.options.namespace);

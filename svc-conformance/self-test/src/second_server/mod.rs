@@ -4,8 +4,8 @@
 //!
 //! It differs wherever the interface lets a server differ: numbers for ids, paths of its own, a
 //! notice on delete, other error codes, nested objects replaced as a whole, deletes that take along
-//! what depends on the record. [`ServerOptions`] chooses among what is free; [`Defect`] breaks what is
-//! not.
+//! what depends on the record. [`ServerOptions`] chooses among what is free; [`Defect`] breaks what
+//! is not.
 
 mod answer;
 mod check;

@@ -103,7 +103,9 @@ impl ServerKey {
     }
 }
 
-/// How the hrefs of links look (CAP-04, COL-19, HAL-06).
+/// How the hrefs of links look.
+///
+/// Requirements: CAP-04, COL-19, HAL-06.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum HrefStyle {
     /// Absolute.
@@ -117,8 +119,9 @@ pub enum HrefStyle {
     InQuery,
 }
 
-/// The containers that a service with helpers alone has (CAP-10). It neither creates nor shows a
-/// record.
+/// The containers that a service with helpers alone has. It neither creates nor shows a record.
+///
+/// Requirements: CAP-10.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Containers {
     /// None: only the sign-up can be reached.
@@ -131,7 +134,9 @@ pub enum Containers {
     Listed,
 }
 
-/// What a caller without a key does to somebody who is matched (HLP-04).
+/// What a caller without a key does to somebody who is matched.
+///
+/// Requirements: HLP-04.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum AnonymousEffect {
     /// The same as one with a key.
@@ -170,19 +175,27 @@ pub struct ServerOptions {
     pub create_status: u16,
     /// Whether a delete answers 200 with a notice.
     pub delete_notice: bool,
-    /// Whether non-atomic entries are spelt `errors` and `code` (ERR-33).
+    /// Whether non-atomic entries are spelt `errors` and `code`.
+    ///
+    /// Requirements: ERR-33.
     pub short_entries: bool,
-    /// Whether an empty collection is `{}` (COL-30).
+    /// Whether an empty collection is `{}`.
+    ///
+    /// Requirements: COL-30.
     pub empty_is_bare: bool,
     /// How hrefs look.
     pub hrefs: HrefStyle,
     /// Whether record helpers may be called without a key.
     pub anonymous_helpers: bool,
-    /// Whether a helper that fails in part leaves nothing behind (ERR-34).
+    /// Whether a helper that fails in part leaves nothing behind.
+    ///
+    /// Requirements: ERR-34.
     pub atomic_helpers: bool,
     /// Whether dates of records have whole seconds.
     pub whole_seconds: bool,
-    /// Whether only helpers are there (CAP-10).
+    /// Whether only helpers are there.
+    ///
+    /// Requirements: CAP-10.
     pub helpers_only: bool,
     /// The containers where only helpers are there.
     pub containers: Containers,
@@ -190,7 +203,9 @@ pub struct ServerOptions {
     pub read_only: bool,
     /// Whether a value for a read-only field is refused.
     pub rejects_read_only: bool,
-    /// Whether a body with a member that is not known is refused (UND-22).
+    /// Whether a body with a member that is not known is refused.
+    ///
+    /// Requirements: UND-22.
     pub rejects_unknown: bool,
     /// Whether a client may ask for such a refusal (STR).
     pub strict_handling: bool,
@@ -202,7 +217,9 @@ pub struct ServerOptions {
     pub custom_field_prefix: String,
     /// Whether a representation has fields and links beyond the interface.
     pub extras: bool,
-    /// Whether persons are matched by e-mail address (HLP-04).
+    /// Whether persons are matched by e-mail address.
+    ///
+    /// Requirements: HLP-04.
     pub matches_people: bool,
     /// What a caller without a key does to somebody who is matched.
     pub strangers: AnonymousEffect,
@@ -210,7 +227,9 @@ pub struct ServerOptions {
     pub one_action_per_person: bool,
     /// Whether the total of a page also has what was credited back to donors.
     pub totals_with_credits: bool,
-    /// Whether nobody can join an event that was cancelled (UND-11).
+    /// Whether nobody can join an event that was cancelled.
+    ///
+    /// Requirements: UND-11.
     pub cancelled_is_final: bool,
     /// Whether a tag or list that one call names twice gets two members.
     pub repeats_count: bool,

@@ -1,4 +1,6 @@
-//! The person whom a helper is about: whom it is taken for, and what is changed of him (HLP-04).
+//! The person whom a helper is about: whom it is taken for, and what is changed of him.
+//!
+//! Requirements: HLP-04.
 
 use std::sync::Arc;
 

@@ -229,7 +229,9 @@ impl TenantWrite<'_> {
         }
     }
 
-    /// The rules of an answer to a question (HAF-09).
+    /// The rules of an answer to a question.
+    ///
+    /// Requirements: HAF-09.
     pub(super) fn check_answer(
         &self,
         question: Option<RecordNumber>,
@@ -267,7 +269,9 @@ impl TenantWrite<'_> {
         }
     }
 
-    /// A question of choices is answered with one of them at least (RES-question-06).
+    /// A question of choices is answered with one of them at least.
+    ///
+    /// Requirements: RES-question-06.
     pub(super) fn check_answered(
         &self,
         question: Option<RecordNumber>,

@@ -7,8 +7,7 @@ use async_trait::async_trait;
 use super::Tenant;
 use super::{Authenticator, Caller, Credentials, Rights};
 
-/// A few keys that are known when the server starts, such as one from the environment (AUT-01 to
-/// AUT-04).
+/// A few keys that are known when the server starts, such as one from the environment.
 ///
 /// Nothing slows down whoever tries keys: choose twenty random characters or more. Keys in a table,
 /// keys that expire, or keys that are shared with other programs: implement [`Authenticator`].
@@ -23,6 +22,8 @@ use super::{Authenticator, Caller, Credentials, Rights};
 ///     .with_key("another one", Tenant::new("acme"), Rights::read_only());
 /// assert!(!format!("{keys:?}").contains("random"));
 /// ```
+///
+/// Requirements: AUT-01 to AUT-04.
 #[derive(Clone, Default)]
 pub struct FixedKeys {
     keys: Vec<(String, Tenant, Caller)>,
@@ -52,7 +53,9 @@ impl FixedKeys {
 }
 
 impl fmt::Debug for FixedKeys {
-    /// Without the keys (UND-42).
+    /// Without the keys.
+    ///
+    /// Requirements: UND-42.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("FixedKeys")
             .field("keys", &self.keys.len())
@@ -74,8 +77,9 @@ impl Authenticator for FixedKeys {
     }
 }
 
-/// Compares without telling by the time it takes where two texts of one length begin to differ
-/// (UND-42).
+/// Compares without telling by the time it takes where two texts of one length begin to differ.
+///
+/// Requirements: UND-42.
 fn is_same(one: &str, other: &str) -> bool {
     let differing = one.bytes().zip(other.bytes()).fold(0, |all, (one, other)| {
         std::hint::black_box(all | (one ^ other))

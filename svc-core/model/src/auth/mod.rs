@@ -1,4 +1,6 @@
-//! Who may do what: keys, rights and callers (AUT-01 to AUT-08).
+//! Who may do what: keys, rights and callers.
+//!
+//! Requirements: AUT-01 to AUT-08.
 
 mod fixed_keys;
 mod remembered;
@@ -19,15 +21,18 @@ use crate::{
     value::{Id, Timestamp, digest},
 };
 
-/// One thing that a key may be allowed to do: an operation on a kind, a helper, or webhooks
-/// (AUT-04).
+/// One thing that a key may be allowed to do: an operation on a kind, a helper, or webhooks.
+///
+/// Requirements: AUT-04.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Right {
     /// An operation on the records of a kind, written `people.create`.
     Operation(Kind, Operation),
     /// A helper, written `helper.record_signature`.
     Helper(HelperName),
-    /// Making, seeing, changing and deleting webhooks, written `webhooks.manage` (HOOK-03).
+    /// Making, seeing, changing and deleting webhooks, written `webhooks.manage`.
+    ///
+    /// Requirements: HOOK-03.
     Webhooks,
 }
 
@@ -84,8 +89,8 @@ impl FromStr for Right {
 ///
 /// Keys of few rights stand in web forms, so no answer shows what its key may not read: without
 /// `people.read` a create, an update or a match answers with id, dates and links alone, and a
-/// report of a partly failed call has no person in it (AUT-04, ERR-32). Without `people.update` an
-/// inline person who is known stays as it is (UND-31).
+/// report of a partly failed call has no person in it. Without `people.update` an inline person who
+/// is known stays as it is.
 ///
 /// # Examples
 ///
@@ -103,6 +108,8 @@ impl FromStr for Right {
 /// assert!(!rights.without_writes().contains(sign));
 /// # Ok::<(), svc_core::auth::ParseRightError>(())
 /// ```
+///
+/// Requirements: AUT-04, ERR-32, UND-31.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Rights {
     /// Only these; all when `None`.
@@ -158,7 +165,9 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// Somebody without a key (HLP-07).
+    /// Somebody without a key.
+    ///
+    /// Requirements: HLP-07.
     #[must_use]
     pub fn anonymous() -> Self {
         Self {
@@ -178,8 +187,9 @@ impl Caller {
         }
     }
 
-    /// With the person that the key is bound to: the `creator` and `modified_by` of what it writes
-    /// (RES-petition-17).
+    /// With the person that the key is bound to: the `creator` and `modified_by` of what it writes.
+    ///
+    /// Requirements: RES-petition-17.
     #[must_use]
     pub fn with_person(mut self, person: Option<Id>) -> Self {
         self.person = person;
@@ -187,10 +197,11 @@ impl Caller {
     }
 
     /// With a name of the key, such as its number; never the key itself. Answers that are kept
-    /// under `Idempotency-Key` are given to the key that had them first (IDM-07); keys without
-    /// names share them with those that may do the same. Webhooks show the name of the key that
-    /// created them (HOOK-15), and `disable_webhooks` finds
-    /// them by it.
+    /// under `Idempotency-Key` are given to the key that had them first; keys without names share
+    /// them with those that may do the same. Webhooks show the name of the key that created them,
+    /// and `disable_webhooks` finds them by it.
+    ///
+    /// Requirements: IDM-07, HOOK-15.
     #[must_use]
     pub fn with_key_name(mut self, key: impl Into<Arc<str>>) -> Self {
         self.key = Some(key.into());
@@ -252,7 +263,9 @@ impl Caller {
     }
 }
 
-/// Who a request comes from, as far as its key tells (AUT-03).
+/// Who a request comes from, as far as its key tells.
+///
+/// Requirements: AUT-03.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Identity {
     /// Somebody the authenticator knows: whose data the request works on, and who asks.
@@ -263,7 +276,9 @@ pub enum Identity {
     InvalidKey,
 }
 
-/// What an authenticator sees of a request: never its body (UND-39).
+/// What an authenticator sees of a request: never its body.
+///
+/// Requirements: UND-39.
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct Credentials<'a> {
@@ -296,7 +311,9 @@ impl<'a> Credentials<'a> {
 }
 
 impl fmt::Debug for Credentials<'_> {
-    /// Without the key, and without headers, where it stands, too (UND-42).
+    /// Without the key, and without headers, where it stands, too.
+    ///
+    /// Requirements: UND-42.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Credentials")
             .field("has_key", &self.key.is_some())
@@ -312,14 +329,14 @@ impl Credentials<'_> {
     }
 }
 
-/// Turns a request into a caller and a tenant (AUT-01 to AUT-07).
+/// Turns a request into a caller and a tenant.
 ///
 /// # Behaviour
 ///
 /// - A key that is not valid gives `Ok(None)`, which becomes 401 everywhere, the entry point
-///   included (AUT-03).
-/// - It is called only when the request has a key, and [`Authenticator::authenticate_without_key`] when it has
-///   none.
+///   included.
+/// - It is called only when the request has a key, and [`Authenticator::authenticate_without_key`]
+///   when it has none.
 /// - An `Err` becomes 500 or 503; nothing of the key goes into it.
 ///
 /// # Examples
@@ -341,6 +358,8 @@ impl Credentials<'_> {
 ///     }
 /// }
 /// ```
+///
+/// Requirements: AUT-01 to AUT-07, AUT-03.
 #[async_trait]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an authenticator",
@@ -365,8 +384,7 @@ pub trait Authenticator: Send + Sync {
     }
 }
 
-/// Finds the tenant that an anonymous helper call works on: that of the container in its path
-/// (HLP-07).
+/// Finds the tenant that an anonymous helper call works on: that of the container in its path.
 ///
 /// # Examples
 ///
@@ -386,6 +404,8 @@ pub trait Authenticator: Send + Sync {
 ///     }
 /// }
 /// ```
+///
+/// Requirements: HLP-07.
 #[async_trait]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot find the tenant of an anonymous helper call",

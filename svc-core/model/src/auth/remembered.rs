@@ -16,8 +16,7 @@ use crate::error::Result;
 const MOST: usize = 4096;
 
 /// An authenticator that is asked for each key once in a while: a key that was valid stays valid
-/// for this long, also after it was revoked (AUT-03). Keys that are not valid are asked for each
-/// time.
+/// for this long, also after it was revoked. Keys that are not valid are asked for each time.
 ///
 /// For authenticators that look at nothing but the key. Valid keys are kept in the memory of the
 /// process for that time.
@@ -29,6 +28,8 @@ const MOST: usize = 4096;
 ///
 /// let keys = CachedAuthenticator::new(FixedKeys::new(), Duration::from_secs(5));
 /// ```
+///
+/// Requirements: AUT-03.
 pub struct CachedAuthenticator<A> {
     authenticator: A,
     time: Duration,
@@ -92,7 +93,9 @@ impl<A: Authenticator> Authenticator for CachedAuthenticator<A> {
 }
 
 impl<A> fmt::Debug for CachedAuthenticator<A> {
-    /// Without the keys (UND-42).
+    /// Without the keys.
+    ///
+    /// Requirements: UND-42.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Remembered")
             .field("time", &self.time)

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-/// A tenant: the customer whose data a request works on (COL-02, AUT-02).
+/// A tenant: the customer whose data a request works on.
+///
+/// Requirements: COL-02, AUT-02.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Tenant(Arc<str>);
 

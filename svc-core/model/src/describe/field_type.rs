@@ -7,7 +7,9 @@ use crate::{
     value::{Amount, ClosedEnum, Date, FlexEnum, Timestamp},
 };
 
-/// A Rust type that a field of a table may have (TYP-01 to TYP-12).
+/// A Rust type that a field of a table may have.
+///
+/// Requirements: TYP-01 to TYP-12.
 pub trait FieldType: Sized {
     /// The type on the wire.
     const TYPE: ValueType;
@@ -19,7 +21,9 @@ pub trait FieldType: Sized {
     fn write_json(&self, out: &mut MemberWriter<'_>);
 }
 
-/// Writes typed values straight into bytes, with the dialect's names of the share objects (HAL-11).
+/// Writes typed values straight into bytes, with the dialect's names of the share objects.
+///
+/// Requirements: HAL-11.
 #[derive(Debug)]
 pub struct MemberWriter<'a> {
     out: &'a mut Vec<u8>,
@@ -190,8 +194,9 @@ impl<T: FieldType> FieldType for Vec<T> {
     }
 }
 
-/// A flag that a client sends as a boolean or as a string; it comes back as a string
-/// (RES-phone_number-01).
+/// A flag that a client sends as a boolean or as a string; it comes back as a string.
+///
+/// Requirements: RES-phone_number-01.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TextFlag(pub bool);
 
@@ -211,7 +216,9 @@ impl FieldType for TextFlag {
     }
 }
 
-/// The address or the identifier of a record as a client wrote it (RES-canvass-09, HAF-08).
+/// The address or the identifier of a record as a client wrote it.
+///
+/// Requirements: RES-canvass-09, HAF-08.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordReference(pub String);
 
@@ -227,7 +234,9 @@ impl FieldType for RecordReference {
     }
 }
 
-/// Free keys with string values (RES-person-36).
+/// Free keys with string values.
+///
+/// Requirements: RES-person-36.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StringMap(pub Vec<(String, String)>);
 
@@ -253,7 +262,9 @@ impl FieldType for StringMap {
     }
 }
 
-/// One value or an array of them, as the client sent it (RES-canvass-08).
+/// One value or an array of them, as the client sent it.
+///
+/// Requirements: RES-canvass-08.
 #[derive(Debug, Clone, PartialEq)]
 pub enum OneOrMany<T> {
     /// Sent as one value.

@@ -194,8 +194,8 @@ macro_rules! resource {
         }
 
         /// The links of the table that lead to one record, for
-        /// [`Record::with_link`](crate::Record::with_link), [`Draft::with_link`](crate::Draft::with_link) and
-        /// `ResourceConfig::without_link`.
+        /// [`Record::with_link`](crate::Record::with_link),
+        /// [`Draft::with_link`](crate::Draft::with_link) and `ResourceConfig::without_link`.
         #[allow(non_upper_case_globals, reason = "named as the links of the table are")]
         pub mod link {
             $( $crate::describe::link_key!($name $link $shape $($ldoc)+ " (" $lrow ").");
@@ -320,7 +320,9 @@ macro_rules! under {
     ($name:ident $shape:ident $target:ident) => {};
 }
 
-/// Declares a closed list of values (TYP-08) or the listed values of a flexible one (TYP-09).
+/// Declares a closed list of values or the listed values of a flexible one.
+///
+/// Requirements: TYP-08, TYP-09.
 macro_rules! closed_enum {
     ($(#[doc = $doc:literal])+ $name:ident { $($variant:ident = $wire:literal),+ $(,)? }) => {
         $crate::describe::closed_enum! {

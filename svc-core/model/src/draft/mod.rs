@@ -1,4 +1,6 @@
-//! What a client sent, validated: a record to create, or a change of one (CRU-01 to CRU-19).
+//! What a client sent, validated: a record to create, or a change of one.
+//!
+//! Requirements: CRU-01 to CRU-19.
 
 pub(crate) mod raw;
 
@@ -16,7 +18,9 @@ use crate::{
 
 pub use raw::{RawDraft, RawPatch};
 
-/// A record to create, validated (CRU-01 to CRU-14).
+/// A record to create, validated.
+///
+/// Requirements: CRU-01 to CRU-14.
 pub struct Draft<R> {
     raw: RawDraft,
     kind: PhantomData<fn() -> R>,
@@ -48,8 +52,10 @@ impl<R: Resource> Draft<R> {
         self
     }
 
-    /// The change that a repeated helper call makes of the action that an earlier try recorded
-    /// (UND-24); see [`RawDraft::into_repeat_patch`](crate::raw::RawDraft::into_repeat_patch).
+    /// The change that a repeated helper call makes of the action that an earlier try recorded; see
+    /// [`RawDraft::into_repeat_patch`](crate::raw::RawDraft::into_repeat_patch).
+    ///
+    /// Requirements: UND-24.
     #[must_use]
     pub fn to_repeat_patch(&self, recorded: &Record<R>, now: Timestamp) -> Patch<R> {
         Patch::from_raw(
@@ -65,21 +71,27 @@ impl<R: Resource> Draft<R> {
         R::from_object(&self.raw.fields)
     }
 
-    /// The foreign identifiers that were sent, each once (TYP-13, TYP-14).
+    /// The foreign identifiers that were sent, each once.
+    ///
+    /// Requirements: TYP-13, TYP-14.
     #[must_use]
     pub fn identifiers(&self) -> &[Identifier] {
         &self.raw.identifiers
     }
 
     /// The id that an identifier in the server's own namespace names, where it means that very
-    /// record: in a helper's person or action (UND-24).
+    /// record: in a helper's person or action.
+    ///
+    /// Requirements: UND-24.
     #[must_use]
     pub fn own_id(&self) -> Option<&Id> {
         self.raw.own.as_ref()
     }
 
     /// The record that a link leads to. It has the right kind; whether it exists only the store
-    /// knows (CRU-02).
+    /// knows.
+    ///
+    /// Requirements: CRU-02.
     #[must_use]
     pub fn link(&self, key: LinkKey<R>) -> Option<&RecordAddress> {
         self.raw.link(key.name())
@@ -98,7 +110,9 @@ impl<R: Resource> Draft<R> {
     }
 
     /// The submission or canvass whose helper call makes it: an answer or tagging is listed below
-    /// it, too (COL-10, RES-canvass-12). A plain create has none.
+    /// it, too. A plain create has none.
+    ///
+    /// Requirements: COL-10, RES-canvass-12.
     #[must_use]
     pub fn recorded_by(&self) -> Option<&RecordAddress> {
         self.raw.recorded_by.as_ref()
@@ -123,8 +137,8 @@ impl<R> fmt::Debug for Draft<R> {
     }
 }
 
-/// A change of a record with the meaning of a JSON Merge Patch (CRU-15, CRU-17, UND-21): absent,
-/// `null` and a value stay apart.
+/// A change of a record with the meaning of a JSON Merge Patch: absent, `null` and a value stay
+/// apart.
 ///
 /// # Examples
 ///
@@ -142,6 +156,8 @@ impl<R> fmt::Debug for Draft<R> {
 /// let after = patch.apply(&before, Timestamp::now()).unwrap();
 /// assert_eq!(after, Person::default().given_name("Ada").source("web"));
 /// ```
+///
+/// Requirements: CRU-15, CRU-17, UND-21.
 pub struct Patch<R> {
     raw: RawPatch,
     kind: PhantomData<fn() -> R>,
@@ -163,7 +179,9 @@ impl<R: Resource> Patch<R> {
         FieldSet::matching(|field| self.raw.fields.contains(field.name))
     }
 
-    /// Whether the field was sent as `null`, which empties it (CRU-17).
+    /// Whether the field was sent as `null`, which empties it.
+    ///
+    /// Requirements: CRU-17.
     #[must_use]
     pub fn is_cleared(&self, key: FieldKey<R>) -> bool {
         key.field()
@@ -182,7 +200,9 @@ impl<R: Resource> Patch<R> {
     /// # Errors
     ///
     /// [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) with every rule that the changed record
-    /// would break (ERR-35).
+    /// would break.
+    ///
+    /// Requirements: ERR-35.
     pub fn apply(&self, record: &R, now: Timestamp) -> crate::Result<R> {
         let mut fields = to_object(record);
         self.raw
@@ -191,13 +211,17 @@ impl<R: Resource> Patch<R> {
         Ok(R::from_object(&fields))
     }
 
-    /// The foreign identifiers to keep, when any were sent (UND-25).
+    /// The foreign identifiers to keep, when any were sent.
+    ///
+    /// Requirements: UND-25.
     #[must_use]
     pub fn identifiers(&self) -> Option<&[Identifier]> {
         self.raw.identifiers.as_deref()
     }
 
-    /// Where a link that was sent leads from now on; `Some(None)` clears it (CRU-16).
+    /// Where a link that was sent leads from now on; `Some(None)` clears it.
+    ///
+    /// Requirements: CRU-16.
     #[must_use]
     pub fn link(&self, key: LinkKey<R>) -> Option<Option<&RecordAddress>> {
         self.raw

@@ -22,22 +22,34 @@ pub struct RawDraft {
     /// The fields under the names of the tables, each valid; computed ones, identifiers and links
     /// apart.
     pub fields: Object,
-    /// The names of the fields that have a default of this server because nobody sent them
-    /// (CAP-08): a record that is known already keeps what it has.
+    /// The names of the fields that have a default of this server because nobody sent them: a
+    /// record that is known already keeps what it has.
+    ///
+    /// Requirements: CAP-08.
     pub unsent: Vec<String>,
-    /// Foreign identifiers, each once (TYP-13, TYP-14).
+    /// Foreign identifiers, each once.
+    ///
+    /// Requirements: TYP-13, TYP-14.
     pub identifiers: Vec<Identifier>,
     /// The id that an identifier in the server's own namespace names. Only in a helper's person or
-    /// action, where it means that very record; a plain create with one was refused (UND-24).
+    /// action, where it means that very record; a plain create with one was refused.
+    ///
+    /// Requirements: UND-24.
     pub own: Option<Id>,
     /// The people that identifiers in the server's own namespace name as holders of the tickets at
-    /// these places (RES-attendance-14). In `fields` those identifiers are left out.
+    /// these places. In `fields` those identifiers are left out.
+    ///
+    /// Requirements: RES-attendance-14.
     pub holders: Vec<(usize, Id)>,
     /// The records it links to by link name, the container among them. They have the right kind;
-    /// whether they exist only the store knows (CRU-02).
+    /// whether they exist only the store knows.
+    ///
+    /// Requirements: CRU-02.
     pub links: Vec<(&'static str, RecordAddress)>,
     /// The submission or canvass whose helper call makes it: an answer or tagging is listed below
-    /// it, too (COL-10, RES-canvass-12). A plain create has none.
+    /// it, too. A plain create has none.
+    ///
+    /// Requirements: COL-10, RES-canvass-12.
     pub recorded_by: Option<RecordAddress>,
 }
 
@@ -109,8 +121,10 @@ impl RawDraft {
     }
 
     /// The change that a repeated helper call makes of the action that an earlier try recorded with
-    /// these identifiers (UND-24): what is sent now, with the identifiers of both. A default or a
-    /// time of receipt that nobody sent changes nothing.
+    /// these identifiers: what is sent now, with the identifiers of both. A default or a time of
+    /// receipt that nobody sent changes nothing.
+    ///
+    /// Requirements: UND-24.
     #[must_use]
     pub fn into_repeat_patch(self, mut recorded: Vec<Identifier>, now: Timestamp) -> RawPatch {
         let (mut fields, received) = (self.fields_without_defaults().into_owned(), Json::from(now));
@@ -141,10 +155,11 @@ impl RawDraft {
         }
     }
 
-    /// Sets the values of omitted fields that have a default (CAP-08), and applies the rules
-    /// between fields.
+    /// Sets the values of omitted fields that have a default, and applies the rules between fields.
     ///
     /// Called by the library before a backend sees the draft. Problems are returned, not raised.
+    ///
+    /// Requirements: CAP-08.
     pub fn apply_defaults(&mut self, now: Timestamp) -> Vec<Problem> {
         let schema = self.kind.schema();
         for field in schema.fields.fields {
@@ -168,8 +183,9 @@ impl RawDraft {
     }
 }
 
-/// A change of a record with the meaning of a JSON Merge Patch (CRU-15, CRU-17, UND-21), without
-/// the type of its kind.
+/// A change of a record with the meaning of a JSON Merge Patch, without the type of its kind.
+///
+/// Requirements: CRU-15, CRU-17, UND-21.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct RawPatch {
@@ -177,12 +193,18 @@ pub struct RawPatch {
     pub kind: Kind,
     /// The fields that were sent, under the names of the tables, each valid; `null` empties.
     pub fields: Object,
-    /// The foreign identifiers to keep, when any were sent (UND-25).
+    /// The foreign identifiers to keep, when any were sent.
+    ///
+    /// Requirements: UND-25.
     pub identifiers: Option<Vec<Identifier>>,
     /// The people that identifiers in the server's own namespace name as holders of the tickets at
-    /// these places (RES-attendance-14). In `fields` those identifiers are left out.
+    /// these places. In `fields` those identifiers are left out.
+    ///
+    /// Requirements: RES-attendance-14.
     pub holders: Vec<(usize, Id)>,
-    /// The links that were sent and may be changed; `None` clears (CRU-16).
+    /// The links that were sent and may be changed; `None` clears.
+    ///
+    /// Requirements: CRU-16.
     pub links: Vec<(&'static str, Option<RecordAddress>)>,
     /// The state of the record that the change was made from; `None` where it is made from none.
     pub if_match: Option<RecordState>,
@@ -225,7 +247,9 @@ impl RawPatch {
     ///
     /// # Errors
     ///
-    /// Every rule that the changed record would break; `fields` is then not to be stored (CRU-20).
+    /// Every rule that the changed record would break; `fields` is then not to be stored.
+    ///
+    /// Requirements: CRU-20.
     pub fn apply_to(&self, fields: &mut Object, now: Timestamp) -> Result<(), Vec<Problem>> {
         merge_patch(fields, &self.fields);
         let mut problems = Vec::new();

@@ -18,19 +18,25 @@ macro_rules! codes {
             /// Every code, in the order of the table.
             pub const ALL: &'static [ErrorCode] = &[$(ErrorCode::$name),+];
 
-            /// The name on the wire, in upper snake case (ERR-24).
+            /// The name on the wire, in upper snake case.
+            ///
+            /// Requirements: ERR-24.
             #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self { $(ErrorCode::$name => $wire),+ }
             }
 
-            /// The HTTP status that goes with the code (ERR-19, ERR-22).
+            /// The HTTP status that goes with the code.
+            ///
+            /// Requirements: ERR-19, ERR-22.
             #[must_use]
             pub const fn status(self) -> u16 {
                 match self { $(ErrorCode::$name => $status),+ }
             }
 
-            /// What the code means, in a sentence for a client (ERR-25).
+            /// What the code means, in a sentence for a client.
+            ///
+            /// Requirements: ERR-25.
             #[must_use]
             pub const fn meaning(self) -> &'static str {
                 match self { $(ErrorCode::$name => $meaning.trim_ascii()),+ }

@@ -11,16 +11,23 @@ pub use code::ErrorCode;
 pub use failure::{Error, ErrorKind, Result};
 pub use property::{PathSegment, PropertyPath};
 
-/// One thing that is wrong with a request: an `ErrorDescription` of the interface (ERR-24 to
-/// ERR-28).
+/// One thing that is wrong with a request: an `ErrorDescription` of the interface.
+///
+/// Requirements: ERR-24 to ERR-28.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Problem {
-    /// Machine-readable reason (ERR-24).
+    /// Machine-readable reason.
+    ///
+    /// Requirements: ERR-24.
     pub code: ErrorCode,
-    /// The properties at fault (ERR-26).
+    /// The properties at fault.
+    ///
+    /// Requirements: ERR-26.
     pub properties: Vec<PropertyPath>,
-    /// How to fix it, for example a validation expression (ERR-27).
+    /// How to fix it, for example a validation expression.
+    ///
+    /// Requirements: ERR-27.
     pub hint: Option<String>,
     text: Cow<'static, str>,
 }
@@ -75,8 +82,9 @@ impl Problem {
         }
     }
 
-    /// The problem of an identifier that another record has (UND-24): the one at this place of the
-    /// draft.
+    /// The problem of an identifier that another record has: the one at this place of the draft.
+    ///
+    /// Requirements: UND-24.
     #[must_use]
     pub fn identifier_in_use(place: usize) -> Self {
         let property = PropertyPath::member("identifiers").element(place);
@@ -87,7 +95,9 @@ impl Problem {
         )
     }
 
-    /// The problem of an identifier in the server's own namespace that names no record (UND-24).
+    /// The problem of an identifier in the server's own namespace that names no record.
+    ///
+    /// Requirements: UND-24.
     #[must_use]
     pub fn own_identifier_in_use() -> Self {
         let text = "{property} is the identifier of another record.";
@@ -98,7 +108,9 @@ impl Problem {
         )
     }
 
-    /// What is wrong, for a human reader, with the properties as they stand (ERR-25).
+    /// What is wrong, for a human reader, with the properties as they stand.
+    ///
+    /// Requirements: ERR-25.
     #[must_use]
     pub fn description(&self) -> String {
         self.described(PropertyPath::to_string)
@@ -114,7 +126,9 @@ impl Problem {
         }
     }
 
-    /// The same problem where a part of the body stands: named from the top of the body (ERR-26).
+    /// The same problem where a part of the body stands: named from the top of the body.
+    ///
+    /// Requirements: ERR-26.
     #[must_use]
     pub fn within(mut self, part: &PropertyPath) -> Self {
         if !part.segments().is_empty() {
@@ -147,7 +161,9 @@ impl Problem {
             .any(|own| other.properties.iter().any(|other| explains(own, other)))
     }
 
-    /// Adds how to fix it (ERR-27).
+    /// Adds how to fix it.
+    ///
+    /// Requirements: ERR-27.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());

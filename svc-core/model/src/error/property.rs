@@ -1,9 +1,11 @@
-//! Where a value stands in a body (ERR-26).
+//! Where a value stands in a body.
+//!
+//! Requirements: ERR-26.
 
 use std::{borrow::Cow, fmt};
 
 /// Where a value stands in a body, step by step: `responses[2].name` is a member, an element and a
-/// member (ERR-26).
+/// member.
 ///
 /// A store names what a draft has: `identifiers[0]` is its first identifier, `_links.person` its
 /// link. The library names it to the client as it was sent.
@@ -18,6 +20,8 @@ use std::{borrow::Cow, fmt};
 /// assert_eq!(name, PropertyPath::from("responses[2].name"));
 /// assert_eq!(PropertyPath::link("person").within(&PropertyPath::member("canvass")).to_string(), "canvass._links.person");
 /// ```
+///
+/// Requirements: ERR-26.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct PropertyPath(Vec<PathSegment>);
 

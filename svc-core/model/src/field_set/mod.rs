@@ -1,5 +1,7 @@
 //! Typed, constant keys of a kind's fields and links, and sets of fields, for restrictions on what
-//! is read and written (CAP-04, CAP-06).
+//! is read and written.
+//!
+//! Requirements: CAP-04, CAP-06.
 
 mod path;
 mod within;

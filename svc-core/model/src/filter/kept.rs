@@ -1,4 +1,6 @@
-//! Whether a record fits a filter: the meaning of a filter, however it is looked up (FLT-02).
+//! Whether a record fits a filter: the meaning of a filter, however it is looked up.
+//!
+//! Requirements: FLT-02.
 
 use super::{Comparison, FilterExpr, FilterField, FilterValue, Operator};
 use crate::{

@@ -1,10 +1,12 @@
 //! Filters of collections: what may be asked, how it is written, and how it is found without
-//! reading a whole collection (FLT-01 to FLT-12).
+//! reading a whole collection.
 //!
 //! A filter is a text such as `modified_date gt '2026-11-01T00:00:00Z'`. [`Filter::read`] makes a
-//! [`FilterExpr`] of it, which is plain data, and [`Filter::plan`] says what a store has to look up: some
-//! [points](QueryPlan::Points), or a [range](QueryPlan::Range) of one date. Anything that would need more
-//! than that is refused before a store is asked.
+//! [`FilterExpr`] of it, which is plain data, and [`Filter::plan`] says what a store has to look
+//! up: some [points](QueryPlan::Points), or a [range](QueryPlan::Range) of one date. Anything that
+//! would need more than that is refused before a store is asked.
+//!
+//! Requirements: FLT-01 to FLT-12.
 
 mod kept;
 mod lexer;
@@ -40,7 +42,9 @@ pub const ORDER: &str = "order";
 
 macro_rules! fields {
     ($( #[doc = $doc:literal] $name:ident = $wire:literal, $example:literal; )+) => {
-        /// What collections can be filtered by (FLT-01).
+        /// What collections can be filtered by.
+        ///
+        /// Requirements: FLT-01.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum FilterField { $( #[doc = $doc] $name, )+ }
 
@@ -93,8 +97,9 @@ impl FilterField {
         Self::ALL.iter().copied().filter(has)
     }
 
-    /// Whether its values are dates: they have an order, and a collection can be ordered by them
-    /// (FLT-09).
+    /// Whether its values are dates: they have an order, and a collection can be ordered by them.
+    ///
+    /// Requirements: FLT-09.
     #[must_use]
     pub const fn is_date(self) -> bool {
         matches!(self, Self::CreatedDate | Self::ModifiedDate)
@@ -117,7 +122,9 @@ impl FilterField {
     }
 }
 
-/// How a field is compared (FLT-02).
+/// How a field is compared.
+///
+/// Requirements: FLT-02.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Operator {
@@ -189,7 +196,9 @@ impl Operator {
 pub enum FilterValue {
     /// A foreign identifier.
     Identifier(Identifier),
-    /// An identifier in the server's own namespace: the id of the record (ENT-08).
+    /// An identifier in the server's own namespace: the id of the record.
+    ///
+    /// Requirements: ENT-08.
     Id(Id),
     /// An e-mail address in [normal form](crate::helper::normalize_email).
     Email(String),
@@ -200,7 +209,9 @@ pub enum FilterValue {
 }
 
 impl fmt::Debug for FilterValue {
-    /// Without the value: it may be personal data (UND-42).
+    /// Without the value: it may be personal data.
+    ///
+    /// Requirements: UND-42.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Identifier(_) => "Identifier",
@@ -255,8 +266,10 @@ impl Filter {
     ///
     /// # Errors
     ///
-    /// The first thing that is wrong with it: at which character, and what would be possible there
-    /// (FLT-03). No part of the text is repeated: it may hold personal data.
+    /// The first thing that is wrong with it: at which character, and what would be possible there.
+    /// No part of the text is repeated: it may hold personal data.
+    ///
+    /// Requirements: FLT-03.
     pub fn read(text: &str, fields: &[FilterField], namespace: &str) -> Result<Self, FilterError> {
         let tree = parse::tree(text, fields, namespace)?;
         let plan = plan::plan(&tree);
@@ -283,7 +296,9 @@ impl Filter {
     ///
     /// # Errors
     ///
-    /// The first comparison for which nothing can be looked up (FLT-04).
+    /// The first comparison for which nothing can be looked up.
+    ///
+    /// Requirements: FLT-04.
     pub fn plan(&self) -> Result<&QueryPlan, &FilterError> {
         self.0.plan.as_ref()
     }

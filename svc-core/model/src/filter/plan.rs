@@ -8,16 +8,22 @@ use crate::value::{Id, Identifier, Timestamp};
 pub enum IndexKey {
     /// The record with this id.
     Id(Id),
-    /// The record with this foreign identifier (UND-24).
+    /// The record with this foreign identifier.
+    ///
+    /// Requirements: UND-24.
     Identifier(Identifier),
     /// Every person with this e-mail address, in [normal form](crate::helper::normalize_email).
     Email(String),
-    /// The record with this name (UND-02, UND-03).
+    /// The record with this name.
+    ///
+    /// Requirements: UND-02, UND-03.
     Name(String),
 }
 
 impl std::fmt::Debug for IndexKey {
-    /// Without the value: it may be personal data (UND-42).
+    /// Without the value: it may be personal data.
+    ///
+    /// Requirements: UND-42.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Id(_) => "Id",

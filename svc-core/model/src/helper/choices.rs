@@ -1,4 +1,6 @@
-//! What may be answered to a question, and the answer that a response asks for (HAF-07 to HAF-10).
+//! What may be answered to a question, and the answer that a response asks for.
+//!
+//! Requirements: HAF-07 to HAF-10.
 
 use std::collections::BTreeSet;
 
@@ -29,7 +31,9 @@ pub fn answer_draft(response: &AnswerInput) -> RawDraft {
     draft
 }
 
-/// What may be answered to a question (HAF-09); found out once for however many answers.
+/// What may be answered to a question; found out once for however many answers.
+///
+/// Requirements: HAF-09.
 #[derive(Debug, Clone)]
 pub struct AllowedAnswers {
     keys: BTreeSet<String>,
@@ -59,9 +63,10 @@ impl AllowedAnswers {
         }
     }
 
-    /// What is wrong with the response keys of an answer that stands at `place` of a body (HAF-09):
-    /// one that the question does not have, more than one where one is taken, none where one is
-    /// needed.
+    /// What is wrong with the response keys of an answer that stands at `place` of a body: one that
+    /// the question does not have, more than one where one is taken, none where one is needed.
+    ///
+    /// Requirements: HAF-09.
     #[must_use]
     pub fn wrong_keys(&self, keys: &[String], place: &PropertyPath) -> Vec<Problem> {
         let mut problems = Vec::new();
@@ -87,7 +92,9 @@ impl AllowedAnswers {
     }
 
     /// What is wrong with the text of an answer that stands at `place` of a body: none where it is
-    /// the answer (HAF-10).
+    /// the answer.
+    ///
+    /// Requirements: HAF-10.
     #[must_use]
     pub fn wrong_value(&self, value: Option<&str>, place: &PropertyPath) -> Option<Problem> {
         let is_missing = value.is_none_or(|value| value.trim().is_empty());

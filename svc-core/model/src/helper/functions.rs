@@ -1,4 +1,6 @@
-//! The helper action functions (HAF-01 to HAF-13).
+//! The helper action functions.
+//!
+//! Requirements: HAF-01 to HAF-13.
 
 use crate::{
     describe::{closed_enum, object},
@@ -12,17 +14,27 @@ use crate::{
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct ActionFunctions {
-    /// Tags to add, by name or by address, in the order of the body: `add_tags` (HAF-02), then
-    /// `add_tags_uri` (HAF-04).
+    /// Tags to add, by name or by address, in the order of the body: `add_tags`, then
+    /// `add_tags_uri`.
+    ///
+    /// Requirements: HAF-02, HAF-04.
     pub tags: Vec<GroupRef>,
-    /// Lists to add the person to: `add_lists` (HAF-05), then `add_lists_uri` (HAF-06).
+    /// Lists to add the person to: `add_lists`, then `add_lists_uri`.
+    ///
+    /// Requirements: HAF-05, HAF-06.
     pub lists: Vec<GroupRef>,
-    /// Answers to record (HAF-07), and for a canvass its `question_response` (RES-canvass-08).
+    /// Answers to record, and for a canvass its `question_response`.
+    ///
+    /// Requirements: HAF-07, RES-canvass-08.
     pub responses: Vec<AnswerInput>,
-    /// Server responses to trigger (HAF-11).
+    /// Server responses to trigger.
+    ///
+    /// Requirements: HAF-11.
     pub triggers: Option<Triggers>,
-    /// Functions of the body that this server does not support, each with its problem (ERR-38). The
-    /// library reports them itself: it takes them out before a runner sees the plan.
+    /// Functions of the body that this server does not support, each with its problem. The library
+    /// reports them itself: it takes them out before a runner sees the plan.
+    ///
+    /// Requirements: ERR-38.
     pub unsupported: Vec<(Kind, Problem)>,
 }
 
@@ -33,7 +45,9 @@ impl ActionFunctions {
         !self.needs_person() && self.triggers.is_none() && self.unsupported.is_empty()
     }
 
-    /// Whether a function is there that needs a person (UND-29).
+    /// Whether a function is there that needs a person.
+    ///
+    /// Requirements: UND-29.
     #[must_use]
     pub fn needs_person(&self) -> bool {
         !(self.tags.is_empty() && self.lists.is_empty() && self.responses.is_empty())
@@ -43,9 +57,13 @@ impl ActionFunctions {
 /// A tag or a list that a call names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GroupRef {
-    /// By its name (HAF-02, HAF-05).
+    /// By its name.
+    ///
+    /// Requirements: HAF-02, HAF-05.
     Name(String),
-    /// By its address; `None` when the address leads to nothing of this server (HAF-04, HAF-06).
+    /// By its address; `None` when the address leads to nothing of this server.
+    ///
+    /// Requirements: HAF-04, HAF-06.
     Address(Option<Id>),
 }
 
@@ -73,14 +91,18 @@ pub struct GroupKind {
 }
 
 impl GroupKind {
-    /// Taggings (HAF-02 to HAF-04).
+    /// Taggings.
+    ///
+    /// Requirements: HAF-02 to HAF-04.
     pub const TAGS: Self = Self {
         group: Kind::Tag,
         member: Kind::Tagging,
         by_name: ("add_tags", ErrorCode::TagNameDoesNotExist),
         by_address: ("add_tags_uri", ErrorCode::TagUriDoesNotExist),
     };
-    /// Items of lists (HAF-05, HAF-06).
+    /// Items of lists.
+    ///
+    /// Requirements: HAF-05, HAF-06.
     pub const LISTS: Self = Self {
         group: Kind::List,
         member: Kind::Item,
@@ -97,7 +119,9 @@ impl GroupKind {
         }
     }
 
-    /// The problem of a group that does not exist (HAF-03 to HAF-06).
+    /// The problem of a group that does not exist.
+    ///
+    /// Requirements: HAF-03 to HAF-06.
     #[must_use]
     pub fn unknown(&self, named: &GroupRef) -> Problem {
         let (property, code) = match named {
@@ -108,7 +132,9 @@ impl GroupKind {
     }
 }
 
-/// One answer to record (HAF-07 to HAF-10).
+/// One answer to record.
+///
+/// Requirements: HAF-07 to HAF-10.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct AnswerInput {
@@ -135,7 +161,9 @@ impl AnswerInput {
     }
 }
 
-/// How a call names a question (HAF-08).
+/// How a call names a question.
+///
+/// Requirements: HAF-08.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum QuestionRef {
     /// By its address.
@@ -147,7 +175,9 @@ pub enum QuestionRef {
 }
 
 object! {
-    /// Server responses to trigger (HAF-11).
+    /// Server responses to trigger.
+    ///
+    /// Requirements: HAF-11.
     Triggers: "triggers" {
         /// An e-mail
         "HAF-11" autoresponse: Trigger,
@@ -159,7 +189,9 @@ object! {
 }
 
 object! {
-    /// One server response to trigger (HAF-12).
+    /// One server response to trigger.
+    ///
+    /// Requirements: HAF-12.
     Trigger: "trigger" {
         /// Whether it is wanted
         "HAF-12" enabled: bool,
@@ -169,7 +201,9 @@ object! {
 }
 
 object! {
-    /// One element of `add_questions_responses_uri` (HAF-07).
+    /// One element of `add_questions_responses_uri`.
+    ///
+    /// Requirements: HAF-07.
     QuestionAnswer: "add_questions_responses_uri" {
         /// Identifier or address of the question
         "HAF-08" question: crate::describe::RecordReference = required,
@@ -181,7 +215,9 @@ object! {
 }
 
 object! {
-    /// The action functions as members of a helper's body (HAF-01).
+    /// The action functions as members of a helper's body.
+    ///
+    /// Requirements: HAF-01.
     FunctionFields: "helper action functions" {
         /// Names of existing tags to add
         "HAF-02" add_tags: Vec<String>,
@@ -199,7 +235,9 @@ object! {
 }
 
 object! {
-    /// The body of the schedule helper (SCH-01, SCH-07).
+    /// The body of the schedule helper.
+    ///
+    /// Requirements: SCH-01, SCH-07.
     ScheduleFields: "schedule" {
         /// When sending starts
         "SCH-01" scheduled_start_date: crate::value::Timestamp = required,
@@ -222,13 +260,17 @@ closed_enum! {
 }
 
 closed_enum! {
-    /// The server responses by name (HAF-11).
+    /// The server responses by name.
+    ///
+    /// Requirements: HAF-11.
     TriggerName { Autoresponse = "autoresponse", SmsResponse = "sms_response", CallResponse = "call_response" }
 }
 
 impl Triggers {
     /// Those that are wanted, each with the texts that it names: one is, unless it says that it is
-    /// not (HAF-12).
+    /// not.
+    ///
+    /// Requirements: HAF-12.
     pub fn requested(&self) -> impl Iterator<Item = (TriggerName, &[String])> {
         let all = [
             (TriggerName::Autoresponse, &self.autoresponse),
@@ -250,7 +292,9 @@ impl FunctionName {
         Self::VALUES.iter().filter_map(|name| Self::parse(name))
     }
 
-    /// The kind of the entry that it makes in the report (ERR-31).
+    /// The kind of the entry that it makes in the report.
+    ///
+    /// Requirements: ERR-31.
     #[must_use]
     pub const fn reported_kind(self) -> Kind {
         match self {

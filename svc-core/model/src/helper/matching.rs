@@ -1,4 +1,6 @@
-//! Whether a posted person is one that is known already, and how the two are merged (HLP-04).
+//! Whether a posted person is one that is known already, and how the two are merged.
+//!
+//! Requirements: HLP-04.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,7 +20,7 @@ pub enum MatchKey {
     Email(String),
 }
 
-/// How it is decided whether a posted person is known already (HLP-04, HLP-05).
+/// How it is decided whether a posted person is known already.
 ///
 /// # Behaviour
 ///
@@ -47,17 +49,22 @@ pub enum MatchKey {
 /// let sent: Vec<_> = Identifier::parse("shop:17").into_iter().collect();
 /// assert_eq!(ByIdentifier.keys(&sent, &Object::new()).len(), 1);
 /// ```
+///
+/// Requirements: HLP-04, HLP-05.
 pub trait PersonMatching: std::fmt::Debug + Send + Sync {
     /// What to look up, in this order; the first key that finds somebody decides. E-mail addresses
     /// behind each other decide together: the oldest person with any of them.
     fn keys(&self, identifiers: &[Identifier], person: &Object) -> Vec<MatchKey>;
 
-    /// The method in words, published on the docs page and in the capability document (HLP-05).
+    /// The method in words, published on the docs page and in the capability document.
+    ///
+    /// Requirements: HLP-05.
     fn description(&self) -> &str;
 }
 
-/// The method of the reference server (HLP-04): by foreign identifier, then by e-mail address
-/// without case.
+/// The method of the reference server: by foreign identifier, then by e-mail address without case.
+///
+/// Requirements: HLP-04.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct DefaultMatching;
 
@@ -133,8 +140,9 @@ pub enum MergePolicy {
     AlwaysCreate,
 }
 
-/// Merges a posted person into the fields of a known one (HLP-04). Neither has `identifiers` or
-/// dates.
+/// Merges a posted person into the fields of a known one. Neither has `identifiers` or dates.
+///
+/// Requirements: HLP-04.
 pub fn merge_person(known: &mut Object, posted: &Object, merge: MergePolicy) {
     match merge {
         MergePolicy::KeepExisting | MergePolicy::AlwaysCreate => {}
@@ -204,13 +212,14 @@ impl Draft<Person> {
         emails(&self.as_raw().fields)
     }
 
-    /// The known person with this posted one merged in (HLP-04), with the rules between fields
-    /// applied.
+    /// The known person with this posted one merged in, with the rules between fields applied.
     ///
     /// # Errors
     ///
     /// [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) with every rule that the merged person
     /// would break.
+    ///
+    /// Requirements: HLP-04.
     pub fn merged_into(
         &self,
         known: &Person,
@@ -227,8 +236,9 @@ impl Draft<Person> {
     }
 }
 
-/// Whether filling in this identity would change the gender that is known, which follows it
-/// (RES-person-08).
+/// Whether filling in this identity would change the gender that is known, which follows it.
+///
+/// Requirements: RES-person-08.
 fn overwrites_gender(known: &Object, identity: &Json) -> bool {
     let stored = known
         .get("gender")
@@ -322,7 +332,9 @@ fn merge_list(known: &mut Object, field: &str, sent: &[Json], key: fn(&Object) -
     }
 }
 
-/// Whether an entry is marked as the primary one, as a boolean or as text (RES-phone_number-02).
+/// Whether an entry is marked as the primary one, as a boolean or as text.
+///
+/// Requirements: RES-phone_number-02.
 #[must_use]
 pub fn is_primary(entry: &Object) -> bool {
     match entry.get("primary") {

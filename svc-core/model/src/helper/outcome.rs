@@ -1,4 +1,6 @@
-//! What a helper did, resource by resource (ERR-29 to ERR-33).
+//! What a helper did, resource by resource.
+//!
+//! Requirements: ERR-29 to ERR-33.
 
 use std::marker::PhantomData;
 
@@ -9,14 +11,18 @@ use crate::{
     record::Record,
 };
 
-/// How one resource of a helper call fared (ERR-31).
+/// How one resource of a helper call fared.
+///
+/// Requirements: ERR-31.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EntryStatus {
     /// It was created: 201.
     Created,
     /// It was matched, updated or already there: 200.
     Existing,
-    /// It failed; the status is that of the first problem's code (ERR-22).
+    /// It failed; the status is that of the first problem's code.
+    ///
+    /// Requirements: ERR-22.
     Failed(Vec<Problem>),
 }
 
@@ -32,7 +38,9 @@ impl EntryStatus {
     }
 }
 
-/// One line of the report (ERR-20).
+/// One line of the report.
+///
+/// Requirements: ERR-20.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReportEntry {
@@ -99,8 +107,10 @@ impl<H: HelperSpec> HelperOutcome<H> {
         self
     }
 
-    /// One entry for each attempted resource, in the order person, action, taggings, items, answers
-    /// (ERR-31).
+    /// One entry for each attempted resource, in the order person, action, taggings, items,
+    /// answers.
+    ///
+    /// Requirements: ERR-31.
     #[must_use]
     pub fn entries(&self) -> &[ReportEntry] {
         &self.raw.entries

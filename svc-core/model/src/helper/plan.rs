@@ -11,7 +11,9 @@ use crate::{
     value::Timestamp,
 };
 
-/// What the schedule helper asks for (SCH-01, SCH-04).
+/// What the schedule helper asks for.
+///
+/// Requirements: SCH-01, SCH-04.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ScheduleChange {
     /// To set the dates.
@@ -25,10 +27,12 @@ pub enum ScheduleChange {
     Cancel,
 }
 
-/// A call of the helper `H` (HLP-02).
+/// A call of the helper `H`.
 ///
 /// Everything in it was validated: what only the store can know (whether a tag exists, whether an
 /// event is full) is left to the runner.
+///
+/// Requirements: HLP-02.
 #[derive(Debug)]
 pub struct HelperRequest<H> {
     raw: RawHelperRequest,
@@ -45,7 +49,9 @@ impl<H: HelperSpec> HelperRequest<H> {
         }
     }
 
-    /// The inline person (HLP-03).
+    /// The inline person.
+    ///
+    /// Requirements: HLP-03.
     #[must_use]
     pub fn person(&self) -> Option<Draft<Person>> {
         self.raw.person.clone().map(Draft::from_raw)
@@ -79,34 +85,43 @@ impl<H: HelperSpec> HelperRequest<H> {
         self.raw.container.as_ref()
     }
 
-    /// The action functions (HAF-01).
+    /// The action functions.
+    ///
+    /// Requirements: HAF-01.
     #[must_use]
     pub fn functions(&self) -> &ActionFunctions {
         &self.raw.functions
     }
 
-    /// What the schedule helper asks for (SCH-01, SCH-04).
+    /// What the schedule helper asks for.
+    ///
+    /// Requirements: SCH-01, SCH-04.
     #[must_use]
     pub fn schedule(&self) -> Option<ScheduleChange> {
         self.raw.schedule
     }
 
-    /// Whether all of it must succeed or nothing be stored (ERR-34); the report is then an
+    /// Whether all of it must succeed or nothing be stored; the report is then an
     /// [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) with every problem.
+    ///
+    /// Requirements: ERR-34.
     #[must_use]
     pub fn is_atomic(&self) -> bool {
         self.raw.atomic
     }
 
-    /// Whether the call has no key (HLP-07): then it finds no action that was recorded before, and
-    /// its action keeps those of its identifiers that nothing else has (UND-24): see
-    /// `unclaimed`.
+    /// Whether the call has no key: then it finds no action that was recorded before, and its
+    /// action keeps those of its identifiers that nothing else has: see `unclaimed`.
+    ///
+    /// Requirements: HLP-07, UND-24.
     #[must_use]
     pub fn is_anonymous(&self) -> bool {
         self.raw.anonymous
     }
 
-    /// What becomes of the posted person when it is known already (HLP-04).
+    /// What becomes of the posted person when it is known already.
+    ///
+    /// Requirements: HLP-04.
     #[must_use]
     pub fn merge(&self) -> MergePolicy {
         self.raw.merge

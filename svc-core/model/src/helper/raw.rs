@@ -7,10 +7,12 @@ use super::{
 };
 use crate::{draft::RawDraft, error::Problem, link::RecordAddress, names::Kind, record::RawRecord};
 
-/// A helper call as plain data (HLP-02).
+/// A helper call as plain data.
 ///
 /// Everything in it was validated: what only the store can know (whether a tag exists, whether an
 /// event is full) is left to the runner.
+///
+/// Requirements: HLP-02.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct RawHelperRequest {
@@ -18,21 +20,33 @@ pub struct RawHelperRequest {
     pub helper: HelperName,
     /// The record it belongs to; `None` for person signup.
     pub container: Option<RecordAddress>,
-    /// The inline person (HLP-03).
+    /// The inline person.
+    ///
+    /// Requirements: HLP-03.
     pub person: Option<RawDraft>,
     /// The action to record; `None` for person signup and schedule.
     pub action: Option<RawDraft>,
-    /// The action functions (HAF-01).
+    /// The action functions.
+    ///
+    /// Requirements: HAF-01.
     pub functions: ActionFunctions,
-    /// What the schedule helper asks for (SCH-01, SCH-04).
+    /// What the schedule helper asks for.
+    ///
+    /// Requirements: SCH-01, SCH-04.
     pub schedule: Option<ScheduleChange>,
-    /// Whether all of it must succeed or nothing be stored (ERR-34); the report is then an
+    /// Whether all of it must succeed or nothing be stored; the report is then an
     /// [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) with every problem.
+    ///
+    /// Requirements: ERR-34.
     pub atomic: bool,
-    /// Whether the call has no key (HLP-07): then it finds no action that was recorded before, and
-    /// its action keeps those of its identifiers that nothing else has (UND-24).
+    /// Whether the call has no key: then it finds no action that was recorded before, and its
+    /// action keeps those of its identifiers that nothing else has.
+    ///
+    /// Requirements: HLP-07, UND-24.
     pub anonymous: bool,
-    /// What becomes of a posted person who is known (HLP-04).
+    /// What becomes of a posted person who is known.
+    ///
+    /// Requirements: HLP-04.
     pub merge: MergePolicy,
 }
 
@@ -58,8 +72,10 @@ impl RawHelperRequest {
 #[derive(Debug, Default, Clone)]
 #[non_exhaustive]
 pub struct RawHelperOutcome {
-    /// One entry for each attempted resource, in the order person, action, taggings, items, answers
-    /// (ERR-31).
+    /// One entry for each attempted resource, in the order person, action, taggings, items,
+    /// answers.
+    ///
+    /// Requirements: ERR-31.
     pub entries: Vec<ReportEntry>,
     /// The person as it is now.
     pub person: Option<RawRecord>,
@@ -92,8 +108,10 @@ impl RawHelperOutcome {
         self.entries.push(ReportEntry { kind, status });
     }
 
-    /// Adds a function that this server does not support, among those of its kind (ERR-31, ERR-38).
-    /// Where person or action failed, what hangs on them was not tried (HLP-10).
+    /// Adds a function that this server does not support, among those of its kind. Where person or
+    /// action failed, what hangs on them was not tried.
+    ///
+    /// Requirements: ERR-31, ERR-38, HLP-10.
     pub fn refused_function(&mut self, kind: Kind, problem: Problem) {
         let failed = |entry: &ReportEntry| {
             matches!(entry.status, EntryStatus::Failed(_)) && place(entry.kind) == 0
@@ -125,7 +143,9 @@ impl RawHelperOutcome {
 }
 
 /// Where the entries of a kind stand in the report: person and action first, then in the order of
-/// the functions (ERR-31).
+/// the functions.
+///
+/// Requirements: ERR-31.
 fn place(kind: Kind) -> usize {
     FunctionName::all()
         .position(|function| function.reported_kind() == kind)

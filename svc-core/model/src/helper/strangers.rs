@@ -1,4 +1,6 @@
-//! What a call without a key may do (HLP-04, HLP-07, UND-24).
+//! What a call without a key may do.
+//!
+//! Requirements: HLP-04, HLP-07, UND-24.
 
 use super::{FunctionName, GroupKind, GroupRef, MergePolicy, RawHelperRequest};
 use crate::{draft::RawDraft, json::Json};
@@ -62,42 +64,49 @@ impl AnonymousPolicy {
         self
     }
 
-    /// They may use no action function (HAF-01): each fails alone with `NOT_SUPPORTED`.
+    /// They may use no action function: each fails alone with `NOT_SUPPORTED`.
+    ///
+    /// Requirements: HAF-01.
     #[must_use]
     pub const fn without_action_functions(mut self) -> Self {
         self.functions = false;
         self
     }
 
-    /// Allows `triggers` without a key (HAF-11); otherwise it fails with `NOT_SUPPORTED`.
+    /// Allows `triggers` without a key; otherwise it fails with `NOT_SUPPORTED`.
     ///
     /// A store sends each response at most once in 24 hours for a person, a trigger and a
     /// container. The reply to the caller does not show whether it was sent. A helper that you run
     /// yourself has to limit it itself.
     ///
-    /// Requirements: HAF-14.
+    /// Requirements: HAF-14, HAF-11.
     #[must_use]
     pub const fn with_triggers(mut self) -> Self {
         self.triggers = true;
         self
     }
 
-    /// They may add these tags; every other one does not exist for them (HAF-03, HAF-04).
+    /// They may add these tags; every other one does not exist for them.
+    ///
+    /// Requirements: HAF-03, HAF-04.
     #[must_use]
     pub fn allowed_tags<N: Into<GroupRef>>(mut self, tags: impl IntoIterator<Item = N>) -> Self {
         self.tags = Some(tags.into_iter().map(Into::into).collect());
         self
     }
 
-    /// They may put people on these lists; every other one does not exist for them (HAF-05,
-    /// HAF-06).
+    /// They may put people on these lists; every other one does not exist for them.
+    ///
+    /// Requirements: HAF-05, HAF-06.
     #[must_use]
     pub fn allowed_lists<N: Into<GroupRef>>(mut self, lists: impl IntoIterator<Item = N>) -> Self {
         self.lists = Some(lists.into_iter().map(Into::into).collect());
         self
     }
 
-    /// What becomes of a person that a stranger posts, in words (HLP-05).
+    /// What becomes of a person that a stranger posts, in words.
+    ///
+    /// Requirements: HLP-05.
     #[must_use]
     pub const fn description(&self) -> &'static str {
         match self.merge {

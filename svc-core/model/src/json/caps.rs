@@ -2,7 +2,7 @@
 
 use super::{Json, Object};
 
-/// How much one record and one call may hold (UND-17).
+/// How much one record and one call may hold.
 ///
 /// A body with more is refused with `FIELD_INVALID`, and so is a change after which a record would
 /// have more than before and more than this.
@@ -16,6 +16,8 @@ use super::{Json, Object};
 /// let sizes = ApiLimits::default().content(ContentLimits::default().record(256 * 1024)).anonymous_content(ContentLimits::STRANGERS.tickets(4));
 /// assert_eq!(sizes.content.entries, 50);
 /// ```
+///
+/// Requirements: UND-17.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ContentLimits {

@@ -1,4 +1,6 @@
-//! JSON Merge Patch (RFC 7396): what a PUT means (CRU-17, UND-21).
+//! JSON Merge Patch (RFC 7396): what a PUT means.
+//!
+//! Requirements: CRU-17, UND-21.
 
 use super::{Json, Object};
 

@@ -1,5 +1,7 @@
-//! A JSON tree, its strict reader and its writer (UND-27). Numbers keep their text, objects keep
-//! their order.
+//! A JSON tree, its strict reader and its writer. Numbers keep their text, objects keep their
+//! order.
+//!
+//! Requirements: UND-27.
 
 mod access;
 mod caps;
@@ -40,19 +42,31 @@ pub enum Json {
     /// `null`.
     #[default]
     Null,
-    /// `true` or `false` (TYP-05).
+    /// `true` or `false`.
+    ///
+    /// Requirements: TYP-05.
     Bool(bool),
-    /// A number, kept as its text (TYP-02 to TYP-04).
+    /// A number, kept as its text.
+    ///
+    /// Requirements: TYP-02 to TYP-04.
     Number(Number),
-    /// A string (TYP-01).
+    /// A string.
+    ///
+    /// Requirements: TYP-01.
     String(String),
-    /// An array (TYP-12).
+    /// An array.
+    ///
+    /// Requirements: TYP-12.
     Array(Vec<Json>),
-    /// An object (TYP-11).
+    /// An object.
+    ///
+    /// Requirements: TYP-11.
     Object(Object),
 }
 
-/// How large a JSON text may be (UND-17, UND-27).
+/// How large a JSON text may be.
+///
+/// Requirements: UND-17, UND-27.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct JsonLimits {
@@ -114,14 +128,16 @@ impl Default for JsonLimits {
 }
 
 impl Json {
-    /// Reads exactly one JSON value (UND-27).
+    /// Reads exactly one JSON value.
     ///
     /// # Errors
     ///
-    /// Every problem that can be told apart, at most [`JsonLimits::PROBLEMS`]: duplicate keys, NUL and
-    /// other raw control characters, escapes that are no Unicode scalar value, bytes that are not
-    /// UTF-8 and numbers that are too large are collected; the reader stops at an error of syntax
-    /// and at a limit. Each names the path and the byte, none repeats what was sent.
+    /// Every problem that can be told apart, at most [`JsonLimits::PROBLEMS`]: duplicate keys, NUL
+    /// and other raw control characters, escapes that are no Unicode scalar value, bytes that are
+    /// not UTF-8 and numbers that are too large are collected; the reader stops at an error of
+    /// syntax and at a limit. Each names the path and the byte, none repeats what was sent.
+    ///
+    /// Requirements: UND-27.
     pub fn read(bytes: &[u8], limits: &JsonLimits) -> Result<Self, Vec<Problem>> {
         reader::read(bytes, limits)
     }
@@ -155,7 +171,9 @@ impl Json {
         matches!(self, Self::Null)
     }
 
-    /// The value of a boolean (TYP-05).
+    /// The value of a boolean.
+    ///
+    /// Requirements: TYP-05.
     #[must_use]
     pub fn as_bool(&self) -> Option<bool> {
         if let Self::Bool(value) = self {
@@ -165,7 +183,9 @@ impl Json {
         }
     }
 
-    /// The number (TYP-02 to TYP-04).
+    /// The number.
+    ///
+    /// Requirements: TYP-02 to TYP-04.
     #[must_use]
     pub fn as_number(&self) -> Option<&Number> {
         if let Self::Number(value) = self {
@@ -175,13 +195,17 @@ impl Json {
         }
     }
 
-    /// The value of a number that is integral and fits 64 bits (TYP-02).
+    /// The value of a number that is integral and fits 64 bits.
+    ///
+    /// Requirements: TYP-02.
     #[must_use]
     pub fn as_i64(&self) -> Option<i64> {
         self.as_number().and_then(Number::as_i64)
     }
 
-    /// The text of a string (TYP-01).
+    /// The text of a string.
+    ///
+    /// Requirements: TYP-01.
     #[must_use]
     pub fn as_str(&self) -> Option<&str> {
         if let Self::String(value) = self {
@@ -191,7 +215,9 @@ impl Json {
         }
     }
 
-    /// The elements of an array (TYP-12).
+    /// The elements of an array.
+    ///
+    /// Requirements: TYP-12.
     #[must_use]
     pub fn as_array(&self) -> Option<&[Json]> {
         if let Self::Array(value) = self {
@@ -201,7 +227,9 @@ impl Json {
         }
     }
 
-    /// The elements of an array, to change them (TYP-12).
+    /// The elements of an array, to change them.
+    ///
+    /// Requirements: TYP-12.
     pub fn as_array_mut(&mut self) -> Option<&mut Vec<Json>> {
         if let Self::Array(value) = self {
             Some(value)
@@ -210,7 +238,9 @@ impl Json {
         }
     }
 
-    /// The object (TYP-11).
+    /// The object.
+    ///
+    /// Requirements: TYP-11.
     #[must_use]
     pub fn as_object(&self) -> Option<&Object> {
         if let Self::Object(value) = self {
@@ -220,7 +250,9 @@ impl Json {
         }
     }
 
-    /// The object, to change it (TYP-11).
+    /// The object, to change it.
+    ///
+    /// Requirements: TYP-11.
     pub fn as_object_mut(&mut self) -> Option<&mut Object> {
         if let Self::Object(value) = self {
             Some(value)
@@ -229,11 +261,13 @@ impl Json {
         }
     }
 
-    /// The object itself (TYP-11); any other value comes back unchanged.
+    /// The object itself; any other value comes back unchanged.
     ///
     /// # Errors
     ///
     /// The value, if it is not an object.
+    ///
+    /// Requirements: TYP-11.
     pub fn into_object(self) -> Result<Object, Self> {
         if let Self::Object(value) = self {
             Ok(value)
@@ -242,7 +276,9 @@ impl Json {
         }
     }
 
-    /// What the value is, for sentences (ERR-25): `a string`, `an object`, ...
+    /// What the value is, for sentences: `a string`, `an object`, ...
+    ///
+    /// Requirements: ERR-25.
     #[must_use]
     pub fn kind_name(&self) -> &'static str {
         match self {

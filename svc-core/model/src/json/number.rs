@@ -4,13 +4,16 @@ use std::fmt;
 
 use crate::value::{Amount, DecimalParts};
 
-/// A JSON number, kept as the text that was sent (TYP-02 to TYP-04). Two numbers are equal when
-/// their texts are.
+/// A JSON number, kept as the text that was sent. Two numbers are equal when their texts are.
+///
+/// Requirements: TYP-02 to TYP-04.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Number(Box<str>);
 
 impl Number {
-    /// The number with this text, if the text is exactly one JSON number (TYP-04).
+    /// The number with this text, if the text is exactly one JSON number.
+    ///
+    /// Requirements: TYP-04.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         DecimalParts::parse(text).map(|_| Self(Box::from(text)))
@@ -21,8 +24,10 @@ impl Number {
         Self(Box::from(text))
     }
 
-    /// The shortest number that reads back as this value (TYP-03); `None` for infinities and for
-    /// what is no number.
+    /// The shortest number that reads back as this value; `None` for infinities and for what is no
+    /// number.
+    ///
+    /// Requirements: TYP-03.
     #[must_use]
     pub fn from_f64(value: f64) -> Option<Self> {
         // The debug form has an exponent where the plain form would be an integer beyond 64 bits.
@@ -38,7 +43,9 @@ impl Number {
         &self.0
     }
 
-    /// The value, if it is integral and fits 64 bits (TYP-02); `1.0` and `1e2` are integral.
+    /// The value, if it is integral and fits 64 bits; `1.0` and `1e2` are integral.
+    ///
+    /// Requirements: TYP-02.
     #[must_use]
     pub fn as_i64(&self) -> Option<i64> {
         self.0
@@ -47,13 +54,17 @@ impl Number {
             .or_else(|| DecimalParts::parse(&self.0).and_then(DecimalParts::to_i64))
     }
 
-    /// The nearest 64-bit float (TYP-03); `None` if it is not finite.
+    /// The nearest 64-bit float; `None` if it is not finite.
+    ///
+    /// Requirements: TYP-03.
     #[must_use]
     pub fn as_f64(&self) -> Option<f64> {
         self.0.parse().ok().filter(|value: &f64| value.is_finite())
     }
 
-    /// The exact decimal, if it fits 38 digits (TYP-03, TYP-04).
+    /// The exact decimal, if it fits 38 digits.
+    ///
+    /// Requirements: TYP-03, TYP-04.
     #[must_use]
     pub fn as_amount(&self) -> Option<Amount> {
         Amount::parse(&self.0)

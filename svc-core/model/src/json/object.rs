@@ -6,8 +6,10 @@ use std::vec;
 
 use super::Json;
 
-/// A JSON object (TYP-11): members in the order they were sent, no name twice. Equality looks at
-/// the order too.
+/// A JSON object: members in the order they were sent, no name twice. Equality looks at the order
+/// too.
+///
+/// Requirements: TYP-11.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Object(Vec<JsonMember>);
 

@@ -1,4 +1,6 @@
-//! The strict reader (UND-27).
+//! The strict reader.
+//!
+//! Requirements: UND-27.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -384,7 +386,9 @@ fn is_duplicate(members: &[JsonMember], seen: &mut Option<HashSet<String>>, key:
     !seen.get_or_insert_with(all).insert(key.to_owned())
 }
 
-/// Where a value stands (ERR-26), as a chain along the stack.
+/// Where a value stands, as a chain along the stack.
+///
+/// Requirements: ERR-26.
 enum ReaderPath<'a> {
     Root,
     Member(&'a ReaderPath<'a>, &'a str),

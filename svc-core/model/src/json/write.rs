@@ -41,7 +41,9 @@ pub(super) fn write_members(object: &Object, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends a JSON string with its quotes (TYP-01). Runs without escapes are copied whole.
+/// Appends a JSON string with its quotes. Runs without escapes are copied whole.
+///
+/// Requirements: TYP-01.
 pub fn write_string(text: &str, out: &mut Vec<u8>) {
     let mut rest = text.as_bytes();
     out.reserve(rest.len().saturating_add(2));

@@ -2,7 +2,9 @@
 
 use std::{fmt, sync::Arc};
 
-/// The absolute address of the entry point, with a slash at the end (HAL-01).
+/// The absolute address of the entry point, with a slash at the end.
+///
+/// Requirements: HAL-01.
 #[derive(Clone, PartialEq, Eq)]
 pub struct BaseUrl(Arc<str>);
 

@@ -1,4 +1,6 @@
-//! The path shapes of the specification's examples (COL-19).
+//! The path shapes of the specification's examples.
+//!
+//! Requirements: COL-19.
 
 use std::borrow::Cow;
 

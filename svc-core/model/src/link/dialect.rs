@@ -1,11 +1,12 @@
-//! The names that stand in for the interface maker's own (HAL-09 to HAL-11).
+//! The names that stand in for the interface maker's own.
+//!
+//! Requirements: HAL-09 to HAL-11.
 
 use svc_declaration::EXTENSIONS;
 
 use crate::schema::ShareNames;
 
-/// The names of a deployment: relation prefixes, key header, version field, share objects (HAL-09,
-/// HAL-10, HAL-11, HAL-19).
+/// The names of a deployment: relation prefixes, key header, version field, share objects.
 ///
 /// The specification writes `svc`, `SVC-API-Token`, `svc_version`, `network_a_share` and
 /// `network_b_share`, which is the default here, and says that they stand in for the interface
@@ -30,6 +31,8 @@ use crate::schema::ShareNames;
 /// assert_eq!(dialect.share_object_names(names).share_names().to_wire("network_a_share"), "birdsite_share");
 /// # Ok::<(), &str>(())
 /// ```
+///
+/// Requirements: HAL-09, HAL-10, HAL-11, HAL-19.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dialect {
     prefix: String,
@@ -67,11 +70,13 @@ impl Dialect {
         })
     }
 
-    /// With another prefix of extensions (HAL-19).
+    /// With another prefix of extensions.
     ///
     /// `None` unless the prefix is 1 to 32 of `[a-z0-9_]`, beginning with a letter. When the API is
     /// built, a prefix is an error that is also the one of the specification, or the vendor's
     /// namespace if the API has own relations.
+    ///
+    /// Requirements: HAL-19.
     #[must_use]
     pub fn with_extension_prefix(self, prefix: &str) -> Option<Self> {
         is_prefix(prefix).then(|| Self {
@@ -80,40 +85,52 @@ impl Dialect {
         })
     }
 
-    /// With another name of the key header (HAL-10).
+    /// With another name of the key header.
+    ///
+    /// Requirements: HAL-10.
     #[must_use]
     pub fn key_header_name(mut self, name: http::HeaderName) -> Self {
         self.key_header = name;
         self
     }
 
-    /// With another name of the version field on the entry point (ENT-06).
+    /// With another name of the version field on the entry point.
+    ///
+    /// Requirements: ENT-06.
     #[must_use]
     pub fn version_field_name(mut self, name: impl Into<String>) -> Self {
         self.version_field = name.into();
         self
     }
 
-    /// With other names of the two network share objects (HAL-11).
+    /// With other names of the two network share objects.
+    ///
+    /// Requirements: HAL-11.
     #[must_use]
     pub fn share_object_names(mut self, names: ShareNames) -> Self {
         self.share_names = names;
         self
     }
 
-    /// The relation prefix (HAL-09).
+    /// The relation prefix.
+    ///
+    /// Requirements: HAL-09.
     #[must_use]
     pub fn prefix(&self) -> &str {
         &self.prefix
     }
 
-    /// The prefix of [extensions](svc_declaration::EXTENSIONS) (HAL-19).
+    /// The prefix of [extensions](svc_declaration::EXTENSIONS).
+    ///
+    /// Requirements: HAL-19.
     #[must_use]
     pub fn extension_prefix(&self) -> &str {
         &self.extension_prefix
     }
 
-    /// The header that carries the API key (HAL-10). Header names are matched without case.
+    /// The header that carries the API key. Header names are matched without case.
+    ///
+    /// Requirements: HAL-10.
     #[must_use]
     pub fn key_header(&self) -> &http::HeaderName {
         &self.key_header
@@ -128,13 +145,17 @@ impl Dialect {
         }
     }
 
-    /// The name of the version field on the entry point (ENT-06).
+    /// The name of the version field on the entry point.
+    ///
+    /// Requirements: ENT-06.
     #[must_use]
     pub fn version_field(&self) -> &str {
         &self.version_field
     }
 
-    /// The names of the two network share objects (HAL-11).
+    /// The names of the two network share objects.
+    ///
+    /// Requirements: HAL-11.
     #[must_use]
     pub fn share_names(&self) -> &ShareNames {
         &self.share_names

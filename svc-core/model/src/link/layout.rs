@@ -9,13 +9,13 @@ use super::Target;
 ///
 /// # Behaviour
 ///
-/// - The law: `route(path(t)) == Some(t)` for every target `t` whose [`RecordAddress`](super::RecordAddress)es
-///   are complete. `ApiBuilder::build` tries it on one target of each
-///   sort that is offered.
+/// - The law: `route(path(t)) == Some(t)` for every target `t` whose
+///   [`RecordAddress`](super::RecordAddress)es are complete. `ApiBuilder::build` tries it on one
+///   target of each sort that is offered.
 /// - `path` appends a path without a leading slash; the entry point's is empty.
 /// - `route` takes a path without a leading slash and without a query. A trailing slash makes no
-///   difference (CRU-01).
-/// - `route` answers `None` for a path that is no part of the interface (UND-35).
+///   difference.
+/// - `route` answers `None` for a path that is no part of the interface.
 ///
 /// # Examples
 ///
@@ -55,6 +55,8 @@ use super::Target;
 /// Shard("eu").path(&Target::EntryPoint, &mut path);
 /// assert_eq!((path.as_str(), Shard("eu").route(&path)), ("eu/", Some(Target::EntryPoint)));
 /// ```
+///
+/// Requirements: CRU-01, UND-35.
 pub trait Layout: fmt::Debug + Send + Sync {
     /// Appends the path of a target.
     fn path(&self, target: &Target, out: &mut String);
@@ -63,7 +65,9 @@ pub trait Layout: fmt::Debug + Send + Sync {
     fn route(&self, path: &str) -> Option<Target>;
 
     /// Whether the paths are those of the specification's examples, which the capability document
-    /// then declares (COL-19).
+    /// then declares.
+    ///
+    /// Requirements: COL-19.
     fn is_conventional(&self) -> bool {
         false
     }

@@ -1,9 +1,10 @@
-//! Relations of a vendor's own beside those of the interface (ENT-27).
+//! Relations of a vendor's own beside those of the interface.
+//!
+//! Requirements: ENT-27.
 
 use http::Uri;
 
-/// Relations that the interface does not have, under the vendor's namespace: `acme:shop` (ENT-07,
-/// ENT-27).
+/// Relations that the interface does not have, under the vendor's namespace: `acme:shop`.
 ///
 /// Clients that do not know them pass them over. Their curie leads to a page of the vendor's own
 /// for each.
@@ -19,6 +20,8 @@ use http::Uri;
 /// // Its page:    https://crm.example.org/relations/shop
 /// # let _ = own;
 /// ```
+///
+/// Requirements: ENT-07, ENT-27.
 #[derive(Debug, Clone)]
 pub struct VendorRelations {
     pages: String,

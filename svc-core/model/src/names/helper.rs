@@ -32,7 +32,9 @@ macro_rules! names {
         $(#[doc = $doc:literal])+
         $row:literal $name:ident: $wire:literal, $relation:literal, $container:expr, $records:ident, anonymous $anonymous:literal;
     )+) => {
-        /// The eight helpers (HLP-11 to HLP-22).
+        /// The eight helpers.
+        ///
+        /// Requirements: HLP-11 to HLP-22.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[non_exhaustive]
         pub enum HelperName { $( #[doc = concat!($($doc,)+ " (", $row, ").")] $name ),+ }
@@ -66,7 +68,9 @@ macro_rules! names {
                 match self { $(Self::$name => Kind::$records),+ }
             }
 
-            /// Whether the interface lets it be called without a key (AUT-06, AUT-07).
+            /// Whether the interface lets it be called without a key.
+            ///
+            /// Requirements: AUT-06, AUT-07.
             #[must_use]
             pub const fn may_be_anonymous(self) -> bool {
                 match self { $(Self::$name => $anonymous),+ }
@@ -100,7 +104,9 @@ impl HelperName {
             .find(|helper| records(&helper) && helper.container() != Some(kind))
     }
 
-    /// The helper whose call a create of a kind with an inline `person` is (HLP-19, UND-31).
+    /// The helper whose call a create of a kind with an inline `person` is.
+    ///
+    /// Requirements: HLP-19, UND-31.
     #[must_use]
     pub fn creating(kind: Kind) -> Option<Self> {
         Self::ALL
@@ -109,19 +115,25 @@ impl HelperName {
             .find(|helper| helper.records() == kind && helper.takes_person())
     }
 
-    /// Whether its body has a `person` (HLP-03, HLP-18).
+    /// Whether its body has a `person`.
+    ///
+    /// Requirements: HLP-03, HLP-18.
     #[must_use]
     pub const fn takes_person(self) -> bool {
         !matches!(self, Self::RecordCanvass | Self::Schedule)
     }
 
-    /// Whether many calls of it may come in one request: it records something (BAT-01).
+    /// Whether many calls of it may come in one request: it records something.
+    ///
+    /// Requirements: BAT-01.
     #[must_use]
     pub const fn takes_batches(self) -> bool {
         !matches!(self, Self::Schedule)
     }
 
-    /// Whether its body takes action functions (HAF-01, SCH-09).
+    /// Whether its body takes action functions.
+    ///
+    /// Requirements: HAF-01, SCH-09.
     #[must_use]
     pub const fn takes_functions(self) -> bool {
         !matches!(self, Self::Schedule)

@@ -35,7 +35,9 @@ macro_rules! kinds {
 
 macro_rules! names {
     ($($name:ident = $number:literal in $file:ident),+ $(,)?) => {
-        /// The kinds of resources (CAP-02, CAP-03).
+        /// The kinds of resources.
+        ///
+        /// Requirements: CAP-02, CAP-03.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[non_exhaustive]
         pub enum Kind { $( #[doc = concat!("The kind of `", stringify!($name), "` in the tables.")] $name ),+ }

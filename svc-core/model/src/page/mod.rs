@@ -1,4 +1,6 @@
-//! Pages of a collection (COL-20 to COL-31, UND-14, UND-19).
+//! Pages of a collection.
+//!
+//! Requirements: COL-20 to COL-31, UND-14, UND-19.
 
 pub(crate) mod raw;
 mod request;
@@ -22,15 +24,23 @@ use crate::{
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ListRequest {
-    /// Which records of the kind (COL-01, COL-04 to COL-18).
+    /// Which records of the kind.
+    ///
+    /// Requirements: COL-01, COL-04 to COL-18.
     pub scope: Scope,
-    /// Which page of them (COL-20).
+    /// Which page of them.
+    ///
+    /// Requirements: COL-20.
     pub page: PageRequest,
-    /// Which of these records alone (FLT-01). It is there only where some [`FilterField`] is
-    /// registered for the kind, compares these alone, and has a [plan](Self::query_plan).
+    /// Which of these records alone. It is there only where some [`FilterField`] is registered for
+    /// the kind, compares these alone, and has a [plan](Self::query_plan).
+    ///
+    /// Requirements: FLT-01.
     pub filter: Option<Filter>,
-    /// The date that they are ordered by, then by creation (FLT-09); in the order of creation where
-    /// there is none.
+    /// The date that they are ordered by, then by creation; in the order of creation where there is
+    /// none.
+    ///
+    /// Requirements: FLT-09.
     pub order: Option<FilterField>,
 }
 
@@ -79,8 +89,8 @@ impl ListRequest {
         }
     }
 
-    /// The page of the records that the [points](QueryPlan::Points) of the filter lead to, however often
-    /// each is among them: what does not fit the filter is left out, and the rest is ordered,
+    /// The page of the records that the [points](QueryPlan::Points) of the filter lead to, however
+    /// often each is among them: what does not fit the filter is left out, and the rest is ordered,
     /// counted and cut.
     ///
     /// # Errors
@@ -160,7 +170,9 @@ impl ListRequest {
     }
 }
 
-/// What comes behind the last record of a page (COL-24).
+/// What comes behind the last record of a page.
+///
+/// Requirements: COL-24.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum NextPage {
     /// The store keeps no continuations: the `next` link follows from the numbers.
@@ -177,14 +189,18 @@ pub enum NextPage {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Page<R> {
-    /// The records, in creation order, then by id (UND-20). Beyond the last page: none (UND-19).
+    /// The records, in creation order, then by id. Beyond the last page: none.
+    ///
+    /// Requirements: UND-20, UND-19.
     pub records: Vec<Record<R>>,
-    /// How many records the collection has, exactly (COL-23): neither an estimate nor the number on
-    /// this page.
+    /// How many records the collection has, exactly: neither an estimate nor the number on this
+    /// page.
     ///
     /// Where other programs write the same rows, it is counted with each page, by an index on what
     /// the collection is selected by (`SELECT count(*)`). A store that alone writes its rows keeps
     /// a counter for each collection and counts nothing.
+    ///
+    /// Requirements: COL-23.
     pub total: u64,
     /// What comes behind the last record.
     pub next: NextPage,

@@ -7,9 +7,13 @@ use crate::record::RawRecord;
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct RawPage {
-    /// The records, in creation order, then by id (UND-20).
+    /// The records, in creation order, then by id.
+    ///
+    /// Requirements: UND-20.
     pub records: Vec<RawRecord>,
-    /// How many records the collection has (COL-23).
+    /// How many records the collection has.
+    ///
+    /// Requirements: COL-23.
     pub total: u64,
     /// What comes behind the last record.
     pub next: NextPage,

@@ -1,5 +1,7 @@
 //! What may be asked of a page: the query parameters of a collection, as documents name them and as
-//! they are read (UND-14, UND-19).
+//! they are read.
+//!
+//! Requirements: UND-14, UND-19.
 
 use std::borrow::Cow;
 
@@ -9,13 +11,19 @@ use crate::error::{ErrorCode, Problem};
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PageRequest {
-    /// The page, counted from 1 (COL-22).
+    /// The page, counted from 1.
+    ///
+    /// Requirements: COL-22.
     pub number: u64,
-    /// Records on a page, from 1 to `max_pagesize` (COL-21, LIM-01).
+    /// Records on a page, from 1 to `max_pagesize`.
+    ///
+    /// Requirements: COL-21, LIM-01.
     pub size: u32,
     /// The continuation of a `next` link, as a page before gave it
-    /// ([`NextPage::Cursor`](super::NextPage::Cursor)); opaque to all but the store. It comes from a client:
-    /// one that is damaged or of another collection is ignored and `number` decides (UND-14).
+    /// ([`NextPage::Cursor`](super::NextPage::Cursor)); opaque to all but the store. It comes from
+    /// a client: one that is damaged or of another collection is ignored and `number` decides.
+    ///
+    /// Requirements: UND-14.
     pub cursor: Option<String>,
 }
 
@@ -37,8 +45,9 @@ impl PageRequest {
         self
     }
 
-    /// How many records come before this page; numbers beyond all counting stay at the largest one
-    /// (UND-19).
+    /// How many records come before this page; numbers beyond all counting stay at the largest one.
+    ///
+    /// Requirements: UND-19.
     #[must_use]
     pub fn records_before(&self) -> u64 {
         self.number
@@ -102,7 +111,9 @@ pub enum ParameterValues {
 pub struct ParsedPageRequest {
     /// The page.
     pub request: PageRequest,
-    /// Whether the query named the number of the page: the `self` link repeats it then (COL-27).
+    /// Whether the query named the number of the page: the `self` link repeats it then.
+    ///
+    /// Requirements: COL-27.
     pub names_page: bool,
     /// What else was asked for and every link to a page repeats, such as `&per_page=10`.
     pub repeated: String,
@@ -136,11 +147,13 @@ impl PageRequest {
         ]
     }
 
-    /// Reads the parameters of a query; anything else is ignored (UND-14).
+    /// Reads the parameters of a query; anything else is ignored.
     ///
     /// # Errors
     ///
     /// Every parameter with a value that is not allowed.
+    ///
+    /// Requirements: UND-14.
     pub fn read(
         query: Option<&str>,
         size: u32,
@@ -215,7 +228,9 @@ impl PageRequest {
     }
 }
 
-/// A whole number from 1; numbers above 2^63 count as that, which is beyond every page (UND-19).
+/// A whole number from 1; numbers above 2^63 count as that, which is beyond every page.
+///
+/// Requirements: UND-19.
 fn counting(text: &str) -> Option<u64> {
     let is_number = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     if !is_number {

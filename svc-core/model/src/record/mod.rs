@@ -20,20 +20,30 @@ use crate::{
 pub use raw::{FieldBytes, RawRecord, members_object};
 pub use state::RecordState;
 
-/// What every record has besides its fields (TYP-13 to TYP-16).
+/// What every record has besides its fields.
+///
+/// Requirements: TYP-13 to TYP-16.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Meta {
-    /// The id (UND-41). It is also the record's identifier in the server's namespace (ENT-08).
+    /// The id. It is also the record's identifier in the server's namespace.
+    ///
+    /// Requirements: UND-41, ENT-08.
     pub id: Id,
-    /// When it was created (TYP-15).
+    /// When it was created.
+    ///
+    /// Requirements: TYP-15.
     pub created: Timestamp,
-    /// When it was last changed (TYP-16).
+    /// When it was last changed.
+    ///
+    /// Requirements: TYP-16.
     pub modified: Timestamp,
     /// Its foreign identifiers.
     pub identifiers: Identifiers,
     /// The number of its state, where its table counts one: another one after each change. It is
-    /// never sent; entity tags and conditions depend on it (ETG-01, ETG-07).
+    /// never sent; entity tags and conditions depend on it.
+    ///
+    /// Requirements: ETG-01, ETG-07.
     pub version: Option<i64>,
 }
 
@@ -135,7 +145,9 @@ pub enum ComputedValue {
     Amount(Amount),
     /// A moment.
     Timestamp(Timestamp),
-    /// The relation of a kind, sent with the dialect's prefix (UND-05).
+    /// The relation of a kind, sent with the dialect's prefix.
+    ///
+    /// Requirements: UND-05.
     Relation(Kind),
 }
 
@@ -235,17 +247,20 @@ impl<R: Resource> Record<R> {
         self
     }
 
-    /// With where a link to one record leads. The container's link gives the record its address
-    /// (COL-19).
+    /// With where a link to one record leads. The container's link gives the record its address.
+    ///
+    /// Requirements: COL-19.
     #[must_use]
     pub fn with_link(mut self, key: LinkKey<R>, to: impl Into<LinkValue>) -> Self {
         self.raw.add_link(key.name(), to.into());
         self
     }
 
-    /// With a link under a relation of the vendor's own (ENT-27): `name` is 1 to 64 of
-    /// `[a-z0-9_-]`. It is sent where the API has `VendorRelations`;
-    /// another name is dropped, and of one name the last link counts.
+    /// With a link under a relation of the vendor's own: `name` is 1 to 64 of `[a-z0-9_-]`. It is
+    /// sent where the API has `VendorRelations`; another name is dropped, and of one name the last
+    /// link counts.
+    ///
+    /// Requirements: ENT-27.
     #[must_use]
     pub fn with_vendor_link(mut self, name: &str, href: impl Into<String>) -> Self {
         if is_relation_name(name) {
@@ -268,7 +283,9 @@ impl<R: Resource> Record<R> {
         &self.raw.meta
     }
 
-    /// Its address (COL-19).
+    /// Its address.
+    ///
+    /// Requirements: COL-19.
     #[must_use]
     pub fn address(&self) -> RecordAddress {
         self.raw.address()

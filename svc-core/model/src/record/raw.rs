@@ -231,7 +231,9 @@ impl RawRecord {
             .map(|(_, value)| value)
     }
 
-    /// Its address (COL-19).
+    /// Its address.
+    ///
+    /// Requirements: COL-19.
     #[must_use]
     pub fn address(&self) -> RecordAddress {
         let parent = self.kind.schema().home.and_then(|_| self.parent().cloned());

@@ -3,10 +3,10 @@
 use super::Meta;
 use crate::value::Timestamp;
 
-/// A state of a record, by which a change is made to what its client knows, or not at all (ETG-07).
+/// A state of a record, by which a change is made to what its client knows, or not at all.
 ///
-/// Where a backend counts a version in [`Meta::with_version`], that alone decides; otherwise the date of
-/// the last change does.
+/// Where a backend counts a version in [`Meta::with_version`], that alone decides; otherwise the
+/// date of the last change does.
 ///
 /// # Examples
 ///
@@ -19,6 +19,8 @@ use crate::value::Timestamp;
 /// // Changed twice in what the column knows as one moment.
 /// assert!(!seen.matches(RecordState::new(noon).with_version(4)));
 /// ```
+///
+/// Requirements: ETG-07.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RecordState {

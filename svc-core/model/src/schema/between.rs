@@ -6,8 +6,9 @@ use crate::{
     value::Timestamp,
 };
 
-/// The whole record after a write, for the rules between its fields (ERR-35, RES-person-08,
-/// RES-event-24).
+/// The whole record after a write, for the rules between its fields.
+///
+/// Requirements: ERR-35, RES-person-08, RES-event-24.
 #[derive(Debug)]
 pub struct RecordValidator<'a> {
     fields: &'a mut Object,

@@ -27,7 +27,9 @@ pub enum LinkTarget {
     Many {
         /// The kind of the members.
         kind: Kind,
-        /// Whether it is a second name of a collection that another link names already (HLP-21).
+        /// Whether it is a second name of a collection that another link names already.
+        ///
+        /// Requirements: HLP-21.
         alias: bool,
     },
     /// To one record.
@@ -51,13 +53,19 @@ pub enum LinkWrite {
     Never,
     /// On create.
     Create,
-    /// On create, and it must (CRU-02).
+    /// On create, and it must.
+    ///
+    /// Requirements: CRU-02.
     Required,
-    /// On create and on update, where `null` clears it (CRU-16).
+    /// On create and on update, where `null` clears it.
+    ///
+    /// Requirements: CRU-16.
     Update,
 }
 
-/// What becomes of a record when one is deleted that it leads to (UND-26).
+/// What becomes of a record when one is deleted that it leads to.
+///
+/// Requirements: UND-26.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnDelete {
     /// It is deleted, too.
@@ -77,9 +85,13 @@ pub struct ReferenceSpec {
     /// The kind it leads to.
     pub kind: Kind,
     /// Whether it is sent as a link. Others are known to the store only, such as the canvass that
-    /// an answer was recorded by (UND-01).
+    /// an answer was recorded by.
+    ///
+    /// Requirements: UND-01.
     pub is_link: bool,
-    /// Whether the records are listed under what it leads to (COL-04 to COL-18).
+    /// Whether the records are listed under what it leads to.
+    ///
+    /// Requirements: COL-04 to COL-18.
     pub is_scope: bool,
     /// What becomes of the record when the one that it leads to is deleted.
     pub on_delete: OnDelete,
@@ -87,7 +99,9 @@ pub struct ReferenceSpec {
 
 impl ReferenceSpec {
     /// The link from the record that it leads to, to the container of that, when that is part of
-    /// its address (COL-19).
+    /// its address.
+    ///
+    /// Requirements: COL-19.
     #[must_use]
     pub fn home_link(&self) -> Option<&'static str> {
         let schema = self.kind.schema();
@@ -132,7 +146,9 @@ impl ReferenceSpec {
 }
 
 impl Problem {
-    /// The problem of a link that leads to no record of this tenant (CRU-02); `link` is its name.
+    /// The problem of a link that leads to no record of this tenant; `link` is its name.
+    ///
+    /// Requirements: CRU-02.
     #[must_use]
     pub fn leads_nowhere(kind: Kind, link: &'static str) -> Self {
         let code = ErrorCode::not_found(kind);

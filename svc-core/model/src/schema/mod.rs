@@ -33,20 +33,28 @@ use crate::{
 pub struct KindSchema {
     /// The kind.
     pub kind: Kind,
-    /// Singular relation without prefix, such as `person` (HAL-14).
+    /// Singular relation without prefix, such as `person`.
+    ///
+    /// Requirements: HAL-14.
     pub singular: &'static str,
-    /// Plural relation without prefix, also the name of the collection, such as `people` (HAL-14).
+    /// Plural relation without prefix, also the name of the collection, such as `people`.
+    ///
+    /// Requirements: HAL-14.
     pub plural: &'static str,
     /// What it is, in a sentence.
     pub doc: &'static str,
     /// The kind in whose path its records live, such as `Petition` for a signature; `None` at the
-    /// top (COL-19).
+    /// top.
+    ///
+    /// Requirements: COL-19.
     pub home: Option<Kind>,
     /// The link that leads to the container a record is created under, such as `petition` for a
     /// signature.
     pub parent: Option<&'static str>,
     /// The link by which records under one container differ: there is one for each record that it
-    /// leads to (UND-38).
+    /// leads to.
+    ///
+    /// Requirements: UND-38.
     pub once_per: Option<&'static str>,
     /// The operations that the interface does not have for this kind.
     pub without: &'static [Operation],
@@ -89,7 +97,9 @@ impl KindSchema {
         self.peculiar.contains(&peculiarity)
     }
 
-    /// The field whose value no two records of a tenant may share (UND-02, UND-03).
+    /// The field whose value no two records of a tenant may share.
+    ///
+    /// Requirements: UND-02, UND-03.
     #[must_use]
     pub fn unique_name(&self) -> Option<&'static FieldSpec> {
         self.fields
@@ -108,7 +118,9 @@ impl KindSchema {
     }
 
     /// The two links that no two records share, such as `tag` and `person` of a tagging: the
-    /// container's first (UND-38).
+    /// container's first.
+    ///
+    /// Requirements: UND-38.
     #[must_use]
     pub fn unique_links(&self) -> Option<[&'static str; 2]> {
         Some([self.parent?, self.once_per?])
@@ -130,19 +142,25 @@ impl KindSchema {
     }
 
     /// Whether a record that is created under one of this kind is recorded there only: its
-    /// container is a link of the body (RES-submission-07).
+    /// container is a link of the body.
+    ///
+    /// Requirements: RES-submission-07.
     #[must_use]
     pub fn is_recorded_below(&self, container: Kind) -> bool {
         container == Kind::Submission && self.has(KindFeature::BelowSubmission)
     }
 
-    /// Whether there is a collection of all records of this kind (COL-01).
+    /// Whether there is a collection of all records of this kind.
+    ///
+    /// Requirements: COL-01.
     #[must_use]
     pub fn has_collection(&self) -> bool {
         self.home.is_none()
     }
 
-    /// The kinds below which records of this kind are listed (COL-04 to COL-18).
+    /// The kinds below which records of this kind are listed.
+    ///
+    /// Requirements: COL-04 to COL-18.
     pub fn scopes(&self) -> impl Iterator<Item = Kind> + '_ {
         Kind::ALL.iter().copied().filter(|parent| {
             let many = |link: &LinkSpec| {
@@ -161,15 +179,23 @@ impl KindSchema {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum KindFeature {
-    /// Its id is sent as a member of its own (HLP-20).
+    /// Its id is sent as a member of its own.
+    ///
+    /// Requirements: HLP-20.
     SendsId,
     /// A link to one that does not exist has an error code of its own (Annex C).
     OwnNotFound,
-    /// It lives under another kind, and is addressed without its container, too (COL-05).
+    /// It lives under another kind, and is addressed without its container, too.
+    ///
+    /// Requirements: COL-05.
     ShortAddress,
-    /// It is created below a submission, too, with a link to its container (RES-submission-07).
+    /// It is created below a submission, too, with a link to its container.
+    ///
+    /// Requirements: RES-submission-07.
     BelowSubmission,
-    /// The specification's list of the entry point's links does not name it (ENT-10 to ENT-21).
+    /// The specification's list of the entry point's links does not name it.
+    ///
+    /// Requirements: ENT-10 to ENT-21.
     Unlisted,
 }
 
@@ -260,7 +286,9 @@ const fn is_same(mut one: &[u8], mut other: &[u8]) -> bool {
     one.is_empty() && other.is_empty()
 }
 
-/// The fields that every resource has (TYP-13 to TYP-16).
+/// The fields that every resource has.
+///
+/// Requirements: TYP-13 to TYP-16.
 pub const COMMON: &ObjectSchema = &ObjectSchema::new(
     "common",
     &[

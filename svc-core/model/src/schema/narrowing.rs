@@ -1,6 +1,7 @@
 //! What a server has of a kind that is narrower than the interface: the one truth of what
-//! validation enforces, what records show, and what capability document, schemas and pages say
-//! (CAP-04 to CAP-08).
+//! validation enforces, what records show, and what capability document, schemas and pages say.
+//!
+//! Requirements: CAP-04 to CAP-08.
 
 use std::collections::BTreeMap;
 
@@ -35,16 +36,24 @@ pub struct Constraints {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Constraint {
-    /// A create must have it, and a change cannot empty it (CAP-05).
+    /// A create must have it, and a change cannot empty it.
+    ///
+    /// Requirements: CAP-05.
     pub required: bool,
     /// It does not leave the server.
     pub unreadable: bool,
-    /// It is not taken from clients (CAP-06).
+    /// It is not taken from clients.
+    ///
+    /// Requirements: CAP-06.
     pub unwritable: bool,
-    /// The only values of an enum; those of a flexible enum close it (TYP-08, TYP-09).
+    /// The only values of an enum; those of a flexible enum close it.
+    ///
+    /// Requirements: TYP-08, TYP-09.
     pub values: Option<Vec<String>>,
-    /// What it is where a create leaves it out, and where a change empties it (CAP-08): a text, or
-    /// a number, `true` or `false` as text.
+    /// What it is where a create leaves it out, and where a change empties it: a text, or a number,
+    /// `true` or `false` as text.
+    ///
+    /// Requirements: CAP-08.
     pub default: Option<String>,
     /// The least whole number or amount.
     pub least: Option<Amount>,

@@ -1,8 +1,12 @@
-//! The names of the two share objects, which are the deployment's own (HAL-11).
+//! The names of the two share objects, which are the deployment's own.
+//!
+//! Requirements: HAL-11.
 
 use crate::json::{Json, Object};
 
-/// What the two network share objects are called on the wire (HAL-11).
+/// What the two network share objects are called on the wire.
+///
+/// Requirements: HAL-11.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShareNames {
     network_a: String,

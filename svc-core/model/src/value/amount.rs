@@ -8,10 +8,12 @@ use std::{
 
 use super::DecimalParts;
 
-/// An amount of money, or any other exact decimal (TYP-03, TYP-04): at most 38 digits, of which any
-/// number may stand behind the point; never a binary float.
+/// An amount of money, or any other exact decimal: at most 38 digits, of which any number may stand
+/// behind the point; never a binary float.
 ///
 /// The scale stays as sent: `10.50` is written as `10.50`, and equals `10.5`.
+///
+/// Requirements: TYP-03, TYP-04.
 #[derive(Clone, Copy, Default)]
 pub struct Amount {
     mantissa: i128,
@@ -29,7 +31,9 @@ impl Amount {
         scale: 0,
     };
 
-    /// The largest number of digits, before and behind the point together (TYP-03).
+    /// The largest number of digits, before and behind the point together.
+    ///
+    /// Requirements: TYP-03.
     pub const MAX_DIGITS: u32 = 38;
 
     /// The digits that a client may send before and behind the point of an amount of money: ten to
@@ -55,9 +59,11 @@ impl Amount {
         self.mantissa >= 0 && self.scale <= behind && whole < power(before)
     }
 
-    /// Takes the text of a JSON number, exponents included, digit for digit (TYP-03, TYP-04).
+    /// Takes the text of a JSON number, exponents included, digit for digit.
     ///
     /// `None` if the text is not a JSON number or does not fit 38 digits exactly.
+    ///
+    /// Requirements: TYP-03, TYP-04.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let parts = DecimalParts::parse(text)?;
@@ -185,8 +191,10 @@ impl Amount {
         }
     }
 
-    /// Appends the amount as a JSON number (TYP-03): its text, and behind a whole amount outside 64
-    /// bits `e0`, because integers outside 64 bits are refused when they come back (UND-27).
+    /// Appends the amount as a JSON number: its text, and behind a whole amount outside 64 bits
+    /// `e0`, because integers outside 64 bits are refused when they come back.
+    ///
+    /// Requirements: TYP-03, UND-27.
     pub fn write(&self, out: &mut Vec<u8>) {
         use std::io::Write as _;
         // Writing into a Vec cannot fail.

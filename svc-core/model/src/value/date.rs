@@ -4,12 +4,16 @@ use std::fmt;
 
 use chrono::{Datelike as _, NaiveDate};
 
-/// A calendar date (TYP-07): `YYYY-MM-DD`, years 0001 to 9999.
+/// A calendar date: `YYYY-MM-DD`, years 0001 to 9999.
+///
+/// Requirements: TYP-07.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Date(NaiveDate);
 
 impl Date {
-    /// The date with this year, month and day, if the calendar has it (TYP-07).
+    /// The date with this year, month and day, if the calendar has it.
+    ///
+    /// Requirements: TYP-07.
     #[must_use]
     pub fn new(year: u16, month: u8, day: u8) -> Option<Self> {
         if !(1..=9999).contains(&year) {
@@ -18,7 +22,9 @@ impl Date {
         NaiveDate::from_ymd_opt(i32::from(year), u32::from(month), u32::from(day)).map(Self)
     }
 
-    /// Takes `YYYY-MM-DD` and nothing else; the date must exist (TYP-07).
+    /// Takes `YYYY-MM-DD` and nothing else; the date must exist.
+    ///
+    /// Requirements: TYP-07.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let mut cursor = DateScanner::new(text);
@@ -44,7 +50,9 @@ impl Date {
         self.0.day()
     }
 
-    /// Appends `YYYY-MM-DD`, without quotes (TYP-07).
+    /// Appends `YYYY-MM-DD`, without quotes.
+    ///
+    /// Requirements: TYP-07.
     pub fn write(&self, out: &mut Vec<u8>) {
         write_date(self.0, out);
     }

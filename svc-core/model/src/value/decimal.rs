@@ -75,7 +75,9 @@ impl<'a> DecimalParts<'a> {
             .saturating_sub(self.exponent)
     }
 
-    /// The value, if it is integral and fits 64 bits (TYP-02); `1.0` and `1e2` are integral.
+    /// The value, if it is integral and fits 64 bits; `1.0` and `1e2` are integral.
+    ///
+    /// Requirements: TYP-02.
     pub(crate) fn to_i64(self) -> Option<i64> {
         let digits = self.digits();
         let significant = digits.trim_end_matches('0');

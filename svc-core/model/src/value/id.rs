@@ -5,19 +5,26 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
-/// The id of a record in its own address (UND-41): 1 to 64 of `[A-Za-z0-9_-]`. A clone costs no
-/// allocation.
+/// The id of a record in its own address: 1 to 64 of `[A-Za-z0-9_-]`. A clone costs no allocation.
+///
+/// Requirements: UND-41.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Id(Arc<str>);
 
-/// Last path segments that mean something else where an id could stand (UND-41).
+/// Last path segments that mean something else where an id could stand.
+///
+/// Requirements: UND-41.
 const RESERVED: [&str; 2] = ["person_signup", "person_signup_helper"];
 
 impl Id {
-    /// The longest id, in characters (UND-41).
+    /// The longest id, in characters.
+    ///
+    /// Requirements: UND-41.
     pub const MAX_LEN: usize = 64;
 
-    /// The id with this text, if the text follows the grammar (UND-41).
+    /// The id with this text, if the text follows the grammar.
+    ///
+    /// Requirements: UND-41.
     #[must_use]
     pub fn new(text: &str) -> Option<Self> {
         let length = (1..=Self::MAX_LEN).contains(&text.len());
@@ -50,7 +57,7 @@ impl Id {
     }
 
     /// The UUID that this id is made [from](Self::from), for a store whose ids are UUIDs; `None`
-    /// for any other id, which is then simply not found: an address has one spelling (UND-41).
+    /// for any other id, which is then simply not found: an address has one spelling.
     ///
     /// ```
     /// # use svc_core::value::Id;
@@ -58,6 +65,8 @@ impl Id {
     /// assert_eq!(Id::from(id.uuid().unwrap()), id);
     /// assert_eq!(Id::new("0198F000-0000-7000-8000-00000000000A").and_then(|id| id.uuid()), None);
     /// ```
+    ///
+    /// Requirements: UND-41.
     #[must_use]
     pub fn uuid(&self) -> Option<Uuid> {
         let uuid = Uuid::try_parse(self.as_str()).ok()?;

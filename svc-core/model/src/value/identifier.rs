@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-/// One entry of `identifiers` (TYP-13): `<system_name>:<id>`, split at its first colon (UND-41).
+/// One entry of `identifiers`: `<system_name>:<id>`, split at its first colon.
+///
+/// Requirements: TYP-13, UND-41.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Identifier {
     text: Box<str>,
@@ -11,7 +13,9 @@ pub struct Identifier {
 
 impl Identifier {
     /// The identifier with this text: a system name of `[A-Za-z0-9_.-]+`, a colon and a non-empty
-    /// id (TYP-13, UND-41).
+    /// id.
+    ///
+    /// Requirements: TYP-13, UND-41.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (system, id) = text.split_once(':')?;
@@ -22,7 +26,9 @@ impl Identifier {
         })
     }
 
-    /// Whether the text can be the name of a system or a namespace: `[A-Za-z0-9_.-]+` (UND-41).
+    /// Whether the text can be the name of a system or a namespace: `[A-Za-z0-9_.-]+`.
+    ///
+    /// Requirements: UND-41.
     #[must_use]
     pub fn is_system_name(text: &str) -> bool {
         !text.is_empty()
@@ -31,7 +37,9 @@ impl Identifier {
                 .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-'))
     }
 
-    /// The system's name: what stands before the first colon (UND-41).
+    /// The system's name: what stands before the first colon.
+    ///
+    /// Requirements: UND-41.
     #[must_use]
     pub fn system(&self) -> &str {
         self.text
@@ -39,7 +47,9 @@ impl Identifier {
             .map_or("", |(system, _)| system)
     }
 
-    /// The record's id in that system: what stands after the first colon (UND-41).
+    /// The record's id in that system: what stands after the first colon.
+    ///
+    /// Requirements: UND-41.
     #[must_use]
     pub fn id(&self) -> &str {
         self.text
@@ -48,7 +58,9 @@ impl Identifier {
             .unwrap_or("")
     }
 
-    /// The whole text, as sent (TYP-13).
+    /// The whole text, as sent.
+    ///
+    /// Requirements: TYP-13.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text

@@ -6,7 +6,9 @@ use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, Timelike 
 
 use super::date::{DateScanner, digits, write_date};
 
-/// A point in time (TYP-06): UTC with microseconds, years 0001 to 9999.
+/// A point in time: UTC with microseconds, years 0001 to 9999.
+///
+/// Requirements: TYP-06.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Timestamp(i64);
 
@@ -43,7 +45,9 @@ impl Timestamp {
     }
 
     /// This instant, or the next one behind `before` when that is not earlier: dates of change
-    /// increase strictly, whatever the clock does (CRU-19, TYP-16).
+    /// increase strictly, whatever the clock does.
+    ///
+    /// Requirements: CRU-19, TYP-16.
     #[must_use]
     pub fn after(self, before: Self) -> Self {
         self.max(Self::from_micros(before.0.saturating_add(1)))
@@ -63,11 +67,13 @@ impl Timestamp {
         Self::from_micros(self.0.saturating_add(micros))
     }
 
-    /// Takes an ISO 8601 date-time with seconds and a zone: `Z` or any offset (TYP-06).
+    /// Takes an ISO 8601 date-time with seconds and a zone: `Z` or any offset.
     ///
     /// Digits of the second behind the sixth are cut off. A date-time without a zone, without
     /// seconds, with a space instead of the `T`, or that the calendar does not have gives `None`;
     /// so does an instant outside of the years 0001 to 9999.
+    ///
+    /// Requirements: TYP-06.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let mut cursor = DateScanner::new(text);
@@ -86,7 +92,9 @@ impl Timestamp {
     }
 
     /// Appends the instant as `2026-01-05T09:00:00Z`, with six digits of the second only when they
-    /// are not zero, without quotes (TYP-06).
+    /// are not zero, without quotes.
+    ///
+    /// Requirements: TYP-06.
     pub fn write(&self, out: &mut Vec<u8>) {
         let (date, time) = self.civil();
         write_date(date, out);

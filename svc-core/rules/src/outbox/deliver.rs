@@ -12,8 +12,7 @@ use crate::{
     value::{ClosedEnum, Id, Timestamp},
 };
 
-/// Sends server responses that helper calls trigger (HAF-11), and messages whose scheduled start
-/// has come (SCH-01).
+/// Sends server responses that helper calls trigger, and messages whose scheduled start has come.
 ///
 /// `ApiBuilder::delivery` registers one. With it the action function
 /// `triggers` and the schedule helper of a store are offered, and without it neither is: nobody
@@ -24,11 +23,12 @@ use crate::{
 /// - A dispatch is noted in the transaction of the call that asks for it, and handed over once that
 ///   is committed: never for a call that was refused or undone.
 /// - It is handed over **at least once**: again where a process ended before it could note that it
-///   was done, or took longer than its time. [`OutboxEntry::id`] stays the same, to tell those apart.
+///   was done, or took longer than its time. [`OutboxEntry::id`] stays the same, to tell those
+///   apart.
 /// - What fails or is put off is tried again ten times within three days, then given up: see
 ///   [`Backoff`](super::Backoff).
-/// - Nothing is handed over of a person who was deleted (UND-26), nor of a message that was deleted
-///   or whose schedule was cancelled (SCH-04), but for what was handed over in that very moment.
+/// - Nothing is handed over of a person who was deleted, nor of a message that was deleted or whose
+///   schedule was cancelled, but for what was handed over in that very moment.
 ///
 /// # Examples
 ///
@@ -57,6 +57,8 @@ use crate::{
 ///     }
 /// }
 /// ```
+///
+/// Requirements: HAF-11, SCH-01, UND-26, SCH-04.
 #[async_trait]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot send what helper calls trigger",
@@ -114,11 +116,15 @@ pub struct OutboxEntry {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OutboxPayload {
-    /// A server response that a helper call triggers (HAF-11).
+    /// A server response that a helper call triggers.
+    ///
+    /// Requirements: HAF-11.
     Response {
         /// Which one: an e-mail, a text message, a call.
         trigger: TriggerName,
-        /// Which text, as `<system_name>:<id>`: in words of the server that sends it (HAF-13).
+        /// Which text, as `<system_name>:<id>`: in words of the server that sends it.
+        ///
+        /// Requirements: HAF-13.
         identifiers: Vec<String>,
         /// Which helper was called.
         helper: HelperName,
@@ -127,7 +133,9 @@ pub enum OutboxPayload {
         /// About which action, of the kind that the helper [records](HelperName::records).
         action: Option<Id>,
     },
-    /// A message whose sending starts (SCH-01).
+    /// A message whose sending starts.
+    ///
+    /// Requirements: SCH-01.
     Message {
         /// The message.
         message: Id,
@@ -164,7 +172,9 @@ impl OutboxEntry {
         matches!(&self.payload, OutboxPayload::Message { stop: Some(stop), .. } if *stop < now)
     }
 
-    /// The person whom it is for: with the person it goes (UND-26).
+    /// The person whom it is for: with the person it goes.
+    ///
+    /// Requirements: UND-26.
     #[must_use]
     pub fn recipient(&self) -> Option<&Id> {
         match &self.payload {
@@ -173,7 +183,9 @@ impl OutboxEntry {
         }
     }
 
-    /// The message that it is about: with its schedule it goes (SCH-04).
+    /// The message that it is about: with its schedule it goes.
+    ///
+    /// Requirements: SCH-04.
     #[must_use]
     pub fn message(&self) -> Option<&Id> {
         match &self.payload {

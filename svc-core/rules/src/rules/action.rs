@@ -1,4 +1,6 @@
-//! Recording the action of a helper call, once however often the call is repeated (UND-24).
+//! Recording the action of a helper call, once however often the call is repeated.
+//!
+//! Requirements: UND-24.
 
 use super::{CreateOptions, RuleContext, RuleResult, TicketHolderPolicy, check};
 use crate::{
@@ -120,8 +122,8 @@ fn repeat<G: RuleContext>(
 }
 
 /// The action that an earlier try of the same call recorded under the same container: by its own
-/// id, or by an identifier (UND-24). Only a call with a key finds one: see [`unclaimed`]. With it a
-/// retry is safe: change it by [`Draft::to_repeat_patch`] instead of recording a second one.
+/// id, or by an identifier. Only a call with a key finds one: see [`unclaimed`]. With it a retry is
+/// safe: change it by [`Draft::to_repeat_patch`] instead of recording a second one.
 ///
 /// `found` are the actions of this kind and tenant, whatever their container, that have the id that
 /// the draft names as its own, or one of its identifiers.
@@ -130,6 +132,8 @@ fn repeat<G: RuleContext>(
 ///
 /// `IdentifierInUse` for each identifier of an action of another container, or of a second one, and
 /// for an own id that no action has.
+///
+/// Requirements: UND-24.
 pub fn recorded<'a, R: Resource>(
     action: &Draft<R>,
     found: &'a [Record<R>],
@@ -148,12 +152,13 @@ pub fn recorded<'a, R: Resource>(
     met.recorded()
 }
 
-/// A stranger's action with those of its identifiers that nothing else has (UND-24): it is recorded
-/// as a new one, whatever is there, so that he neither touches what is recorded nor learns of it
-/// (HLP-07).
+/// A stranger's action with those of its identifiers that nothing else has: it is recorded as a new
+/// one, whatever is there, so that he neither touches what is recorded nor learns of it.
 ///
 /// `found` are the actions of this kind and tenant, whatever their container, that have one of its
 /// identifiers.
+///
+/// Requirements: UND-24, HLP-07.
 #[must_use]
 pub fn unclaimed<R: Resource>(action: Draft<R>, found: &[Record<R>]) -> Draft<R> {
     let mut raw = action.into_raw();

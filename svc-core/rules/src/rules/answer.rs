@@ -1,4 +1,6 @@
-//! What may be answered to a question (HAF-09, UND-12).
+//! What may be answered to a question.
+//!
+//! Requirements: HAF-09, UND-12.
 
 use super::{RuleResult, StoreRuleContext, lists::list};
 use crate::{

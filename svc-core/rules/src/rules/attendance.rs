@@ -1,5 +1,6 @@
-//! What attendances take from an event: places and tickets, never more than there are (RES-event-15
-//! to RES-event-20, RES-event-27, RES-attendance-05, RES-attendance-08).
+//! What attendances take from an event: places and tickets, never more than there are.
+//!
+//! Requirements: RES-event-15 to RES-event-20, RES-event-27, RES-attendance-05, RES-attendance-08.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,8 +13,9 @@ use crate::{
     value::{Amount, Id},
 };
 
-/// What one attendance takes. Only one that is accepted, or says nothing, takes something
-/// (RES-event-15).
+/// What one attendance takes. Only one that is accepted, or says nothing, takes something.
+///
+/// Requirements: RES-event-15.
 #[derive(Debug, Default)]
 pub(super) struct TicketUsage {
     pub(super) places: i64,
@@ -208,15 +210,18 @@ impl StoreRuleContext<'_> {
         Ok(changed)
     }
 
-    /// Writes what was sold into the levels of an event whose levels a client replaced
-    /// (RES-event-16).
+    /// Writes what was sold into the levels of an event whose levels a client replaced.
+    ///
+    /// Requirements: RES-event-16.
     pub(super) fn show_levels(&mut self, event: &Id, fields: &mut Object) -> RuleResult<()> {
         show_parts(fields, &self.ledger.parts(Kind::Event, event)?);
         Ok(())
     }
 }
 
-/// Each ticket belongs to the level of its title, and costs in its currency (RES-event-15).
+/// Each ticket belongs to the level of its title, and costs in its currency.
+///
+/// Requirements: RES-event-15.
 fn check_tickets(
     event: &Object,
     ticketed: bool,
@@ -280,7 +285,9 @@ fn check_tickets(
 }
 
 /// An open event has places for attendances, a ticketed one for tickets; lowering it later takes
-/// nothing away (RES-event-27).
+/// nothing away.
+///
+/// Requirements: RES-event-27.
 fn check_capacity(
     event: &Object,
     ticketed: bool,

@@ -1,4 +1,6 @@
-//! A record does not grow beyond what one may hold (UND-17).
+//! A record does not grow beyond what one may hold.
+//!
+//! Requirements: UND-17.
 
 use crate::{
     draft::RawPatch,

@@ -1,4 +1,6 @@
-//! Creating a record (CRU-01, UND-12, UND-24, UND-38).
+//! Creating a record.
+//!
+//! Requirements: CRU-01, UND-12, UND-24, UND-38.
 
 use std::borrow::Cow;
 
@@ -35,7 +37,9 @@ impl StoreRuleContext<'_> {
     }
 
     /// A draft that is created below a record which is not its container: by the person of that
-    /// one, unless it names another (RES-submission-07).
+    /// one, unless it names another.
+    ///
+    /// Requirements: RES-submission-07.
     fn below<'d>(&mut self, draft: &'d RawDraft) -> RuleResult<Cow<'d, RawDraft>> {
         let Some(of) = &draft.recorded_by else {
             return Ok(Cow::Borrowed(draft));
@@ -58,7 +62,9 @@ impl StoreRuleContext<'_> {
     }
 
     /// Takes a record over as it was made elsewhere; `false` beside a membership that was there
-    /// already (UND-38).
+    /// already.
+    ///
+    /// Requirements: UND-38.
     pub(super) fn load(&mut self, load: &ImportedRecord) -> RuleResult<(StoredRecord, bool)> {
         let mut draft = load.draft.clone();
         if self
@@ -109,7 +115,9 @@ impl StoreRuleContext<'_> {
         Ok((stored, is_new))
     }
 
-    /// Creates a record; `false` beside the one that was there already (UND-38).
+    /// Creates a record; `false` beside the one that was there already.
+    ///
+    /// Requirements: UND-38.
     pub(super) fn create(
         &mut self,
         draft: &RawDraft,
@@ -205,7 +213,9 @@ impl StoreRuleContext<'_> {
         record
     }
 
-    /// Looks up where the links of a draft lead (CRU-02).
+    /// Looks up where the links of a draft lead.
+    ///
+    /// Requirements: CRU-02.
     fn follow_links(
         &mut self,
         draft: &RawDraft,
@@ -233,7 +243,9 @@ impl StoreRuleContext<'_> {
         Ok(problems)
     }
 
-    /// Each identifier that another record than `own` has (UND-24).
+    /// Each identifier that another record than `own` has.
+    ///
+    /// Requirements: UND-24.
     pub(super) fn taken_identifiers(
         &mut self,
         kind: Kind,
@@ -252,9 +264,11 @@ impl StoreRuleContext<'_> {
         Ok(problems)
     }
 
-    /// The name that no other record of the kind may have; told when another has it (UND-02,
-    /// UND-03). `own` is the address of a record that is there, and its fields before: a name that
-    /// stays is not looked at again.
+    /// The name that no other record of the kind may have; told when another has it. `own` is the
+    /// address of a record that is there, and its fields before: a name that stays is not looked at
+    /// again.
+    ///
+    /// Requirements: UND-02, UND-03.
     pub(super) fn unique_name(
         &mut self,
         kind: Kind,

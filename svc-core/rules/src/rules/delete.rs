@@ -1,4 +1,6 @@
-//! Deleting a record, and what goes or stays with it (CRU-05, UND-26).
+//! Deleting a record, and what goes or stays with it.
+//!
+//! Requirements: CRU-05, UND-26.
 
 use super::{RuleResult, StoreRuleContext, check};
 use crate::{

@@ -1,5 +1,6 @@
-//! What the donations of a page come to, in exact decimals (RES-fundraising_page-09,
-//! RES-fundraising_page-10).
+//! What the donations of a page come to, in exact decimals.
+//!
+//! Requirements: RES-fundraising_page-09, RES-fundraising_page-10.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,7 @@
 //! What else is known of a person that is deleted: tickets that name it, and server responses asked
-//! for (UND-26).
+//! for.
+//!
+//! Requirements: UND-26.
 
 use super::{RuleResult, StoreRuleContext};
 use crate::{

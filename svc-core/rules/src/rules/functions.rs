@@ -1,5 +1,6 @@
-//! The helper action functions: tags, lists, answers and triggers for the person of a call (HAF-01
-//! to HAF-13).
+//! The helper action functions: tags, lists, answers and triggers for the person of a call.
+//!
+//! Requirements: HAF-01 to HAF-13.
 
 use std::collections::{HashMap, HashSet, hash_map::Entry};
 
@@ -25,20 +26,26 @@ pub(super) struct RecordedAction<'a> {
     /// The person that tags, lists and answers are for.
     pub(super) person: Option<RecordAddress>,
     pub(super) action: Option<&'a StoredRecord>,
-    /// Whether the action was recorded before, by an earlier try of the same call (UND-24).
+    /// Whether the action was recorded before, by an earlier try of the same call.
+    ///
+    /// Requirements: UND-24.
     pub(super) is_repeat: bool,
     /// Whether the call is refused already: nobody may be there, because the person was wrong.
     pub(super) is_refused: bool,
 }
 
 impl RecordedAction<'_> {
-    /// Whether nobody is there whom tags, lists and answers could be for (UND-29).
+    /// Whether nobody is there whom tags, lists and answers could be for.
+    ///
+    /// Requirements: UND-29.
     fn lacks_person(&self) -> bool {
         self.person.is_none() && !self.is_refused
     }
 }
 
-/// Does what a call asks for its person; each entry succeeds or fails alone (ERR-29).
+/// Does what a call asks for its person; each entry succeeds or fails alone.
+///
+/// Requirements: ERR-29.
 pub(super) fn run<G: RuleContext>(
     ground: &mut G,
     functions: &ActionFunctions,
@@ -83,7 +90,9 @@ pub(super) fn run<G: RuleContext>(
     Ok(())
 }
 
-/// Ties the person to a tag or a list (HAF-02 to HAF-06).
+/// Ties the person to a tag or a list.
+///
+/// Requirements: HAF-02 to HAF-06.
 fn join<G: RuleContext>(
     ground: &mut G,
     kinds: &GroupKind,
@@ -111,8 +120,9 @@ fn join<G: RuleContext>(
     entry(ground, draft, done)
 }
 
-/// Records an answer of the person (HAF-07 to HAF-10), unless an earlier try of the same call did
-/// (UND-24).
+/// Records an answer of the person, unless an earlier try of the same call did.
+///
+/// Requirements: HAF-07 to HAF-10, UND-24.
 fn respond<G: RuleContext>(
     ground: &mut G,
     response: &AnswerInput,
@@ -186,7 +196,9 @@ fn entry<G: RuleContext>(
 }
 
 /// Notes the server responses that a call asks for, each by itself: one that cannot be sent does
-/// not send the others again (HAF-11). An anonymous call that has no person sends none.
+/// not send the others again. An anonymous call that has no person sends none.
+///
+/// Requirements: HAF-11.
 fn trigger<G: RuleContext>(
     ground: &mut G,
     triggers: &Triggers,
@@ -214,7 +226,9 @@ fn trigger<G: RuleContext>(
 /// What the answers of one call have to do with, each read once however many answers there are.
 struct QuestionCache {
     questions: HashMap<LookupKey, Option<(RecordLocation, AllowedAnswers)>>,
-    /// What an earlier try of the call recorded (UND-24).
+    /// What an earlier try of the call recorded.
+    ///
+    /// Requirements: UND-24.
     answered: HashSet<GivenAnswer>,
 }
 
@@ -228,7 +242,9 @@ fn answer_to(question: &Id, fields: &Object) -> GivenAnswer {
     )
 }
 
-/// What a question is looked up by (HAF-08); `None` for something that no question can have.
+/// What a question is looked up by; `None` for something that no question can have.
+///
+/// Requirements: HAF-08.
 pub(super) fn question_key(question: &QuestionRef) -> Option<LookupKey> {
     match question {
         QuestionRef::Id(id) => Some(LookupKey::Id(Kind::Question, id.clone())),
@@ -248,7 +264,9 @@ pub(super) fn group_key(kinds: &GroupKind, named: &GroupRef) -> Option<LookupKey
     }
 }
 
-/// The status of an action function that needs a person where there is none (UND-29).
+/// The status of an action function that needs a person where there is none.
+///
+/// Requirements: UND-29.
 fn needs_person(property: impl Into<PropertyPath>) -> EntryStatus {
     EntryStatus::Failed(vec![Problem::new(
         ErrorCode::PersonRequired,
@@ -257,7 +275,9 @@ fn needs_person(property: impl Into<PropertyPath>) -> EntryStatus {
     )])
 }
 
-/// The problem of a question that does not exist (HAF-08).
+/// The problem of a question that does not exist.
+///
+/// Requirements: HAF-08.
 fn unknown_question(response: &AnswerInput) -> Problem {
     let code = ErrorCode::QuestionDoesNotExist;
     Problem::new(code, response.path.clone().then("question"), code.meaning())

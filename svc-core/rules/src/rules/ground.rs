@@ -24,7 +24,9 @@ pub type RuleResult<T> = Result<T, RuleError>;
     reason = "the documentation of the trait names the errors of all methods"
 )]
 pub trait RuleContext {
-    /// The record at an address, without reading it; one with another parent is not there (COL-19).
+    /// The record at an address, without reading it; one with another parent is not there.
+    ///
+    /// Requirements: COL-19.
     fn find_at(&mut self, address: &RecordAddress) -> RuleResult<Option<RecordLocation>>;
     /// Whether there is such a record, and where.
     fn find(&mut self, key: &LookupKey) -> RuleResult<Option<RecordLocation>>;
@@ -33,7 +35,9 @@ pub trait RuleContext {
     /// What a person has answered to these questions; nothing where that cannot be told.
     fn answered(&mut self, person: &Id, questions: Vec<LookupKey>)
     -> RuleResult<Vec<StoredRecord>>;
-    /// Creates a record; `false` beside the one that was there already (UND-38).
+    /// Creates a record; `false` beside the one that was there already.
+    ///
+    /// Requirements: UND-38.
     fn create(&mut self, draft: &RawDraft, new: &CreateOptions)
     -> RuleResult<(StoredRecord, bool)>;
     /// Changes a record whose fields are `before`.
@@ -43,16 +47,22 @@ pub trait RuleContext {
         before: &Object,
         patch: &RawPatch,
     ) -> RuleResult<StoredRecord>;
-    /// Sets or clears the dates of a message (SCH-01, SCH-04).
+    /// Sets or clears the dates of a message.
+    ///
+    /// Requirements: SCH-01, SCH-04.
     fn schedule(
         &mut self,
         message: &RecordAddress,
         dates: ScheduleChange,
     ) -> RuleResult<StoredRecord>;
-    /// Notes a server response to send (HAF-11).
+    /// Notes a server response to send.
+    ///
+    /// Requirements: HAF-11.
     fn trigger(&mut self, response: OutboxPayload) -> RuleResult<()>;
-    /// Notes a server response to send to a person, at most once in 24 hours for each of these keys
-    /// (HAF-14).
+    /// Notes a server response to send to a person, at most once in 24 hours for each of these
+    /// keys.
+    ///
+    /// Requirements: HAF-14.
     fn trigger_once_a_day(
         &mut self,
         response: OutboxPayload,
@@ -62,8 +72,10 @@ pub trait RuleContext {
     /// Whether nothing of a call stays that is refused at its action, and all of its problems are
     /// told together.
     fn is_whole(&self) -> bool;
-    /// Whether the rules go on behind what is refused, to tell everything that is wrong (ERR-39):
-    /// nothing of it stays.
+    /// Whether the rules go on behind what is refused, to tell everything that is wrong: nothing of
+    /// it stays.
+    ///
+    /// Requirements: ERR-39.
     fn goes_on(&self) -> bool;
     /// Whether the body is refused already: what it lacks may be what was wrong with it.
     fn is_refused(&self) -> bool;
@@ -88,7 +100,9 @@ pub struct CreateOptions {
     pub(crate) holders: TicketHolderPolicy,
 }
 
-/// What is done about people named in the tickets of a new attendance (RES-attendance-14).
+/// What is done about people named in the tickets of a new attendance.
+///
+/// Requirements: RES-attendance-14.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TicketHolderPolicy {
     /// They are recognised or made, as a posted person is.

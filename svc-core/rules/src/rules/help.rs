@@ -1,5 +1,6 @@
-//! The helpers: a whole plan, with an outcome for each resource (HLP-01 to HLP-23, ERR-29 to
-//! ERR-34).
+//! The helpers: a whole plan, with an outcome for each resource.
+//!
+//! Requirements: HLP-01 to HLP-23, ERR-29 to ERR-34.
 
 use std::sync::Arc;
 
@@ -128,7 +129,9 @@ pub fn help<G: RuleContext>(
 }
 
 impl RuleError {
-    /// The same about a part of a body (ERR-26).
+    /// The same about a part of a body.
+    ///
+    /// Requirements: ERR-26.
     pub(crate) fn within(self, part: &PropertyPath) -> Self {
         match self {
             Self::Failed(error) => Self::Failed(error.within(part.clone())),

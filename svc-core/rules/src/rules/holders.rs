@@ -1,5 +1,6 @@
-//! Who holds a ticket: recognised when an attendance is recorded, followed when its tickets change
-//! (RES-attendance-14).
+//! Who holds a ticket: recognised when an attendance is recorded, followed when its tickets change.
+//!
+//! Requirements: RES-attendance-14.
 
 use super::{
     RuleResult, StoreRuleContext, TicketHolderPolicy, check,
@@ -17,12 +18,13 @@ use crate::{
 };
 
 impl StoreRuleContext<'_> {
-    /// Recognises the holders named in the tickets of an attendance (RES-attendance-14): who they
-    /// are, with the place of their ticket. From then on the ticket names them by the server's own
-    /// identifier.
+    /// Recognises the holders named in the tickets of an attendance: who they are, with the place
+    /// of their ticket. From then on the ticket names them by the server's own identifier.
     ///
     /// `named` are the people that the server's own identifiers name, with the place of their
     /// ticket.
+    ///
+    /// Requirements: RES-attendance-14.
     pub(super) fn recognise_holders(
         &mut self,
         fields: &mut Object,
@@ -143,7 +145,9 @@ impl StoreRuleContext<'_> {
     }
 
     /// Follows the holders of an attendance whose tickets were replaced: they are not recognised
-    /// again (RES-attendance-14), but stay known wherever they stand now.
+    /// again, but stay known wherever they stand now.
+    ///
+    /// Requirements: RES-attendance-14.
     pub(super) fn move_holders(
         &mut self,
         attendance: &StoredRecord,

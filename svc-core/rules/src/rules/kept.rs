@@ -1,4 +1,6 @@
-//! A call that comes again is answered as before and changes nothing (IDM-01, IDM-06).
+//! A call that comes again is answered as before and changes nothing.
+//!
+//! Requirements: IDM-01, IDM-06.
 
 use bytes::Bytes;
 

@@ -1,8 +1,8 @@
 //! The rulebook: what each call of the interface means, decided once for every store.
 //!
 //! Each file has the rules of one thing and reads like the rows of the catalogue that it
-//! implements. A rule asks its `RuleContext` or `TransactionView` and changes the ledger; it never waits, never
-//! stores, and may be run again.
+//! implements. A rule asks its `RuleContext` or `TransactionView` and changes the ledger; it never
+//! waits, never stores, and may be run again.
 
 mod action;
 mod answer;
@@ -70,13 +70,17 @@ pub struct Decision {
 ///
 /// # Errors
 ///
-/// [`RuleError::Missing`] and [`RuleError::Unsettled`] if it has to run again. Otherwise [`RuleError::Failed`]
-/// with one of these errors:
+/// [`RuleError::Missing`] and [`RuleError::Unsettled`] if it has to run again. Otherwise
+/// [`RuleError::Failed`] with one of these errors:
 ///
-/// - [`ErrorKind::Invalid`](crate::error::ErrorKind::Invalid) with every problem that only the store
-///   knows (ERR-39), also if there is none but the call [is refused already](WriteRequest::is_refused);
-/// - [`ErrorKind::NotFound`](crate::error::ErrorKind::NotFound) for a container that does not exist;
+/// - [`ErrorKind::Invalid`](crate::error::ErrorKind::Invalid) with every problem that only the
+///   store knows, also if there is none but the call [is refused
+///   already](WriteRequest::is_refused);
+/// - [`ErrorKind::NotFound`](crate::error::ErrorKind::NotFound) for a container that does not
+///   exist;
 /// - an error of the store.
+///
+/// Requirements: ERR-39.
 pub fn decide(
     call: &WriteRequest,
     turn: &TransactionContext<'_>,
@@ -143,8 +147,9 @@ struct StoreRuleContext<'a> {
     ledger: TransactionView<'a>,
     call: &'a WriteRequest,
     turn: &'a TransactionContext<'a>,
-    /// The person that the caller's key is bound to, where there is such a person
-    /// (RES-petition-17).
+    /// The person that the caller's key is bound to, where there is such a person.
+    ///
+    /// Requirements: RES-petition-17.
     caller: Option<Id>,
     /// How many ids are taken: a record that is new has one, and what is to be sent.
     made: usize,
@@ -161,7 +166,9 @@ impl StoreRuleContext<'_> {
     }
 
     /// Whether there is a record at an address: one with another parent than the address says is
-    /// not there (COL-19).
+    /// not there.
+    ///
+    /// Requirements: COL-19.
     fn find_at(&mut self, address: &RecordAddress) -> RuleResult<Option<RecordLocation>> {
         let found = self.ledger.find(&LookupKey::from(address))?;
         Ok(found.filter(|found| address.admits_parent(found.parent.as_ref())))

@@ -1,4 +1,6 @@
-//! Recognising a posted person, and joining what was posted with what is known (HLP-04, UND-24).
+//! Recognising a posted person, and joining what was posted with what is known.
+//!
+//! Requirements: HLP-04, UND-24.
 
 use std::{cmp::Ordering, collections::HashSet};
 
@@ -26,7 +28,9 @@ pub(super) fn recognise<G: RuleContext>(
     }
 }
 
-/// The person that is meant: by its own id, else by the keys of the matching method (HLP-04).
+/// The person that is meant: by its own id, else by the keys of the matching method.
+///
+/// Requirements: HLP-04.
 pub(super) fn known<G: RuleContext>(
     ground: &mut G,
     posted: &RawDraft,
@@ -116,7 +120,9 @@ fn join<G: RuleContext>(
     ground.update(known, &before, &patch)
 }
 
-/// The fields that a merge changes (HLP-04).
+/// The fields that a merge changes.
+///
+/// Requirements: HLP-04.
 fn merged_fields(before: &Object, posted: &Object, merge: MergePolicy) -> Object {
     let mut after = before.clone();
     merge_person(&mut after, posted, merge);
@@ -125,7 +131,9 @@ fn merged_fields(before: &Object, posted: &Object, merge: MergePolicy) -> Object
 }
 
 /// The identifiers of a known person with those that were posted, `None` when there are no new
-/// ones; and each that is somebody else's (UND-24). They count where what is sent replaces.
+/// ones; and each that is somebody else's. They count where what is sent replaces.
+///
+/// Requirements: UND-24.
 fn joined<E>(
     known: &[Identifier],
     posted: &[Identifier],
@@ -153,8 +161,7 @@ fn joined<E>(
     Ok(((all.len() > known.len()).then_some(all), problems))
 }
 
-/// What a runner of a vendor's own has to look up before it can say who a posted person is (HLP-04,
-/// UND-24).
+/// What a runner of a vendor's own has to look up before it can say who a posted person is.
 ///
 /// Two steps, and nothing of it waits: fetch the candidates with one query, then
 /// [`decide`](Self::decide).
@@ -176,6 +183,8 @@ fn joined<E>(
 /// assert_eq!(known.map(|known| known.key), Some(7));
 /// # Ok::<(), svc_core::Error>(())
 /// ```
+///
+/// Requirements: HLP-04, UND-24.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct PersonLookup {

@@ -19,7 +19,8 @@ use crate::{
     value::{Amount, Id, currency},
 };
 
-/// Repairs the records of one tenant, one after the other, kind by kind as [`RecordRepair::KINDS`] says.
+/// Repairs the records of one tenant, one after the other, kind by kind as [`RecordRepair::KINDS`]
+/// says.
 #[derive(Debug, Default)]
 pub struct RecordRepair {
     /// What the members of an event or a page come to, in all and by title or currency.
@@ -27,7 +28,9 @@ pub struct RecordRepair {
     rounded: Vec<RoundedAmount>,
 }
 
-/// An amount that had more digits than money has (TYP-03).
+/// An amount that had more digits than money has.
+///
+/// Requirements: TYP-03.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RoundedAmount {
@@ -74,7 +77,8 @@ impl RecordRepair {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Unexpected`](crate::error::ErrorKind::Unexpected) for fields that cannot be read.
+    /// [`ErrorKind::Unexpected`](crate::error::ErrorKind::Unexpected) for fields that cannot be
+    /// read.
     pub fn record(&mut self, stored: &StoredRecord) -> Result<Vec<Change>> {
         // They are written under the names that they were read by, whatever the share objects are
         // called.
@@ -156,12 +160,14 @@ impl RecordRepair {
     }
 
     /// Whom the tickets of an attendance name: the place of each, and what somebody is looked up
-    /// by, the first that is there (RES-attendance-14). Older versions did not note whom a change
-    /// of tickets named.
+    /// by, the first that is there. Older versions did not note whom a change of tickets named.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Unexpected`](crate::error::ErrorKind::Unexpected) for fields that cannot be read.
+    /// [`ErrorKind::Unexpected`](crate::error::ErrorKind::Unexpected) for fields that cannot be
+    /// read.
+    ///
+    /// Requirements: RES-attendance-14.
     pub fn holders(
         stored: &StoredRecord,
         matching: &dyn PersonMatching,
@@ -267,7 +273,9 @@ impl AmountRounder<'_> {
     }
 
     /// An amount keeps what money may have: six digits behind the point, sixteen before it, and
-    /// nothing below zero (TYP-03).
+    /// nothing below zero.
+    ///
+    /// Requirements: TYP-03.
     fn amount(&mut self, value: &mut Json, at: &PropertyPath) {
         let Some(was) = value.as_number().map(Number::as_str) else {
             return;

@@ -1,5 +1,6 @@
-//! Scheduling a message, and cancelling it (SCH-01 to SCH-08). Neither is a change of the message
-//! itself (TYP-16).
+//! Scheduling a message, and cancelling it. Neither is a change of the message itself.
+//!
+//! Requirements: SCH-01 to SCH-08, TYP-16.
 
 use super::{RuleResult, StoreRuleContext};
 use crate::{

@@ -1,7 +1,9 @@
-//! Server responses that anonymous callers trigger are sent at most once in 24 hours (HAF-14).
+//! Server responses that anonymous callers trigger are sent at most once in 24 hours.
 //!
 //! The limit is for a person, a trigger and a container. A call that creates a person has a new one
 //! each time, so each e-mail address and phone number of the posted person is limited, too.
+//!
+//! Requirements: HAF-14.
 
 use std::sync::Arc;
 

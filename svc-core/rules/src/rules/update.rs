@@ -1,4 +1,6 @@
-//! Changing a record (CRU-04, CRU-15 to CRU-20, UND-25).
+//! Changing a record.
+//!
+//! Requirements: CRU-04, CRU-15 to CRU-20, UND-25.
 
 use std::collections::HashSet;
 
@@ -121,7 +123,9 @@ impl StoreRuleContext<'_> {
         Ok(stored)
     }
 
-    /// Where the links of a patch lead (CRU-16), and those that lead nowhere.
+    /// Where the links of a patch lead, and those that lead nowhere.
+    ///
+    /// Requirements: CRU-16.
     fn follow_changed_links(
         &mut self,
         patch: &RawPatch,
@@ -195,7 +199,9 @@ impl StoreRuleContext<'_> {
         })));
     }
 
-    /// Makes a link of a record lead elsewhere (CRU-16).
+    /// Makes a link of a record lead elsewhere.
+    ///
+    /// Requirements: CRU-16.
     fn lead_elsewhere(
         &mut self,
         stored: &mut StoredRecord,

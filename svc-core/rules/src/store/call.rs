@@ -23,20 +23,27 @@ use crate::{
 pub struct WriteRequest {
     /// When it was received.
     pub received: Timestamp,
-    /// The person that the caller's key is bound to (RES-petition-17).
+    /// The person that the caller's key is bound to.
+    ///
+    /// Requirements: RES-petition-17.
     pub caller: Option<Id>,
     /// How much a record may hold.
     pub caps: ContentLimits,
-    /// What the server's own identifiers begin with (ENT-07); empty where it has none to give.
+    /// What the server's own identifiers begin with; empty where it has none to give.
+    ///
+    /// Requirements: ENT-07.
     pub namespace: Arc<str>,
     /// What it asks for.
     pub work: WriteOperation,
-    /// Whether its body is refused already: nothing is changed, and it is told what else is wrong
-    /// (ERR-39).
+    /// Whether its body is refused already: nothing is changed, and it is told what else is wrong.
+    ///
+    /// Requirements: ERR-39.
     pub is_refused: bool,
     /// What has to be true of the record that it changes or deletes.
     pub condition: Option<Precondition>,
-    /// Where the call may come again: under which key its answer is kept (IDM-01).
+    /// Where the call may come again: under which key its answer is kept.
+    ///
+    /// Requirements: IDM-01.
     pub keep: Option<ResponseRecorder>,
 }
 
@@ -105,13 +112,21 @@ impl WriteRequest {
 /// What a call asks for.
 #[derive(Debug, Clone)]
 pub enum WriteOperation {
-    /// To create a record (CRU-01).
+    /// To create a record.
+    ///
+    /// Requirements: CRU-01.
     Create(RawDraft),
-    /// To change the record at an address (CRU-04).
+    /// To change the record at an address.
+    ///
+    /// Requirements: CRU-04.
     Update(RecordAddress, RawPatch),
-    /// To delete the record at an address (CRU-05).
+    /// To delete the record at an address.
+    ///
+    /// Requirements: CRU-05.
     Delete(RecordAddress),
-    /// To run a helper (HLP-01).
+    /// To run a helper.
+    ///
+    /// Requirements: HLP-01.
     Help(Box<RawHelperRequest>),
     /// To take a record over as it was made elsewhere.
     Load(Box<ImportedRecord>),
@@ -146,7 +161,9 @@ impl ImportedRecord {
     reason = "there is one of it for a call, and two records are what a helper comes to"
 )]
 pub enum WriteOutcome {
-    /// A record was created, or was there already (UND-38).
+    /// A record was created, or was there already.
+    ///
+    /// Requirements: UND-38.
     Created {
         /// The record.
         record: RawRecord,
@@ -159,7 +176,9 @@ pub enum WriteOutcome {
     Deleted(bool),
     /// What a helper did.
     Helped(RawHelperOutcome),
-    /// Nothing: the call has been here before, and this is the answer that was kept of it (IDM-01).
+    /// Nothing: the call has been here before, and this is the answer that was kept of it.
+    ///
+    /// Requirements: IDM-01.
     Kept(Bytes),
 }
 
@@ -188,10 +207,14 @@ pub struct TransactionContext<'a> {
     pub ids: &'a IdSequence,
     /// What the store calls the two share objects in the fields that it keeps.
     pub share_names: &'a ShareNames,
-    /// How it is decided whether a posted person is known already (HLP-04).
+    /// How it is decided whether a posted person is known already.
+    ///
+    /// Requirements: HLP-04.
     pub matching: &'a dyn PersonMatching,
     /// The kinds of which a container has one record for each person, besides those of which it is
-    /// so by the interface (UND-38): who calls again is answered the one that is there.
+    /// so by the interface: who calls again is answered the one that is there.
+    ///
+    /// Requirements: UND-38.
     pub once_per_person: &'a [Kind],
 }
 

@@ -22,7 +22,9 @@ pub enum Change {
     Insert(Box<InsertRecord>),
     /// Fields and identifiers of a record are replaced, and it was changed at this moment.
     Replace(Box<ReplaceRecord>),
-    /// Only the fields: a change of computed members is no change of the record (TYP-16).
+    /// Only the fields: a change of computed members is no change of the record.
+    ///
+    /// Requirements: TYP-16.
     SetFields {
         /// The record.
         at: ChangeTarget,
@@ -41,7 +43,9 @@ pub enum Change {
         /// Where it leads now.
         to: Option<Id>,
     },
-    /// The dates of a message's schedule (SCH-01, SCH-04).
+    /// The dates of a message's schedule.
+    ///
+    /// Requirements: SCH-01, SCH-04.
     SetSchedule {
         /// The message.
         at: ChangeTarget,
@@ -81,7 +85,9 @@ pub enum Change {
         /// What it comes to.
         sum: Totals,
     },
-    /// A ticket of an attendance names a person (RES-attendance-14). Noted once.
+    /// A ticket of an attendance names a person. Noted once.
+    ///
+    /// Requirements: RES-attendance-14.
     Hold {
         /// The attendance.
         at: ChangeTarget,
@@ -103,13 +109,19 @@ pub enum Change {
     /// Nothing of a person is noted any more in tickets, nothing is sent to it, and no answer is
     /// kept that may tell of it.
     Forget(Id),
-    /// The answer of a call is kept under its key, in place of one that is there (IDM-01). Older
-    /// ones than [`StoredResponse::expires_before`] may go.
+    /// The answer of a call is kept under its key, in place of one that is there. Older ones than
+    /// [`StoredResponse::expires_before`] may go.
+    ///
+    /// Requirements: IDM-01.
     Keep(Box<StoredResponse>),
-    /// Something to send: a server response that a helper call asks for (HAF-11), or a message when
-    /// its sending starts (SCH-01).
+    /// Something to send: a server response that a helper call asks for, or a message when its
+    /// sending starts.
+    ///
+    /// Requirements: HAF-11, SCH-01.
     Outbox(Box<OutboxEntry>),
-    /// Nothing is sent any more of a message by the schedule that it had (SCH-04).
+    /// Nothing is sent any more of a message by the schedule that it had.
+    ///
+    /// Requirements: SCH-04.
     Recall(Id),
 }
 
@@ -121,8 +133,8 @@ pub struct ChangeTarget {
     pub kind: Kind,
     /// Its id.
     pub id: Id,
-    /// Its place in the store's order, as the store gave it; [`StoredRecord::NEW`](super::StoredRecord::NEW)
-    /// for a record that the same call has made.
+    /// Its place in the store's order, as the store gave it;
+    /// [`StoredRecord::NEW`](super::StoredRecord::NEW) for a record that the same call has made.
     pub row: i64,
 }
 
@@ -143,7 +155,9 @@ pub struct InsertRecord {
     pub record: RawRecord,
     /// Its foreign identifiers, one by one.
     pub identifiers: Vec<Identifier>,
-    /// The name that no other record of the kind has (UND-02, UND-03).
+    /// The name that no other record of the kind has.
+    ///
+    /// Requirements: UND-02, UND-03.
     pub name: Option<String>,
     /// The e-mail addresses of a person in normal form, each once.
     pub emails: Vec<String>,
@@ -182,7 +196,9 @@ pub struct ReplaceRecord {
     pub identifiers_freed: Vec<Identifier>,
     /// Identifiers that it has now.
     pub identifiers_tied: Vec<Identifier>,
-    /// The name that no other record of the kind has (UND-02, UND-03).
+    /// The name that no other record of the kind has.
+    ///
+    /// Requirements: UND-02, UND-03.
     pub name: Option<String>,
     /// E-mail addresses of a person that it has no longer.
     pub emails_freed: Vec<String>,

@@ -8,10 +8,12 @@ use crate::{
 };
 
 /// What has to be true of a record for its change or deletion to go on, as the caller sees the
-/// record (ETG-07).
+/// record.
 ///
 /// It is judged inside the turn, on the record that the turn changes: nobody writes between the
 /// judgement and the change.
+///
+/// Requirements: ETG-07.
 #[derive(Clone)]
 pub struct Precondition {
     holds: Arc<dyn Fn(&RawRecord) -> bool + Send + Sync>,
@@ -41,7 +43,8 @@ impl Precondition {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::PreconditionFailed`](crate::error::ErrorKind::PreconditionFailed) where it is not.
+    /// [`ErrorKind::PreconditionFailed`](crate::error::ErrorKind::PreconditionFailed) where it is
+    /// not.
     pub fn check(&self, record: &RawRecord) -> Result<()> {
         if (self.holds)(record) {
             Ok(())

@@ -1,4 +1,6 @@
-//! Calls whose answers are kept, so that they may come again (IDM-01 to IDM-08).
+//! Calls whose answers are kept, so that they may come again.
+//!
+//! Requirements: IDM-01 to IDM-08.
 
 use std::{fmt, sync::Arc};
 

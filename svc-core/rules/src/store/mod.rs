@@ -13,8 +13,8 @@
 //!             └─────► Change   ──► the store applies them, commits, and gives the outcome
 //! ```
 //!
-//! A store that has its data at hand implements [`LookupSource`] by reading, and is never run twice; one
-//! that has to fetch keeps what it fetched in [`LookupCache`], beginning with
+//! A store that has its data at hand implements [`LookupSource`] by reading, and is never run
+//! twice; one that has to fetch keeps what it fetched in [`LookupCache`], beginning with
 //! [`first_questions`](crate::rules::first_questions).
 
 mod call;
@@ -72,11 +72,11 @@ use crate::{
 /// - Only records of `cx.tenant` are seen or changed.
 /// - [`write`](Self::write) gives a call its turn: in one transaction it runs
 ///   [`decide`](crate::rules::decide), applies the changes, and commits before it answers. The
-///   [`WriteRequest::condition`] is judged there, too: a store that runs the rulebook has nothing to add.
-///   Writes of one tenant have their turns one after the other; each sees what those before it
-///   changed.
-/// - The [`TransactionContext::time`] of a tenant's writes increases strictly, also over restarts; it is never
-///   before the store's clock.
+///   [`WriteRequest::condition`] is judged there, too: a store that runs the rulebook has nothing
+///   to add. Writes of one tenant have their turns one after the other; each sees what those before
+///   it changed.
+/// - The [`TransactionContext::time`] of a tenant's writes increases strictly, also over restarts;
+///   it is never before the store's clock.
 /// - Reads see committed writes only, and see every write that was acknowledged before they began.
 ///
 /// # Examples
@@ -121,8 +121,8 @@ use crate::{
 ///
 /// # Testing a store
 ///
-/// With the feature `testkit` of `svc-store` a test checks the laws of a store over random histories, by one
-/// line; see the module `svc_store::laws`:
+/// With the feature `testkit` of `svc-store` a test checks the laws of a store over random
+/// histories, by one line; see the module `svc_store::laws`:
 ///
 /// ```text
 /// svc_store::laws::check(async || (MyStore::empty().await, ["one", "two"].map(Tenant::new))).await?;
@@ -134,22 +134,28 @@ use crate::{
     note = "implement `svc_core::store::Store`, or implement `List`, `Get`, `Create`, ... for the kinds that it has"
 )]
 pub trait Store: Send + Sync + 'static {
-    /// One page of a collection (COL-20 to COL-31), in creation order; see `List`.
+    /// One page of a collection, in creation order; see `List`.
     ///
     /// # Errors
     ///
     /// [`ErrorKind::NotFound`](crate::error::ErrorKind::NotFound) where there is no such container.
+    ///
+    /// Requirements: COL-20 to COL-31.
     async fn list(&self, cx: &Context, kind: Kind, request: &ListRequest) -> Result<RawPage>;
 
     /// What the collection of all records of a kind can be filtered by, and ordered by where it is
-    /// a date (FLT-01, FLT-09): only what an index leads to. [`list`](Self::list) is then asked for
-    /// that; by default nothing.
+    /// a date: only what an index leads to. [`list`](Self::list) is then asked for that; by default
+    /// nothing.
+    ///
+    /// Requirements: FLT-01, FLT-09.
     fn filterable(&self, kind: Kind) -> Vec<FilterField> {
         let _ = kind;
         Vec::new()
     }
 
-    /// The record at an address; `None` where there is none (COL-03, COL-19).
+    /// The record at an address; `None` where there is none.
+    ///
+    /// Requirements: COL-03, COL-19.
     async fn get(&self, cx: &Context, at: &RecordAddress) -> Result<Option<RawRecord>>;
 
     /// The record that a key names, for helpers that are composed of a store's operations; `None`
@@ -160,18 +166,24 @@ pub trait Store: Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// What the rulebook refuses; nothing is changed then (ERR-04).
+    /// What the rulebook refuses; nothing is changed then.
+    ///
+    /// Requirements: ERR-04.
     async fn write(&self, cx: &Context, call: WriteRequest) -> Result<WriteOutcome>;
 
-    /// How the store's turns decide whether a posted person is known already ([`TransactionContext::matching`],
-    /// HLP-04): what `ApiBuilder::store` publishes (HLP-05).
+    /// How the store's turns decide whether a posted person is known already
+    /// ([`TransactionContext::matching`], HLP-04): what `ApiBuilder::store` publishes.
+    ///
+    /// Requirements: HLP-05.
     fn matching(&self) -> Arc<dyn PersonMatching> {
         Arc::new(DefaultMatching)
     }
 
     /// Whether it answers [`Lookup::Kept`] and applies [`Change::Keep`], so that a call with
-    /// `Idempotency-Key` is done once however often it comes (IDM-01), and what an anonymous caller
-    /// triggers is sent once a day (HAF-14).
+    /// `Idempotency-Key` is done once however often it comes, and what an anonymous caller triggers
+    /// is sent once a day.
+    ///
+    /// Requirements: IDM-01, HAF-14.
     fn keeps_answers(&self) -> bool {
         false
     }
@@ -179,19 +191,22 @@ pub trait Store: Send + Sync + 'static {
     /// Deletes stored responses of all tenants that were stored before `before`, some of them at a
     /// time. Returns whether there may be more.
     ///
-    /// Called with requests of any tenant, every ten minutes at most while there are no more
-    /// (IDM-06).
+    /// Called with requests of any tenant, every ten minutes at most while there are no more.
     ///
     /// # Errors
     ///
     /// Returns an error if the store fails. The responses are then deleted later.
+    ///
+    /// Requirements: IDM-06.
     async fn sweep(&self, before: Timestamp) -> Result<bool> {
         let _ = before;
         Ok(false)
     }
 
     /// What it has to be sent, where it applies [`Change::Outbox`] and [`Change::Recall`]: without
-    /// it neither triggers nor schedules are offered (HAF-11, SCH-01).
+    /// it neither triggers nor schedules are offered.
+    ///
+    /// Requirements: HAF-11, SCH-01.
     fn outgoing(self: Arc<Self>) -> Option<Arc<dyn Outbox>> {
         None
     }
@@ -202,7 +217,8 @@ pub trait Store: Send + Sync + 'static {
 #[non_exhaustive]
 pub struct StoredRecord {
     /// Its place: a number that is larger for younger records of the kind, and that the store finds
-    /// the record by when a [`Change`] names it. [`StoredRecord::NEW`] until the store has given it one.
+    /// the record by when a [`Change`] names it. [`StoredRecord::NEW`] until the store has given it
+    /// one.
     pub row: i64,
     /// The record. Its links have full addresses; hidden references (see
     /// [`KindSchema::references`](crate::schema::KindSchema::references)) are among them.
@@ -245,12 +261,17 @@ impl StoredRecord {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Totals {
-    /// Attendances that count (RES-event-18).
+    /// Attendances that count.
+    ///
+    /// Requirements: RES-event-18.
     pub accepted: i64,
-    /// What is summed: tickets sold (RES-event-19), donations of the page's currency
-    /// (RES-fundraising_page-09).
+    /// What is summed: tickets sold, donations of the page's currency.
+    ///
+    /// Requirements: RES-event-19, RES-fundraising_page-09.
     pub number: i64,
-    /// Money (RES-event-20, RES-fundraising_page-10).
+    /// Money.
+    ///
+    /// Requirements: RES-event-20, RES-fundraising_page-10.
     pub amount: Amount,
 }
 

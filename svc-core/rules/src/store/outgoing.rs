@@ -12,8 +12,8 @@ use crate::{
     value::{Timestamp, short_digest},
 };
 
-/// What a store has to be sent, of all tenants (HAF-11, SCH-01): what
-/// [`Change::Outbox`](super::Change::Outbox) has put there.
+/// What a store has to be sent, of all tenants: what [`Change::Outbox`](super::Change::Outbox) has
+/// put there.
 ///
 /// # Behaviour
 ///
@@ -23,6 +23,8 @@ use crate::{
 /// - Each claim counts as an attempt, so that what ends a process is not tried for ever.
 /// - What a person's deletion or a message's cancelling takes away is not there any more:
 ///   [`done`](Self::done) and [`again`](Self::again) of it change nothing.
+///
+/// Requirements: HAF-11, SCH-01.
 #[async_trait]
 pub trait Outbox: Send + Sync + 'static {
     /// Claims what is due at a moment, the longest due first, so many at most: nobody else is given

@@ -16,9 +16,13 @@ use crate::{
 pub enum LookupKey {
     /// The record with this id.
     Id(Kind, Id),
-    /// The record with this unique name (UND-02, UND-03), compared exactly.
+    /// The record with this unique name, compared exactly.
+    ///
+    /// Requirements: UND-02, UND-03.
     Name(Kind, String),
-    /// The record that has this foreign identifier (UND-24).
+    /// The record that has this foreign identifier.
+    ///
+    /// Requirements: UND-24.
     Identifier(Kind, Identifier),
     /// The oldest person with this e-mail address, in normal form: see
     /// [`normalize_email`](crate::helper::normalize_email).
@@ -45,8 +49,8 @@ impl LookupKey {
 }
 
 impl LookupKey {
-    /// What a [`IndexKey`] of a filter on records of a kind leads to. An e-mail address leads to every
-    /// person that has it.
+    /// What a [`IndexKey`] of a filter on records of a kind leads to. An e-mail address leads to
+    /// every person that has it.
     #[must_use]
     pub fn of_point(kind: Kind, point: &IndexKey) -> Self {
         match point {
@@ -74,8 +78,10 @@ pub enum Lookup {
     Find(LookupKey),
     /// The whole record: [`LookupResult::Record`].
     Record(LookupKey),
-    /// The records of `kind` that tie one of these people to one of these groups (UND-38):
+    /// The records of `kind` that tie one of these people to one of these groups:
     /// [`LookupResult::Records`].
+    ///
+    /// Requirements: UND-38.
     Members {
         /// The kind of the membership, such as a tagging.
         kind: Kind,
@@ -105,7 +111,9 @@ pub enum Lookup {
     Parts(LookupKey),
     /// The attendances in whose tickets this person was recognised: [`LookupResult::Holdings`].
     Holdings(Id),
-    /// The answer that is kept under a key (IDM-01): [`LookupResult::Kept`].
+    /// The answer that is kept under a key: [`LookupResult::Kept`].
+    ///
+    /// Requirements: IDM-01.
     Kept(Arc<str>),
 }
 
@@ -168,7 +176,9 @@ impl RecordLocation {
             .then_with(|| self.id.cmp(&other.id))
     }
 
-    /// Its address (COL-19).
+    /// Its address.
+    ///
+    /// Requirements: COL-19.
     #[must_use]
     pub fn address(&self) -> RecordAddress {
         let parent = self.kind.schema().home.and(self.parent.clone());
@@ -186,8 +196,8 @@ pub trait LookupSource {
     ///
     /// # Errors
     ///
-    /// [`RuleError::Missing`] when it has to be fetched first; [`RuleError::Failed`] with trouble of the
-    /// store.
+    /// [`RuleError::Missing`] when it has to be fetched first; [`RuleError::Failed`] with trouble
+    /// of the store.
     fn answer(&mut self, question: &Lookup) -> Result<LookupResult, RuleError>;
 }
 

@@ -1,4 +1,6 @@
-//! An answer that is kept for a call that comes again (IDM-01 to IDM-08).
+//! An answer that is kept for a call that comes again.
+//!
+//! Requirements: IDM-01 to IDM-08.
 
 use std::{fmt, sync::Arc};
 
@@ -17,8 +19,9 @@ pub struct StoredResponse {
     pub key: Arc<str>,
     /// When the call had its turn.
     pub created_at: Timestamp,
-    /// The people whom it may tell of, each once: it goes with the first of them who is erased
-    /// (UND-26).
+    /// The people whom it may tell of, each once: it goes with the first of them who is erased.
+    ///
+    /// Requirements: UND-26.
     pub people: Vec<Id>,
     /// The answer, as it has to be given back: a store looks at nothing in it.
     pub body: Bytes,
@@ -55,7 +58,9 @@ impl StoredResponse {
 }
 
 impl fmt::Debug for StoredResponse {
-    /// Without key and answer: these are the client's and people's data (UND-42).
+    /// Without key and answer: these are the client's and people's data.
+    ///
+    /// Requirements: UND-42.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Kept")
             .field("at", &self.created_at)

@@ -9,8 +9,8 @@ impl ApiBuilder {
     /// What errors of the vendor mean, in one place: operations, authenticator and transactions may
     /// then use `?` on everything that fails. It sees the cause of each
     /// [unexpected](crate::ErrorKind::Unexpected) error, most often that of a database driver, and
-    /// says what it is, or `None` where it is unexpected after all: 500 (ERR-05). The cause stays
-    /// in the log, whatever is said of it.
+    /// says what it is, or `None` where it is unexpected after all: 500. The cause stays in the
+    /// log, whatever is said of it.
     ///
     /// ```
     /// use std::time::Duration;
@@ -30,6 +30,8 @@ impl ApiBuilder {
     /// });
     /// # drop(api);
     /// ```
+    ///
+    /// Requirements: ERR-05.
     #[must_use]
     pub fn map_errors(
         mut self,

@@ -1,4 +1,6 @@
-//! What cannot be, in what was registered (CAP-04).
+//! What cannot be, in what was registered.
+//!
+//! Requirements: CAP-04.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +15,9 @@ use crate::{
     value::Identifier,
 };
 
-/// The other members of the entry point (ENT-02 to ENT-07).
+/// The other members of the entry point.
+///
+/// Requirements: ENT-02 to ENT-07.
 const ENTRY_POINT_FIELDS: &[&str] = &[
     "motd",
     "max_pagesize",

@@ -11,13 +11,15 @@ use crate::{
 };
 
 impl ApiBuilder {
-    /// Who sends the responses that helper calls trigger (HAF-11) and the messages whose start has
-    /// come (SCH-01). With it a [store](Self::store) offers the schedule helper and the action
-    /// function `triggers`; mapped tables offer the latter. Without it neither is declared, and
-    /// what asks for triggers is answered `NOT_SUPPORTED` (ERR-38).
+    /// Who sends the responses that helper calls trigger and the messages whose start has come.
+    /// With it a [store](Self::store) offers the schedule helper and the action function
+    /// `triggers`; mapped tables offer the latter. Without it neither is declared, and what asks
+    /// for triggers is answered `NOT_SUPPORTED`.
     ///
     /// What is noted is driven by `svc_tower::SvcService::deliveries`, in one process or in
     /// several.
+    ///
+    /// Requirements: HAF-11, SCH-01, ERR-38.
     #[must_use]
     pub fn delivery(mut self, deliver: impl Deliver) -> Self {
         self.settings.deliver = Some(Arc::new(deliver));
@@ -60,7 +62,9 @@ impl ApiBuilder {
         (is_named && self.stock.is_some() && self.delivered().is_none()).then(|| text.to_owned())
     }
 
-    /// The error of anonymous triggers over a store that cannot limit them (HAF-14).
+    /// The error of anonymous triggers over a store that cannot limit them.
+    ///
+    /// Requirements: HAF-14.
     pub(super) fn unlimited_triggers(&self) -> Option<String> {
         let store = self
             .settings

@@ -143,7 +143,9 @@ impl ApiBuilder {
         }
     }
 
-    /// The public address of the entry point, such as `https://crm.example.org/api/v1/` (HAL-01).
+    /// The public address of the entry point, such as `https://crm.example.org/api/v1/`.
+    ///
+    /// Requirements: HAL-01.
     #[must_use]
     pub fn base_url(mut self, url: &str) -> Self {
         let base = BaseUrl::new(url);
@@ -157,29 +159,37 @@ impl ApiBuilder {
         self
     }
 
-    /// The names that stand in for the interface maker's own (HAL-09 to HAL-11).
+    /// The names that stand in for the interface maker's own.
+    ///
+    /// Requirements: HAL-09 to HAL-11.
     #[must_use]
     pub fn dialect(mut self, dialect: Dialect) -> Self {
         self.dialect = dialect;
         self
     }
 
-    /// Another layout of addresses (HAL-05).
+    /// Another layout of addresses.
+    ///
+    /// Requirements: HAL-05.
     #[must_use]
     pub fn layout(mut self, layout: impl Layout + 'static) -> Self {
         self.settings.layout = Arc::new(layout);
         self
     }
 
-    /// Who may do what (AUT-01).
+    /// Who may do what.
+    ///
+    /// Requirements: AUT-01.
     #[must_use]
     pub fn authenticator(mut self, authenticator: impl Authenticator + 'static) -> Self {
         self.settings.authenticator = Some(Arc::new(authenticator));
         self
     }
 
-    /// Lets the record helpers be called without a key (AUT-06); `tenants` finds whose container is
+    /// Lets the record helpers be called without a key; `tenants` finds whose container is
     /// addressed.
+    ///
+    /// Requirements: AUT-06.
     #[must_use]
     pub fn anonymous_helpers(mut self, tenants: impl TenantResolver + 'static) -> Self {
         self.settings.anonymous = Some(Arc::new(tenants));
@@ -199,20 +209,24 @@ impl ApiBuilder {
         self
     }
 
-    /// Offers a helper that the store runs natively (HLP-01).
+    /// Offers a helper that the store runs natively.
+    ///
+    /// Requirements: HLP-01.
     #[must_use]
     pub fn helper<H: HelperSpec>(mut self, store: &Arc<impl Helper<H> + 'static>) -> Self {
         self.offer_helper(H::NAME, Arc::new(TypedAdapter::<H, _>::new(store)));
         self
     }
 
-    /// Offers a helper that the default runner composes from the registered operations (HLP-10),
-    /// also in place of one that a store would run natively.
+    /// Offers a helper that the default runner composes from the registered operations, also in
+    /// place of one that a store would run natively.
     ///
     /// It needs `get` of the container, `create` of the action, and of people `create` and
-    /// `update`. With `find` of people those who are known are recognised (HLP-04), with `find` of
-    /// the action a call may be repeated (UND-24), and `find` and `create` of tags, taggings,
-    /// lists, items, questions and answers are its action functions.
+    /// `update`. With `find` of people those who are known are recognised, with `find` of the
+    /// action a call may be repeated, and `find` and `create` of tags, taggings, lists, items,
+    /// questions and answers are its action functions.
+    ///
+    /// Requirements: HLP-10, HLP-04, UND-24.
     #[must_use]
     pub fn compose_helper<H: HelperSpec>(mut self) -> Self {
         if !self.composed.insert(H::NAME) {
@@ -247,9 +261,11 @@ impl ApiBuilder {
         ));
     }
 
-    /// The action functions that natively run helpers support (HAF-01); none unless named. Composed
-    /// helpers support those for which `Find` and `Create` are registered, and of them those named
-    /// here when any are.
+    /// The action functions that natively run helpers support; none unless named. Composed helpers
+    /// support those for which `Find` and `Create` are registered, and of them those named here
+    /// when any are.
+    ///
+    /// Requirements: HAF-01.
     #[must_use]
     pub fn action_functions(mut self, functions: impl IntoIterator<Item = FunctionName>) -> Self {
         self.functions = Some(functions.into_iter().collect());
@@ -264,22 +280,27 @@ impl ApiBuilder {
         self
     }
 
-    /// Offers helpers only: no operation on collections is offered (CAP-10).
+    /// Offers helpers only: no operation on collections is offered.
+    ///
+    /// Requirements: CAP-10.
     #[must_use]
     pub fn helpers_only(mut self) -> Self {
         self.withheld = Operation::ALL;
         self
     }
 
-    /// How persons are matched, and the text that is published about it (HLP-04, HLP-05).
+    /// How persons are matched, and the text that is published about it.
+    ///
+    /// Requirements: HLP-04, HLP-05.
     #[must_use]
     pub fn person_matching(mut self, matching: impl PersonMatching + 'static) -> Self {
         self.settings.matching = Arc::new(matching);
         self
     }
 
-    /// What calls without a key may do, where [there are any](Self::anonymous_helpers) (HLP-04,
-    /// HLP-07).
+    /// What calls without a key may do, where [there are any](Self::anonymous_helpers).
+    ///
+    /// Requirements: HLP-04, HLP-07.
     #[must_use]
     pub fn anonymous_policy(mut self, strangers: AnonymousPolicy) -> Self {
         self.settings.strangers = strangers;
@@ -307,15 +328,19 @@ impl ApiBuilder {
         self
     }
 
-    /// Whether 401, 403 and the 404 of a read have the error object, too (ERR-11, AUT-05).
+    /// Whether 401, 403 and the 404 of a read have the error object, too.
+    ///
+    /// Requirements: ERR-11, AUT-05.
     #[must_use]
     pub fn error_bodies(mut self, error_bodies: ErrorBodies) -> Self {
         self.settings.error_bodies = error_bodies;
         self
     }
 
-    /// What stays of a helper call of which one part fails (ERR-34). Composed helpers need
+    /// What stays of a helper call of which one part fails. Composed helpers need
     /// [`transactions`](Self::transactions) for [`Atomicity::WholeCall`].
+    ///
+    /// Requirements: ERR-34.
     #[must_use]
     pub fn atomicity(mut self, atomicity: Atomicity) -> Self {
         self.settings.atomic = atomicity == Atomicity::WholeCall;
@@ -344,9 +369,11 @@ impl ApiBuilder {
         self
     }
 
-    /// An own documentation in place of the built-in pages (ENT-22): the start page, and the
-    /// address in front of a relation, to which the curie's `{rel}` is appended. The curie of
-    /// extensions has the same address.
+    /// An own documentation in place of the built-in pages: the start page, and the address in
+    /// front of a relation, to which the curie's `{rel}` is appended. The curie of extensions has
+    /// the same address.
+    ///
+    /// Requirements: ENT-22.
     #[must_use]
     pub fn external_docs(mut self, start: impl Into<String>, pages: impl Into<String>) -> Self {
         self.docs = Some(ExternalDocs {
@@ -356,7 +383,9 @@ impl ApiBuilder {
         self
     }
 
-    /// Relations that the interface does not have, under the vendor's namespace (ENT-27).
+    /// Relations that the interface does not have, under the vendor's namespace.
+    ///
+    /// Requirements: ENT-27.
     #[must_use]
     pub fn vendor_relations(mut self, relations: VendorRelations) -> Self {
         self.own = Some(relations);

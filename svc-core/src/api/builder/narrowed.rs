@@ -1,5 +1,7 @@
 //! What a server has narrower than the interface, from registration and from programs, made one and
-//! held against the tables (CAP-04 to CAP-08).
+//! held against the tables.
+//!
+//! Requirements: CAP-04 to CAP-08.
 
 use super::ApiBuilder;
 use crate::{
@@ -14,8 +16,8 @@ impl ApiBuilder {
     /// Adds what the server has of a kind that is narrower than the interface: required fields,
     /// values, defaults, ranges, lengths and members that it has not, as a program learns them when
     /// it starts, such as from its tables. It is declared and enforced as what
-    /// [`ResourceConfig`](crate::api::ResourceConfig) says at compile time; what both say holds both, and of
-    /// two defaults that of the registration.
+    /// [`ResourceConfig`](crate::api::ResourceConfig) says at compile time; what both say holds
+    /// both, and of two defaults that of the registration.
     #[must_use]
     pub fn constraints(mut self, kind: Kind, narrowing: Constraints) -> Self {
         self.narrowings.push((kind, narrowing));

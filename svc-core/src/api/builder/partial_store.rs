@@ -53,7 +53,8 @@ impl ApiBuilder {
     /// fields and links that it keeps, and the helpers and action functions whose records it
     /// keeps. Triggers are among them where somebody [delivers](Self::delivery).
     ///
-    /// [`without_capability`](Self::without_capability) removes an operation, such as `.without_capability("attendances.create")`.
+    /// [`without_capability`](Self::without_capability) removes an operation, such as
+    /// `.without_capability("attendances.create")`.
     #[must_use]
     pub fn partial_store(mut self, store: &Arc<dyn Store>, kept: &[KeptKind]) -> Self {
         self.settings.matching = store.matching();

@@ -17,13 +17,14 @@ use crate::{
 
 impl ApiBuilder {
     /// Offers everything that the interface has, from a store that keeps every kind: all operations
-    /// of all kinds and all eight helpers (CAP-02, CAP-03), with all action functions unless
-    /// [`action_functions`](Self::action_functions) names some. Scheduling and triggers are among them where
-    /// somebody [delivers](Self::delivery).
+    /// of all kinds and all eight helpers, with all action functions unless
+    /// [`action_functions`](Self::action_functions) names some. Scheduling and triggers are among
+    /// them where somebody [delivers](Self::delivery).
     ///
-    /// The rulebook enforces full events and ticket levels and matches people, so that is declared
-    /// (LIM-04, LIM-05); the store's own matching method is published (HLP-05), and whether it
-    /// keeps answers (IDM-01).
+    /// The rulebook enforces full events and ticket levels and matches people, so that is declared;
+    /// the store's own matching method is published, and whether it keeps answers.
+    ///
+    /// Requirements: CAP-02, CAP-03, LIM-04, LIM-05, HLP-05, IDM-01.
     #[must_use]
     pub fn store<S: Store>(mut self, store: &Arc<S>) -> Self {
         let store: Arc<dyn Store> = Arc::<S>::clone(store);
@@ -53,10 +54,12 @@ impl ApiBuilder {
     }
 
     /// Runs each call that writes in one transaction of the backend: creates, updates, deletes and
-    /// helpers are all or nothing, and equal helper calls at once make one person (HLP-04). A
-    /// person whose action is refused, or who was made before the backend failed, does not stay
-    /// (HLP-10). Under [`Atomicity::WholeCall`](crate::api::Atomicity::WholeCall) a tag that does
-    /// not exist undoes the call, too.
+    /// helpers are all or nothing, and equal helper calls at once make one person. A person whose
+    /// action is refused, or who was made before the backend failed, does not stay. Under
+    /// [`Atomicity::WholeCall`](crate::api::Atomicity::WholeCall) a tag that does not exist undoes
+    /// the call, too.
+    ///
+    /// Requirements: HLP-04, HLP-10.
     #[must_use]
     pub fn transactions<T: Transactions + 'static>(mut self, backend: &Arc<T>) -> Self {
         self.settings.transactions = Some(Arc::<T>::clone(backend));

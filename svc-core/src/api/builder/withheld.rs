@@ -1,4 +1,6 @@
-//! What is registered and yet not offered (CAP-07, CAP-10).
+//! What is registered and yet not offered.
+//!
+//! Requirements: CAP-07, CAP-10.
 
 use super::ApiBuilder;
 use crate::{
@@ -9,7 +11,8 @@ use crate::{
 };
 
 impl ApiBuilder {
-    /// Takes away what was asked for by [`ApiBuilder::without_capability`] and [`ApiBuilder::helpers_only`].
+    /// Takes away what was asked for by [`ApiBuilder::without_capability`] and
+    /// [`ApiBuilder::helpers_only`].
     pub(super) fn take_away(&mut self) {
         let asked = std::mem::take(&mut self.without);
         let functions = self.supported_functions();

@@ -1,5 +1,7 @@
 //! Helpers over the registered operations: the same rules as a store's, standing on a vendor's
-//! operations one by one (HLP-10, ERR-29 to ERR-33).
+//! operations one by one.
+//!
+//! Requirements: HLP-10, ERR-29 to ERR-33.
 
 mod seen;
 mod together;
@@ -215,7 +217,9 @@ impl ComposedRunner<'_> {
     }
 
     /// Creates a record so that nothing of it stays where it is refused: the rules may go on
-    /// without it (ERR-29).
+    /// without it.
+    ///
+    /// Requirements: ERR-29.
     async fn create_alone(&self, cx: &Context, draft: RawDraft) -> Result<StepOutcome> {
         let Some(transactions) = self.transactions.filter(|_| fails_alone(draft.kind)) else {
             return problems_of(self.create(cx, draft).await);

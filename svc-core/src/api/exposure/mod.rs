@@ -1,5 +1,6 @@
-//! What a vendor registers for one kind: operations, scopes and field restrictions (CAP-04 to
-//! CAP-07).
+//! What a vendor registers for one kind: operations, scopes and field restrictions.
+//!
+//! Requirements: CAP-04 to CAP-07.
 
 mod narrow;
 
@@ -35,7 +36,9 @@ impl<R: Resource, S: Send + Sync + 'static> ResourceConfig<R, S> {
         Arc::new(TypedAdapter::new(&self.store))
     }
 
-    /// Offers the collection of all records (COL-01).
+    /// Offers the collection of all records.
+    ///
+    /// Requirements: COL-01.
     #[must_use]
     pub fn list(mut self) -> Self
     where
@@ -46,8 +49,9 @@ impl<R: Resource, S: Send + Sync + 'static> ResourceConfig<R, S> {
         self
     }
 
-    /// Offers the collections under each `Parent`, such as the signatures of a petition (COL-04 to
-    /// COL-18).
+    /// Offers the collections under each `Parent`, such as the signatures of a petition.
+    ///
+    /// Requirements: COL-04 to COL-18.
     #[must_use]
     pub fn list_under<Parent: Resource>(mut self) -> Self
     where
@@ -59,11 +63,13 @@ impl<R: Resource, S: Send + Sync + 'static> ResourceConfig<R, S> {
         self
     }
 
-    /// Lets the collection of all records be filtered by these, and ordered by the dates among them
-    /// (FLT-01, FLT-09). The library reads each filter, refuses whatever compares another field or
-    /// has no [plan](crate::ListRequest::query_plan), and hands the rest to [`List`] in the request. Name
+    /// Lets the collection of all records be filtered by these, and ordered by the dates among
+    /// them. The library reads each filter, refuses whatever compares another field or has no
+    /// [plan](crate::ListRequest::query_plan), and hands the rest to [`List`] in the request. Name
     /// only what an index of the backend leads to. What does not leave the server is left out:
     /// nobody learns it by a filter.
+    ///
+    /// Requirements: FLT-01, FLT-09.
     #[must_use]
     pub fn filter_fields(mut self, fields: impl IntoIterator<Item = FilterField>) -> Self
     where
@@ -78,7 +84,9 @@ impl<R: Resource, S: Send + Sync + 'static> ResourceConfig<R, S> {
         self
     }
 
-    /// Offers reading one record (COL-03).
+    /// Offers reading one record.
+    ///
+    /// Requirements: COL-03.
     #[must_use]
     pub fn get(mut self) -> Self
     where
@@ -88,7 +96,9 @@ impl<R: Resource, S: Send + Sync + 'static> ResourceConfig<R, S> {
         self
     }
 
-    /// Offers creating (CRU-01).
+    /// Offers creating.
+    ///
+    /// Requirements: CRU-01.
     #[must_use]
     pub fn create(mut self) -> Self
     where
@@ -98,7 +108,9 @@ impl<R: Resource, S: Send + Sync + 'static> ResourceConfig<R, S> {
         self
     }
 
-    /// Offers changing (CRU-04).
+    /// Offers changing.
+    ///
+    /// Requirements: CRU-04.
     #[must_use]
     pub fn update(mut self) -> Self
     where
@@ -108,7 +120,9 @@ impl<R: Resource, S: Send + Sync + 'static> ResourceConfig<R, S> {
         self
     }
 
-    /// Offers deleting (CRU-05).
+    /// Offers deleting.
+    ///
+    /// Requirements: CRU-05.
     #[must_use]
     pub fn delete(mut self) -> Self
     where
@@ -136,7 +150,9 @@ impl<R: Resource, S: Send + Sync + 'static> ResourceConfig<R, S> {
         self
     }
 
-    /// Lets composed helpers look records up (HAF-02, HLP-04).
+    /// Lets composed helpers look records up.
+    ///
+    /// Requirements: HAF-02, HLP-04.
     #[must_use]
     pub fn find(mut self) -> Self
     where
@@ -163,9 +179,11 @@ impl<R: Resource, S: Send + Sync + 'static> ResourceConfig<R, S> {
         self.narrowed(fields.others(|narrow| narrow.unreadable = true))
     }
 
-    /// Takes only these fields from clients; others are ignored (CAP-06). Members are named as for
-    /// [`readable_fields`](Self::readable_fields): one that is in neither set is a member that the server has
-    /// not.
+    /// Takes only these fields from clients; others are ignored. Members are named as for
+    /// [`readable_fields`](Self::readable_fields): one that is in neither set is a member that the
+    /// server has not.
+    ///
+    /// Requirements: CAP-06.
     #[must_use]
     #[allow(clippy::needless_pass_by_value, reason = "a set is made for this call")]
     pub fn writable_fields(mut self, fields: WritableSet<R>) -> Self {

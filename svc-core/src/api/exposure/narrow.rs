@@ -1,5 +1,6 @@
-//! What a vendor has narrower than the interface, said where a kind is registered (CAP-04 to
-//! CAP-08).
+//! What a vendor has narrower than the interface, said where a kind is registered.
+//!
+//! Requirements: CAP-04 to CAP-08.
 
 use std::ops::RangeInclusive;
 
@@ -15,17 +16,21 @@ use crate::{
 /// when the API is built.
 impl<R: Resource, S> ResourceConfig<R, S> {
     /// Asks for these fields on each create, also for the people and actions of helpers, and lets
-    /// no change empty them: else the answer is 400 with `FIELD_REQUIRED` (CAP-05). Of a field with
-    /// members, these are required wherever the field is sent, but not the field itself:
+    /// no change empty them: else the answer is 400 with `FIELD_REQUIRED`. Of a field with members,
+    /// these are required wherever the field is sent, but not the field itself:
     /// `writable!(person::{family_name, email_addresses::{address}})`.
+    ///
+    /// Requirements: CAP-05.
     #[must_use]
     #[allow(clippy::needless_pass_by_value, reason = "a set is made for this call")]
     pub fn required_fields(self, fields: WritableSet<R>) -> Self {
         self.narrowed(fields.fields().each(|narrow| narrow.required = true))
     }
 
-    /// Takes only these values of an enum (TYP-08), such as `["accepted", "declined"]` or
-    /// `[AttendanceStatus::Accepted]`; a flexible enum takes no others then (TYP-09).
+    /// Takes only these values of an enum, such as `["accepted", "declined"]` or
+    /// `[AttendanceStatus::Accepted]`; a flexible enum takes no others then.
+    ///
+    /// Requirements: TYP-08, TYP-09.
     #[must_use]
     pub fn allowed_values<V: ToString>(
         self,
@@ -36,7 +41,9 @@ impl<R: Resource, S> ResourceConfig<R, S> {
         self.narrow_at(field, |narrow| narrow.values = Some(values))
     }
 
-    /// What the field is where a create leaves it out, and where a change empties it (CAP-08).
+    /// What the field is where a create leaves it out, and where a change empties it.
+    ///
+    /// Requirements: CAP-08.
     #[must_use]
     #[allow(
         clippy::needless_pass_by_value,

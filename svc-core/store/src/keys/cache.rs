@@ -1,5 +1,6 @@
-//! Keys that were looked up, in memory: a check of a known key asks the store for its epoch only
-//! (AUT-03).
+//! Keys that were looked up, in memory: a check of a known key asks the store for its epoch only.
+//!
+//! Requirements: AUT-03.
 
 use std::{
     collections::HashMap,

@@ -1,8 +1,9 @@
-//! API keys: random, stored as SHA-256 only, checked from memory, revoked at once (AUT-01 to
-//! AUT-08, UND-15).
+//! API keys: random, stored as SHA-256 only, checked from memory, revoked at once.
 //!
 //! A store keeps a [`KeyInfo`] and a [`TokenHash`] for each key, and a number that another one
 //! follows whenever a key was issued or revoked: the epoch of [`KeyCache`].
+//!
+//! Requirements: AUT-01 to AUT-08, UND-15.
 
 mod cache;
 
@@ -75,11 +76,13 @@ pub struct StoredKey {
 }
 
 impl StoredKey {
-    /// A key with a random token, `svck_` and 64 hex digits (UND-15), and what its holder is told.
+    /// A key with a random token, `svck_` and 64 hex digits, and what its holder is told.
     ///
     /// # Errors
     ///
     /// The system has no random numbers.
+    ///
+    /// Requirements: UND-15.
     pub fn random(
         tenant: &Tenant,
         options: KeyOptions,
@@ -103,12 +106,14 @@ impl StoredKey {
     /// ones.
     pub const SHORTEST: usize = 20;
 
-    /// A key with a token that was chosen before (UND-15).
+    /// A key with a token that was chosen before.
     ///
     /// # Errors
     ///
     /// A token that fits into no header or is shorter than [`SHORTEST`](Self::SHORTEST); or the
     /// system has no random numbers.
+    ///
+    /// Requirements: UND-15.
     pub fn with_token(
         tenant: &Tenant,
         token: &str,
@@ -174,8 +179,7 @@ fn hint(token: &str) -> String {
     token.get(start..).unwrap_or_default().to_owned()
 }
 
-/// What a new key may do, and for how long (UND-15, AUT-04). The default may do everything, for
-/// ever.
+/// What a new key may do, and for how long. The default may do everything, for ever.
 ///
 /// ```
 /// use svc_store::keys::KeyOptions;
@@ -183,6 +187,8 @@ fn hint(token: &str) -> String {
 /// let form = KeyOptions::new("web form").only(["helper.record_signature".parse().unwrap()]);
 /// let reports = KeyOptions::new("reports").read_only();
 /// ```
+///
+/// Requirements: UND-15, AUT-04.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct KeyOptions {
@@ -231,7 +237,9 @@ impl KeyOptions {
     }
 }
 
-/// A key as the people who manage keys see it; the token itself is nowhere (UND-15).
+/// A key as the people who manage keys see it; the token itself is nowhere.
+///
+/// Requirements: UND-15.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct KeyInfo {
@@ -275,8 +283,9 @@ impl KeyInfo {
         }
     }
 
-    /// Whom the key stands for at this moment; `None` when it is revoked or expired (AUT-03,
-    /// AUT-04).
+    /// Whom the key stands for at this moment; `None` when it is revoked or expired.
+    ///
+    /// Requirements: AUT-03, AUT-04.
     #[must_use]
     pub fn holder(&self, now: Timestamp) -> Option<(Tenant, Caller)> {
         let is_in_force = self.revoked.is_none() && self.expires.is_none_or(|end| now < end);

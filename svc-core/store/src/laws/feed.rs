@@ -84,12 +84,14 @@ pub async fn check_feed_among_writers<S: Store + ChangeFeed + Clone>(
     at_once(all).await.into_iter().collect()
 }
 
-/// Checks that a store that keeps changes for an hour forgets those that are older (SYN-08),
-/// whenever its tenant writes, and no other ones. `pass` moves its clock on.
+/// Checks that a store that keeps changes for an hour forgets those that are older, whenever its
+/// tenant writes, and no other ones. `pass` moves its clock on.
 ///
 /// # Errors
 ///
 /// What was forgotten too early, kept too long, or answered otherwise.
+///
+/// Requirements: SYN-08.
 pub async fn check_feed_expires<S: Store + ChangeFeed + Clone>(
     store: &S,
     tenant: &Tenant,

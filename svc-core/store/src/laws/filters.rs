@@ -26,11 +26,13 @@ const NAMESPACE: &str = "laws";
 
 /// Checks that generated filters and orders show what an evaluation of each record shows: the same
 /// records, in the same order, on pages that are walked over and on pages that are jumped to, with
-/// the same total (FLT-01, FLT-02, FLT-05, FLT-08, FLT-09, FLT-11). The tenants have no records.
+/// the same total. The tenants have no records.
 ///
 /// # Errors
 ///
 /// The first filter that was seen to show something else; `step` is its number.
+///
+/// Requirements: FLT-01, FLT-02, FLT-05, FLT-08, FLT-09, FLT-11.
 pub async fn check_filters<S: Store>(
     store: &S,
     tenants: [Tenant; 2],

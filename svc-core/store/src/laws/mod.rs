@@ -121,8 +121,8 @@ impl StoreTests {
         self
     }
 
-    /// The seed of the first history; each of the others has the next one. A [`ContractViolation`] law tells
-    /// the seed to begin with.
+    /// The seed of the first history; each of the others has the next one. A [`ContractViolation`]
+    /// law tells the seed to begin with.
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
@@ -203,7 +203,9 @@ struct History<S> {
     /// The tenant of the last call.
     here: TenantHistory,
     there: TenantHistory,
-    /// Whether calls come again (IDM-01).
+    /// Whether calls come again.
+    ///
+    /// Requirements: IDM-01.
     keeps: bool,
 }
 

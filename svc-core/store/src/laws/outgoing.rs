@@ -24,14 +24,16 @@ const SOME: usize = 4;
 /// How long a claim lasts, in steps.
 const LEASE: i64 = 5;
 
-/// Checks over random calls that what is handed out to be sent is the same as in a [`MemoryStore`]
-/// (HAF-11, SCH-01, SCH-04, HAF-14, UND-26): calls of helpers that trigger something, schedules and
-/// their end, people and messages that are deleted; with claims that are settled, put off, or left
-/// alone until they end. The store has nothing to be sent at first, of no tenant.
+/// Checks over random calls that what is handed out to be sent is the same as in a [`MemoryStore`]:
+/// calls of helpers that trigger something, schedules and their end, people and messages that are
+/// deleted; with claims that are settled, put off, or left alone until they end. The store has
+/// nothing to be sent at first, of no tenant.
 ///
 /// # Errors
 ///
 /// The first step at which it was something else.
+///
+/// Requirements: HAF-11, SCH-01, SCH-04, HAF-14, UND-26.
 pub async fn check_outgoing<S: Store>(
     store: &Arc<S>,
     tenants: [Tenant; 2],

@@ -21,8 +21,10 @@ use super::{ContractViolation, feed::pause};
 const SIZE: u32 = 3;
 const PEOPLE: usize = 7;
 
-/// Checks that pages by number agree with their own totals (COL-23, COL-28). One task writes and
-/// another one reads, where the caller's runtime has threads for both.
+/// Checks that pages by number agree with their own totals. One task writes and another one reads,
+/// where the caller's runtime has threads for both.
+///
+/// Requirements: COL-23, COL-28.
 #[derive(Debug)]
 pub struct NumberedPages<S> {
     store: S,

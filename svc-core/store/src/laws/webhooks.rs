@@ -13,13 +13,14 @@ use svc_core::{
 
 use super::{ContractViolation, together::at_once};
 
-/// Checks what a store does with webhooks (HOOK-12, HOOK-14): a write counts only in place of the
-/// version before it, whoever is faster; a document is one tenant's; and what is due is found, each
-/// once, in parts.
+/// Checks what a store does with webhooks: a write counts only in place of the version before it,
+/// whoever is faster; a document is one tenant's; and what is due is found, each once, in parts.
 ///
 /// # Errors
 ///
 /// The first thing that was otherwise.
+///
+/// Requirements: HOOK-12, HOOK-14.
 pub async fn check_webhooks<S: WebhookStore>(
     store: &S,
     tenants: [Tenant; 2],

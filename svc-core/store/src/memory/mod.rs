@@ -123,7 +123,9 @@ impl MemoryStore {
         self
     }
 
-    /// Decides whether a posted person is known already (HLP-04); by default [`DefaultMatching`].
+    /// Decides whether a posted person is known already; by default [`DefaultMatching`].
+    ///
+    /// Requirements: HLP-04.
     #[must_use]
     pub fn matching(mut self, matching: impl PersonMatching + 'static) -> Self {
         self.matching = Arc::new(matching);
@@ -147,8 +149,8 @@ impl MemoryStore {
         })
     }
 
-    /// The moment that the tenant's next turn has (see [`TransactionContext::time`]), unless another one comes
-    /// first.
+    /// The moment that the tenant's next turn has (see [`TransactionContext::time`]), unless
+    /// another one comes first.
     #[must_use]
     pub fn next_turn(&self, tenant: &Tenant) -> Timestamp {
         (self.now)().after(self.read(tenant, |tables| Timestamp::from_micros(tables.clock)))
@@ -171,7 +173,9 @@ impl MemoryStore {
         Ok(())
     }
 
-    /// What is to be sent, responses (HAF-11) and messages (SCH-01), in the order of the calls.
+    /// What is to be sent, responses and messages, in the order of the calls.
+    ///
+    /// Requirements: HAF-11, SCH-01.
     #[must_use]
     pub fn outbox(&self, tenant: &Tenant) -> Vec<OutboxEntry> {
         self.read(tenant, |tables| {
@@ -340,8 +344,9 @@ impl ChangeFeed for MemoryStore {
     }
 }
 
-/// Whose a container is (HLP-07); where two tenants have one of this id, whose is meant cannot be
-/// told.
+/// Whose a container is; where two tenants have one of this id, whose is meant cannot be told.
+///
+/// Requirements: HLP-07.
 #[async_trait]
 impl TenantResolver for MemoryStore {
     async fn tenant_of(&self, container: &RecordAddress) -> Result<Option<Tenant>> {

@@ -361,7 +361,9 @@ impl TenantTables {
         }
     }
 
-    /// Deletes the responses that were stored before a time (IDM-06).
+    /// Deletes the responses that were stored before a time.
+    ///
+    /// Requirements: IDM-06.
     pub(super) fn sweep(&mut self, before: Timestamp) {
         self.kept.retain(|_, kept| kept.created_at >= before);
     }

@@ -1,9 +1,11 @@
-//! Where page n of a collection begins, at the same cost for page 2 and page 40 000 (COL-22).
+//! Where page n of a collection begins, at the same cost for page 2 and page 40 000.
 //!
 //! The members of a collection are read once, at the first jump into it, and then follow the
 //! commits of the store. No counter of rows is stored. Telling [`RankBitmap`] twice what it knows
 //! changes nothing, so a commit that the first read has seen already does no harm when it is told
 //! again, and only its order with other commits matters.
+//!
+//! Requirements: COL-22.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -64,7 +66,7 @@ impl MembershipChange {
     }
 }
 
-/// The collections whose members are in memory (COL-22).
+/// The collections whose members are in memory.
 ///
 /// ```text
 /// let row = index.nth(&collection, position, |mut load| async move {
@@ -74,6 +76,8 @@ impl MembershipChange {
 ///     load.finish()
 /// }).await?;
 /// ```
+///
+/// Requirements: COL-22.
 pub struct OffsetIndex {
     known: Mutex<IndexSlots>,
     /// How often a commit was followed.
@@ -284,8 +288,8 @@ impl IndexLoad {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Unexpected`](svc_core::ErrorKind::Unexpected) when nobody waits for this load any
-    /// more, which cannot be.
+    /// [`ErrorKind::Unexpected`](svc_core::ErrorKind::Unexpected) when nobody waits for this load
+    /// any more, which cannot be.
     pub fn finish(mut self) -> Result<Option<i64>> {
         let mut members = std::mem::take(&mut self.members);
         let mut known = self.index.known();

@@ -51,7 +51,9 @@ impl Dice {
             .collect()
     }
 
-    /// Text of all sorts (TYP-01).
+    /// Text of all sorts.
+    ///
+    /// Requirements: TYP-01.
     pub(crate) fn text(&mut self) -> String {
         let whole = [
             "",

@@ -1,4 +1,6 @@
-//! Damaged pages: who needs one is 503, nobody else, and nothing half done is kept (UND-36).
+//! Damaged pages: who needs one is 503, nobody else, and nothing half done is kept.
+//!
+//! Requirements: UND-36.
 
 use std::fs::{self, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};

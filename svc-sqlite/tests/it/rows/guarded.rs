@@ -1,5 +1,6 @@
-//! A key with one right can do that one thing: every operation on every kind, and every helper
-//! (AUT-04, AUT-08).
+//! A key with one right can do that one thing: every operation on every kind, and every helper.
+//!
+//! Requirements: AUT-04, AUT-08.
 
 use http::Method;
 use serde_json::{Value, json};

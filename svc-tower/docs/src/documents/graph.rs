@@ -1,5 +1,7 @@
 //! What there is and how it hangs together, from the tables: the kinds, their links, and the
-//! helpers with what they write (ENT-22).
+//! helpers with what they write.
+//!
+//! Requirements: ENT-22.
 
 use svc_core::{
     api::Api,

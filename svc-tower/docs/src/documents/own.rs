@@ -1,4 +1,6 @@
-//! Fields as this server has them: the table, and what is narrower than it (CAP-04).
+//! Fields as this server has them: the table, and what is narrower than it.
+//!
+//! Requirements: CAP-04.
 
 use svc_core::{
     api::Api,

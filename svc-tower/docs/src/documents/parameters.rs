@@ -7,8 +7,10 @@ use svc_core::{
     page::QueryParameter,
 };
 
-/// The parameters of a collection (COL-29, UND-14), with filters and an order where it has all
-/// records of a kind (FLT-01, FLT-09), or of the change feed (SYN-05).
+/// The parameters of a collection, with filters and an order where it has all records of a kind, or
+/// of the change feed.
+///
+/// Requirements: COL-29, UND-14, FLT-01, FLT-09, SYN-05.
 pub(super) fn parameters(
     api: &Api,
     output: ResponseBodyKind,

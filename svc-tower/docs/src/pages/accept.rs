@@ -37,15 +37,18 @@ impl AcceptedTypes {
     }
 }
 
-/// Whether `Accept` names HAL or JSON, and HTML not rather; without the header a page is HTML
-/// (ENT-22).
+/// Whether `Accept` names HAL or JSON, and HTML not rather; without the header a page is HTML.
+///
+/// Requirements: ENT-22.
 pub(crate) fn wants_machine_form(headers: &HeaderMap) -> bool {
     let asked = AcceptedTypes::of(headers);
     asked.machine.unwrap_or(0) > asked.people.unwrap_or(0).max(asked.any)
 }
 
 /// Whether `Accept` names HTML rather than HAL. Where it does not name HAL and takes anything as
-/// well, only a browser means HTML by that. What is made for programs is sent otherwise (HAL-03).
+/// well, only a browser means HTML by that. What is made for programs is sent otherwise.
+///
+/// Requirements: HAL-03.
 pub(crate) fn wants_html(headers: &HeaderMap) -> bool {
     let asked = AcceptedTypes::of(headers);
     let is_meant = asked.machine.is_some() || asked.any == 0 || asked.is_browser;

@@ -1,4 +1,6 @@
-//! The HTML pages of the documentation (ENT-22), the explorer, and the files of both.
+//! The HTML pages of the documentation, the explorer, and the files of both.
+//!
+//! Requirements: ENT-22.
 
 mod accept;
 mod compare;

@@ -1,5 +1,7 @@
 //! Connections of many peer addresses: one address does not have them all, and idle connections
-//! make room (UND-44).
+//! make room.
+//!
+//! Requirements: UND-44.
 
 use std::net::{Ipv4Addr, SocketAddr};
 

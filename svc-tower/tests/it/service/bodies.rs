@@ -1,4 +1,6 @@
-//! Bodies: size, media type, errors on the way (UND-17, UND-27).
+//! Bodies: size, media type, errors on the way.
+//!
+//! Requirements: UND-17, UND-27.
 
 use std::{
     io,

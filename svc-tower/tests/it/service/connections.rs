@@ -1,5 +1,7 @@
 //! Connections: after every refusal the next request is answered on the same one, or the answer
-//! says that it is closed (UND-17). Over a raw socket, since clients hide it.
+//! says that it is closed. Over a raw socket, since clients hide it.
+//!
+//! Requirements: UND-17.
 
 use std::{net::SocketAddr, time::Duration};
 

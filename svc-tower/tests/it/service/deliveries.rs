@@ -1,5 +1,7 @@
-//! What drives deliveries, while it runs (HAF-11): over the store in memory, by a time that passes
-//! when everybody waits.
+//! What drives deliveries, while it runs: over the store in memory, by a time that passes when
+//! everybody waits.
+//!
+//! Requirements: HAF-11.
 
 use std::{
     sync::{Arc, Mutex},

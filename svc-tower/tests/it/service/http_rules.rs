@@ -1,5 +1,6 @@
-//! HTTP around the interface: methods, headers, mounts (HAL-01 to HAL-04, UND-28, UND-30, UND-33 to
-//! UND-35).
+//! HTTP around the interface: methods, headers, mounts.
+//!
+//! Requirements: HAL-01 to HAL-04, UND-28, UND-30, UND-33 to UND-35.
 
 use std::{convert::Infallible, time::Duration};
 

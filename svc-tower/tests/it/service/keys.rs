@@ -1,4 +1,6 @@
-//! Authentication (AUT-01 to AUT-08).
+//! Authentication.
+//!
+//! Requirements: AUT-01 to AUT-08.
 
 use std::{
     sync::{Arc, Mutex},

@@ -1,4 +1,6 @@
-//! What the service logs in the tests of this module (UND-42).
+//! What the service logs in the tests of this module.
+//!
+//! Requirements: UND-42.
 
 use std::{
     cell::RefCell,

@@ -1,4 +1,6 @@
-//! What an observer is told of each answer (UND-42).
+//! What an observer is told of each answer.
+//!
+//! Requirements: UND-42.
 
 use std::sync::{Arc, Mutex};
 

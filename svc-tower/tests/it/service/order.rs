@@ -1,4 +1,6 @@
-//! Which check comes first when several apply (UND-39).
+//! Which check comes first when several apply.
+//!
+//! Requirements: UND-39.
 
 use std::sync::atomic::Ordering;
 

@@ -1,4 +1,6 @@
-//! When the backend fails (ERR-05, ERR-06, UND-36), and what the log holds then (UND-42).
+//! When the backend fails, and what the log holds then.
+//!
+//! Requirements: ERR-05, ERR-06, UND-36, UND-42.
 
 use std::{
     fmt::{Debug, Write as _},

@@ -1,5 +1,6 @@
-//! The sender of webhooks, over a store in memory and receivers on this machine (HOOK-07 to
-//! HOOK-13).
+//! The sender of webhooks, over a store in memory and receivers on this machine.
+//!
+//! Requirements: HOOK-07 to HOOK-13.
 
 mod receiver;
 

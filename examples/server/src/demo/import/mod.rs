@@ -1,5 +1,6 @@
-//! `svc-demo import`: a table of people, sent to a running server as one batch of any length
-//! (BAT-08).
+//! `svc-demo import`: a table of people, sent to a running server as one batch of any length.
+//!
+//! Requirements: BAT-08.
 
 mod mapping;
 mod server;

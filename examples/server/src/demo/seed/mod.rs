@@ -1,7 +1,7 @@
 //! The demo's data: invented, realistic, and the same every time for the same arguments.
 //!
-//! [`SeedRecords`] gives the records of one tenant one by one, containers before what is done with them,
-//! so that a million people need no memory.
+//! [`SeedRecords`] gives the records of one tenant one by one, containers before what is done with
+//! them, so that a million people need no memory.
 
 mod actions;
 mod containers;
@@ -140,7 +140,9 @@ impl SeedBuilder {
         }
     }
 
-    /// A UUID of version 7 whose time is the clock's (HAL-12).
+    /// A UUID of version 7 whose time is the clock's.
+    ///
+    /// Requirements: HAL-12.
     fn id(&mut self) -> Id {
         loop {
             let mut bytes = [0; 10];

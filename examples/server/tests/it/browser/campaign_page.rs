@@ -1,4 +1,6 @@
-//! The form of `campaign_page`, in a page of another site (HLP-08).
+//! The form of `campaign_page`, in a page of another site.
+//!
+//! Requirements: HLP-08.
 
 use std::fs;
 use std::path::Path;

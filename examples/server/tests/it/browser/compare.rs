@@ -1,5 +1,7 @@
-//! Two servers side by side (CAP-04): another capability document is compared in the browser, and
-//! whatever it holds is text.
+//! Two servers side by side: another capability document is compared in the browser, and whatever
+//! it holds is text.
+//!
+//! Requirements: CAP-04.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,6 @@
-//! What the explorer asks of collections, and what guards its writes (FLT-01, ETG-07, IDM-01).
+//! What the explorer asks of collections, and what guards its writes.
+//!
+//! Requirements: FLT-01, ETG-07, IDM-01.
 
 use serde_json::{Value, json};
 

@@ -1,5 +1,7 @@
 //! The map: a picture without scripts in the documentation, and in the explorer around a record,
-//! with counts (ENT-22).
+//! with counts.
+//!
+//! Requirements: ENT-22.
 
 use serde_json::json;
 

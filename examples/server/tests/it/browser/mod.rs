@@ -1,5 +1,7 @@
-//! The explorer, the documentation and the page of another site in a browser (ENT-22, HLP-08).
-//! Needs Chromium and chromedriver: `.ci/browser` runs it.
+//! The explorer, the documentation and the page of another site in a browser. Needs Chromium and
+//! chromedriver: `.ci/browser` runs it.
+//!
+//! Requirements: ENT-22, HLP-08.
 
 mod axe;
 mod campaign_page;

@@ -1,5 +1,7 @@
 //! Writing that is safe and visible: one request at a time, focus that goes on, refusals that say
-//! what to do (IDM-01, AUT-03, AUT-04).
+//! what to do.
+//!
+//! Requirements: IDM-01, AUT-03, AUT-04.
 
 use serde_json::json;
 

@@ -201,8 +201,10 @@ async fn f2_a_helper_that_succeeds_says_who_was_found_and_by_what() -> TestResul
     session.end(&[]).await
 }
 
-/// What a server answers that keeps the person although the action failed (HLP-10), and one that
-/// does not do a part at all.
+/// What a server answers that keeps the person although the action failed, and one that does not do
+/// a part at all.
+///
+/// Requirements: HLP-10.
 const ODD: &str = "
     const whole = window.fetch;
     window.fetch = async (address, how) => {

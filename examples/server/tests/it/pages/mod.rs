@@ -1,6 +1,8 @@
 //! The demo's documentation held against the demo itself, over HTTP: every link on every page
 //! resolves, every request on every page is sent as it stands there and gets the status and an
-//! answer such as the page states, and every relation of every answer has a page (ENT-22, HAL-18).
+//! answer such as the page states, and every relation of every answer has a page.
+//!
+//! Requirements: ENT-22, HAL-18.
 
 mod parse;
 mod reader;

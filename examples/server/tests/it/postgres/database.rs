@@ -105,7 +105,9 @@ fn tokens(program: &Program) -> Vec<String> {
         .collect()
 }
 
-/// A client that repeats a request which is answered 503, as the API has its clients do (UND-36).
+/// A client that repeats a request which is answered 503, as the API has its clients do.
+///
+/// Requirements: UND-36.
 struct Patient(Client);
 
 impl Patient {

@@ -33,7 +33,9 @@ impl Client {
         }
     }
 
-    /// It does not ask that what is not taken be an error (UND-22).
+    /// It does not ask that what is not taken be an error.
+    ///
+    /// Requirements: UND-22.
     pub(crate) fn lenient(self) -> Self {
         Self {
             is_strict: false,
@@ -51,7 +53,9 @@ impl Client {
         self.send_with(method, address, body, "").await
     }
 
-    /// Posts with a key, so that the request may come again (IDM-01).
+    /// Posts with a key, so that the request may come again.
+    ///
+    /// Requirements: IDM-01.
     pub(crate) async fn post_again(
         &mut self,
         address: &str,

@@ -46,7 +46,9 @@ impl Program {
     }
 
     /// Waits for the data of a demo as the interface tells its clients to: who is put off comes
-    /// again (UND-36).
+    /// again.
+    ///
+    /// Requirements: UND-36.
     pub(crate) fn loaded(self) -> TestResult<Self> {
         let path = self.base_url.splitn(4, '/').nth(3).ok_or("no path")?;
         let request =

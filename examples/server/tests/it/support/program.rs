@@ -104,7 +104,9 @@ impl Program {
         Ok((self.child.wait()?, self.rest.clone()))
     }
 
-    /// What it logged has no key and no personal value, whatever it was asked (UND-42).
+    /// What it logged has no key and no personal value, whatever it was asked.
+    ///
+    /// Requirements: UND-42.
     fn look_at_log(&mut self) {
         let _ = self.out.read_to_string(&mut self.rest);
         let errors = self

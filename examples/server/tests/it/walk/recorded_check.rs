@@ -1,5 +1,5 @@
-//! A walk that was recorded in the explorer.
-//! Run it with `Suite::new(Remote::new(base)?).keys(Keys::primary(key)).own(RECORDED_WALK).await?.assert_held()`.
+//! A walk that was recorded in the explorer. Run it with
+//! `Suite::new(Remote::new(base)?).keys(Keys::primary(key)).own(RECORDED_WALK).await?.assert_held()`.
 
 use svc_conformance::own::{Check, CheckContext, CheckStop, id};
 

@@ -52,29 +52,40 @@ struct ErrorInner {
 /// What sort of failure an [`Error`] is: it decides what the client is answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ErrorKind {
-    /// The request breaks rules that only the store can check: 400 with every problem (ERR-12,
-    /// ERR-14).
+    /// The request breaks rules that only the store can check: 400 with every problem.
+    ///
+    /// Requirements: ERR-12, ERR-14.
     Invalid(Vec<Problem>),
-    /// The addressed record or container does not exist for this tenant: 404 (UND-37).
+    /// The addressed record or container does not exist for this tenant: 404.
+    ///
+    /// Requirements: UND-37.
     NotFound,
     /// The record was changed after the one that the change was made from: see
     /// `UpdateRequest::expected_state`. The library reads it again; to
     /// a client it is 503.
     Conflict,
-    /// What the client asked of the record before it is changed is not true of it: 412 (ETG-07).
+    /// What the client asked of the record before it is changed is not true of it: 412.
+    ///
+    /// Requirements: ETG-07.
     PreconditionFailed,
     /// The database undid the transaction because of others, as in a deadlock or where it could not
     /// be serialized. The library runs the call again, a few times, where
     /// `Transactions` are registered; to a client it is 503.
     RolledBack,
-    /// The store cannot answer now: 503 with `Retry-After` (UND-36).
+    /// The store cannot answer now: 503 with `Retry-After`.
+    ///
+    /// Requirements: UND-36.
     Unavailable {
         /// When the client may try again; the header rounds it up to whole seconds.
         retry_after: Duration,
     },
-    /// The operation is not supported after all: 500 `NOT_IMPLEMENTED` (ERR-07).
+    /// The operation is not supported after all: 500 `NOT_IMPLEMENTED`.
+    ///
+    /// Requirements: ERR-07.
     NotImplemented,
-    /// Anything else: 500 with a `reference_code` (ERR-05, ERR-06).
+    /// Anything else: 500 with a `reference_code`.
+    ///
+    /// Requirements: ERR-05, ERR-06.
     Unexpected,
 }
 
@@ -88,19 +99,25 @@ impl Error {
         }))
     }
 
-    /// The request has this problem: 400 (ERR-12).
+    /// The request has this problem: 400.
+    ///
+    /// Requirements: ERR-12.
     #[must_use]
     pub fn invalid(problem: Problem) -> Self {
         Self::refused(vec![problem])
     }
 
-    /// The request has these problems: 400 with all of them (ERR-14).
+    /// The request has these problems: 400 with all of them.
+    ///
+    /// Requirements: ERR-14.
     #[must_use]
     pub fn refused(problems: Vec<Problem>) -> Self {
         Self::new(ErrorKind::Invalid(problems))
     }
 
-    /// The addressed record or container does not exist for this tenant: 404 (UND-37).
+    /// The addressed record or container does not exist for this tenant: 404.
+    ///
+    /// Requirements: UND-37.
     #[must_use]
     pub fn not_found() -> Self {
         Self::new(ErrorKind::NotFound)
@@ -112,7 +129,9 @@ impl Error {
         Self::new(ErrorKind::Conflict)
     }
 
-    /// What the client asked of the record before it is changed is not true of it: 412 (ETG-07).
+    /// What the client asked of the record before it is changed is not true of it: 412.
+    ///
+    /// Requirements: ETG-07.
     #[must_use]
     pub fn precondition_failed() -> Self {
         Self::new(ErrorKind::PreconditionFailed)
@@ -124,20 +143,25 @@ impl Error {
         Self::new(ErrorKind::RolledBack)
     }
 
-    /// The store cannot answer now; the client may try again after this time: 503 (UND-36).
+    /// The store cannot answer now; the client may try again after this time: 503.
+    ///
+    /// Requirements: UND-36.
     #[must_use]
     pub fn unavailable(retry_after: Duration) -> Self {
         Self::new(ErrorKind::Unavailable { retry_after })
     }
 
-    /// The operation is not supported after all: 500 `NOT_IMPLEMENTED` (ERR-07).
+    /// The operation is not supported after all: 500 `NOT_IMPLEMENTED`.
+    ///
+    /// Requirements: ERR-07.
     #[must_use]
     pub fn not_implemented() -> Self {
         Self::new(ErrorKind::NotImplemented)
     }
 
-    /// Anything else, from an error or from a sentence for the log: 500 with a `reference_code`
-    /// (ERR-05, ERR-06).
+    /// Anything else, from an error or from a sentence for the log: 500 with a `reference_code`.
+    ///
+    /// Requirements: ERR-05, ERR-06.
     pub fn unexpected(source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         Self::new(ErrorKind::Unexpected).caused_by(source)
     }
@@ -175,7 +199,9 @@ impl Error {
     }
 
     /// The same error about a part of a body: a problem with a helper's person is named
-    /// `person.<property>` (ERR-26).
+    /// `person.<property>`.
+    ///
+    /// Requirements: ERR-26.
     #[must_use]
     pub fn within(self, part: impl Into<PropertyPath>) -> Self {
         let part = part.into();

@@ -1,5 +1,6 @@
-//! Many calls of a helper in one request: each entry is answered as the single call would be
-//! (BAT-01 to BAT-11).
+//! Many calls of a helper in one request: each entry is answered as the single call would be.
+//!
+//! Requirements: BAT-01 to BAT-11.
 
 use std::{
     collections::VecDeque,
@@ -31,7 +32,9 @@ use crate::{
     value::Timestamp,
 };
 
-/// Entries of a body that is one document, at most (BAT-05).
+/// Entries of a body that is one document, at most.
+///
+/// Requirements: BAT-05.
 pub const MAX_BATCH_ENTRIES: usize = 1_000;
 
 /// Entries that are asked of a store at once.
@@ -43,8 +46,8 @@ const SOON: Duration = Duration::from_secs(1);
 /// An entry: its body, or the answer to what could not be read of it.
 pub type BatchEntry = std::result::Result<Bytes, Response>;
 
-/// A batch that may go on. Its entries are given [window](Self::window_size) by window, in order, and
-/// what became of them is written as it is sent; the batch holds nothing of what was answered.
+/// A batch that may go on. Its entries are given [window](Self::window_size) by window, in order,
+/// and what became of them is written as it is sent; the batch holds nothing of what was answered.
 ///
 /// Made by [`AuthorizedRequest::into_batch_run`].
 pub struct BatchRun {
@@ -88,8 +91,8 @@ impl Api {
 }
 
 impl AuthorizedRequest<'_> {
-    /// The batch that this is, where [it is one](crate::operation::TargetShape::Batch): for whoever gives
-    /// it the entries as they come. `streamed` are those that are answered line by line.
+    /// The batch that this is, where [it is one](crate::operation::TargetShape::Batch): for whoever
+    /// gives it the entries as they come. `streamed` are those that are answered line by line.
     ///
     /// # Errors
     ///
@@ -199,10 +202,12 @@ impl BatchRun {
             .flatten()
     }
 
-    /// Answers entries, in order, and writes a line for each (BAT-08).
+    /// Answers entries, in order, and writes a line for each.
     ///
     /// Entries of one call see what those before them did. An entry that takes too long is answered
-    /// 503 (UND-36), as are those behind it; `timer` is what tells the time.
+    /// 503, as are those behind it; `timer` is what tells the time.
+    ///
+    /// Requirements: BAT-08, UND-36.
     pub async fn run_entries(
         &mut self,
         entries: Vec<BatchEntry>,
@@ -241,7 +246,9 @@ impl BatchRun {
         self.api.error_response(Some(&self.call), code, description)
     }
 
-    /// The entries of a document; the answer to one that is no batch (BAT-05).
+    /// The entries of a document; the answer to one that is no batch.
+    ///
+    /// Requirements: BAT-05.
     #[expect(
         clippy::result_large_err,
         reason = "a reply is as large as its headers, and made once for a request"
@@ -375,7 +382,9 @@ impl BatchRun {
 
     /// What becomes of entries: so many are asked for together, and the next as soon as the first
     /// of them has its answer, so that a store never waits for what could be read meanwhile. Where
-    /// none is answered in time, all that were asked for are late (BAT-07).
+    /// none is answered in time, all that were asked for are late.
+    ///
+    /// Requirements: BAT-07.
     async fn results(
         &self,
         entries: Vec<BatchEntry>,
@@ -534,7 +543,9 @@ fn href_of(body: &[u8]) -> Option<String> {
 }
 
 impl fmt::Debug for BatchRun {
-    /// Without ids (UND-42).
+    /// Without ids.
+    ///
+    /// Requirements: UND-42.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Batch")
             .field("helper", &self.helper)

@@ -1,4 +1,6 @@
-//! What became of the entries of a batch (BAT-02, BAT-08).
+//! What became of the entries of a batch.
+//!
+//! Requirements: BAT-02, BAT-08.
 
 use crate::{error::ErrorCode, hal::Hal, json::write_string, link::Target};
 
@@ -12,7 +14,9 @@ pub(super) struct BatchResultView<'a> {
     pub(super) href: Option<&'a str>,
     /// The body of its answer, as far as it is shown.
     pub(super) body: Option<&'a [u8]>,
-    /// The error code, in place of a body that did not fit into the response (BAT-11).
+    /// The error code, in place of a body that did not fit into the response.
+    ///
+    /// Requirements: BAT-11.
     pub(super) code: Option<ErrorCode>,
 }
 

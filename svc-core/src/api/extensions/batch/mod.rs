@@ -1,5 +1,6 @@
-//! Many calls of a helper in one request (BAT-01 to BAT-11): the operation, its setting and its
-//! capability name.
+//! Many calls of a helper in one request: the operation, its setting and its capability name.
+//!
+//! Requirements: BAT-01 to BAT-11.
 
 mod answer;
 mod hal;
@@ -52,7 +53,9 @@ impl Extension for Batches {
         Some(NAME)
     }
 
-    /// Its entries have a time of their own (BAT-07).
+    /// Its entries have a time of their own.
+    ///
+    /// Requirements: BAT-07.
     fn extra_time(&self, _: &AuthorizedParts<'_>) -> Duration {
         Duration::MAX
     }
@@ -63,13 +66,14 @@ impl Extension for Batches {
 }
 
 impl ApiBuilder {
-    /// Takes many calls of a record helper in one request, and declares it (BAT-01): at the
-    /// helper's address with `/batch` behind it, each entry is answered as the single call would
-    /// be, in order.
+    /// Takes many calls of a record helper in one request, and declares it: at the helper's address
+    /// with `/batch` behind it, each entry is answered as the single call would be, in order.
     ///
     /// Every backend can be served so. A [`Store`](crate::store::Store) is given many entries at
     /// once, which share its transactions; operations of a vendor's own are asked for one entry
     /// after the other.
+    ///
+    /// Requirements: BAT-01.
     #[must_use]
     pub fn batches(mut self) -> Self {
         self.settings.extensions.batches = Some(Batches);
@@ -78,7 +82,9 @@ impl ApiBuilder {
 }
 
 impl Api {
-    /// Whether many calls of a helper may come in one request (BAT-01).
+    /// Whether many calls of a helper may come in one request.
+    ///
+    /// Requirements: BAT-01.
     #[must_use]
     pub fn supports_batches(&self) -> bool {
         self.extensions().has(NAME)

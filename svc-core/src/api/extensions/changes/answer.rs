@@ -1,4 +1,6 @@
-//! Answers what was changed since a cursor (SYN-01 to SYN-12).
+//! Answers what was changed since a cursor.
+//!
+//! Requirements: SYN-01 to SYN-12.
 
 use std::{
     future::poll_fn,

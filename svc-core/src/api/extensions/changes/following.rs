@@ -1,5 +1,7 @@
-//! The change feed as a stream of events (SYN-12): the pages that a client would ask for, each when
-//! there is something to tell.
+//! The change feed as a stream of events: the pages that a client would ask for, each when there is
+//! something to tell.
+//!
+//! Requirements: SYN-12.
 
 use std::{
     fmt,
@@ -97,7 +99,9 @@ pub struct EventStream {
 }
 
 impl fmt::Debug for EventStream {
-    /// Without cursor and caller (UND-42).
+    /// Without cursor and caller.
+    ///
+    /// Requirements: UND-42.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Following")
     }
@@ -110,9 +114,9 @@ impl EventStream {
 
     /// The next part of the stream: an event, or a sign that the server is there. `None` at the
     /// end, when the key of the request was revoked or has other rights (where
-    /// [`ResolvedRequest::authenticate`](crate::api::ResolvedRequest::authenticate) found it), and where the backend is in trouble,
-    /// which is logged: the client comes back with the cursor of the last event that it had, and is
-    /// told then.
+    /// [`ResolvedRequest::authenticate`](crate::api::ResolvedRequest::authenticate) found it), and
+    /// where the backend is in trouble, which is logged: the client comes back with the cursor of
+    /// the last event that it had, and is told then.
     ///
     /// Poll the future whenever it is woken, or drop it: other requests may wait for its read of
     /// the feed.

@@ -1,4 +1,6 @@
-//! A page of the change feed (SYN-02 to SYN-06).
+//! A page of the change feed.
+//!
+//! Requirements: SYN-02 to SYN-06.
 
 use super::NAME;
 use crate::{
@@ -97,7 +99,9 @@ fn told(hal: &Hal<'_>, feed: &str, entry: &FeedEntry, out: &mut Vec<u8>) {
     out.extend_from_slice(b"}}");
 }
 
-/// Adds to a written error object where to begin anew (SYN-08).
+/// Adds to a written error object where to begin anew.
+///
+/// Requirements: SYN-08.
 pub(super) fn begin_anew(hal: &Hal<'_>, out: &mut Vec<u8>) {
     if out.pop() == Some(b'}') {
         out.extend_from_slice(b",\"_links\":{");

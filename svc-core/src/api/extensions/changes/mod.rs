@@ -1,4 +1,6 @@
-//! The change feed (SYN-01 to SYN-13): its operation, settings and capability names.
+//! The change feed: its operation, settings and capability names.
+//!
+//! Requirements: SYN-01 to SYN-13.
 
 mod answer;
 mod following;
@@ -93,7 +95,9 @@ impl Extension for ChangeFeedSettings {
         })
     }
 
-    /// The time that the request itself asks for (SYN-11).
+    /// The time that the request itself asks for.
+    ///
+    /// Requirements: SYN-11.
     fn extra_time(&self, call: &AuthorizedParts<'_>) -> Duration {
         self.wait_time(&call.request)
     }
@@ -105,7 +109,9 @@ impl Extension for ChangeFeedSettings {
 
 impl ApiBuilder {
     /// Offers the change feed of a backend, which has to tell the changes of every kind that is
-    /// served (SYN-01).
+    /// served.
+    ///
+    /// Requirements: SYN-01.
     #[must_use]
     pub fn change_feed<C: ChangeFeed + 'static>(mut self, backend: &Arc<C>) -> Self {
         self.settings.extensions.changes.backend = Some(Arc::<C>::clone(backend));
@@ -113,16 +119,20 @@ impl ApiBuilder {
     }
 
     /// How long a request for changes may wait until there are some, where it asks for that with
-    /// `Prefer: wait=…` (SYN-11): 30 seconds unless set, and not at all with zero. Whoever sits
-    /// between client and server has to be as patient.
+    /// `Prefer: wait=…`: 30 seconds unless set, and not at all with zero. Whoever sits between
+    /// client and server has to be as patient.
+    ///
+    /// Requirements: SYN-11.
     #[must_use]
     pub fn max_wait(mut self, time: Duration) -> Self {
         self.settings.extensions.changes.longest_wait = time;
         self
     }
 
-    /// Sets how many requests may wait for changes at the same time (SYN-13): 16 of one API key and
-    /// 128 of one tenant unless set. A request above a limit gets 429 with `Retry-After`.
+    /// Sets how many requests may wait for changes at the same time: 16 of one API key and 128 of
+    /// one tenant unless set. A request above a limit gets 429 with `Retry-After`.
+    ///
+    /// Requirements: SYN-13.
     #[must_use]
     pub fn wait_limits(mut self, limits: WaitLimits) -> Self {
         self.settings.extensions.changes.wait_limits = limits;
@@ -131,19 +141,25 @@ impl ApiBuilder {
 }
 
 impl Api {
-    /// Whether there is a change feed (SYN-01).
+    /// Whether there is a change feed.
+    ///
+    /// Requirements: SYN-01.
     #[must_use]
     pub fn has_change_feed(&self) -> bool {
         self.extensions().has(NAME)
     }
 
-    /// The relation that leads to the change feed, and that its entries stand under (SYN-01).
+    /// The relation that leads to the change feed, and that its entries stand under.
+    ///
+    /// Requirements: SYN-01.
     #[must_use]
     pub fn change_feed_relation(&self) -> String {
         self.dialect().relation(NAME.relation())
     }
 
-    /// The query parameters of the change feed (SYN-05).
+    /// The query parameters of the change feed.
+    ///
+    /// Requirements: SYN-05.
     #[must_use]
     pub fn change_feed_parameters(&self) -> Vec<QueryParameter> {
         self.collection_parameters()

@@ -1,4 +1,4 @@
-//! Requests that wait for the same changes share one read of the feed (SYN-11).
+//! Requests that wait for the same changes share one read of the feed.
 //!
 //! One of them, the leader, listens and reads; the others wait for its result. If the leader goes
 //! away before it has one, another request becomes the leader and begins with a read, so that
@@ -8,6 +8,8 @@
 //! The result wakes [a few](WOKEN_TOGETHER) of them, and each that has taken it wakes another one.
 //! Woken all together, hundreds of requests of one tenant would be in front of every other task of
 //! the runtime.
+//!
+//! Requirements: SYN-11.
 
 use std::{
     collections::{BTreeMap, HashMap},

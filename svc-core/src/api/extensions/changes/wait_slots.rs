@@ -1,4 +1,6 @@
-//! The requests that wait for changes, counted for each key and each tenant (SYN-13).
+//! The requests that wait for changes, counted for each key and each tenant.
+//!
+//! Requirements: SYN-13.
 
 use std::{
     collections::HashMap,
@@ -15,13 +17,14 @@ use crate::{
     link::Target,
 };
 
-/// Limits of the requests that wait for changes at the same time: long polls and event streams
-/// (SYN-13).
+/// Limits of the requests that wait for changes at the same time: long polls and event streams.
+///
+/// Requirements: SYN-13.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct WaitLimits {
-    /// The most of one API key. Keys without a [name](crate::auth::Caller::with_key_name) share the limit
-    /// with keys of the same rights.
+    /// The most of one API key. Keys without a [name](crate::auth::Caller::with_key_name) share the
+    /// limit with keys of the same rights.
     pub per_key: usize,
     /// The most of one tenant.
     pub per_tenant: usize,
@@ -119,7 +122,9 @@ pub(super) struct WaitSlot {
 }
 
 impl fmt::Debug for WaitSlot {
-    /// Without the caller (UND-42).
+    /// Without the caller.
+    ///
+    /// Requirements: UND-42.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("WaitSlot")
     }

@@ -18,7 +18,7 @@ const MONTHS: [&str; 12] = [
 ];
 
 /// The strong entity tag of a representation: 128 bits that depend on each of its bytes, and of a
-/// record on its version, where its backend counts one (ETG-01).
+/// record on its version, where its backend counts one.
 ///
 /// Two processes give equal bytes an equal tag, also after a restart. Whatever decides on an
 /// answer, such as its address, its query or the rights of who asks, is in the tag by what it makes
@@ -33,6 +33,8 @@ const MONTHS: [&str; 12] = [
 /// assert_eq!(tag, EntityTag::from_bytes(b"{}"));
 /// assert_ne!(tag, EntityTag::from_bytes(b"{ }"));
 /// ```
+///
+/// Requirements: ETG-01.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct EntityTag(u128);
 

@@ -1,5 +1,7 @@
 //! Conditional requests (RFC 9110, section 13): what clients have is not sent again, and what they
-//! do not know is not overwritten (ETG-01 to ETG-11).
+//! do not know is not overwritten.
+//!
+//! Requirements: ETG-01 to ETG-11.
 
 mod entity_tag;
 
@@ -27,7 +29,9 @@ use crate::{
 /// A second in microseconds.
 const SECOND: i64 = 1_000_000;
 
-/// Whether a server that answers conditional requests takes changes without `If-Match` (ETG-09).
+/// Whether a server that answers conditional requests takes changes without `If-Match`.
+///
+/// Requirements: ETG-09.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum IfMatchPolicy {
@@ -55,10 +59,10 @@ impl ApiBuilder {
     /// Every backend can be served so. A [`Store`](crate::store::Store) compares in the turn of the
     /// change. Operations of a vendor's own are asked by
     /// [`UpdateRequest::expected_state`](crate::UpdateRequest::expected_state) and
-    /// [`DeleteRequest::expected_state`](crate::DeleteRequest::expected_state) whether the record is still the
-    /// one that was read, and have to answer that in the transaction of the change. With
-    /// [`response_cache`](Self::response_cache) a read that is answered 304 asks the backend for
-    /// nothing but its revision.
+    /// [`DeleteRequest::expected_state`](crate::DeleteRequest::expected_state) whether the record
+    /// is still the one that was read, and have to answer that in the transaction of the change.
+    /// With [`response_cache`](Self::response_cache) a read that is answered 304 asks the backend
+    /// for nothing but its revision.
     #[must_use]
     pub fn conditional_requests(mut self, if_match: IfMatchPolicy) -> Self {
         self.settings.extensions.conditional = Some(if_match);
@@ -174,7 +178,9 @@ impl RequestConditions {
 }
 
 impl Api {
-    /// Whether conditional requests are answered, and which changes need one (ETG-01, ETG-09).
+    /// Whether conditional requests are answered, and which changes need one.
+    ///
+    /// Requirements: ETG-01, ETG-09.
     #[must_use]
     pub fn if_match_policy(&self) -> Option<IfMatchPolicy> {
         self.extensions().conditional
@@ -186,7 +192,9 @@ impl Api {
             .and_then(|_| RequestConditions::of(headers))
     }
 
-    /// The answer with the tag of its body, where there are tags (ETG-01, ETG-02).
+    /// The answer with the tag of its body, where there are tags.
+    ///
+    /// Requirements: ETG-01, ETG-02.
     pub(in crate::api) fn tagged(&self, mut reply: Response) -> Response {
         if self.if_match_policy().is_some() {
             reply.insert(ETAG, EntityTag::from_bytes(&reply.body).to_header());
@@ -194,7 +202,9 @@ impl Api {
         reply
     }
 
-    /// The same for the answer with a record, which also says when that was changed (ETG-03).
+    /// The same for the answer with a record, which also says when that was changed.
+    ///
+    /// Requirements: ETG-03.
     pub(in crate::api) fn tagged_record(
         &self,
         mut reply: Response,
@@ -222,8 +232,9 @@ impl Api {
         reply
     }
 
-    /// What has to be true of the record that a request changes or deletes, as its caller sees it
-    /// (ETG-07).
+    /// What has to be true of the record that a request changes or deletes, as its caller sees it.
+    ///
+    /// Requirements: ETG-07.
     pub(in crate::api) fn condition(
         &self,
         cx: &Context,
@@ -240,7 +251,9 @@ impl Api {
         }))
     }
 
-    /// 428 to a change without the `If-Match` that it needs (ETG-09).
+    /// 428 to a change without the `If-Match` that it needs.
+    ///
+    /// Requirements: ETG-09.
     pub(in crate::api) fn unconditional(
         &self,
         target: &Target,
@@ -252,7 +265,9 @@ impl Api {
         is_missing.then(|| self.error_response(Some(target), code, code.meaning()))
     }
 
-    /// The answer to a read, by the conditions of its request (ETG-05, ETG-06).
+    /// The answer to a read, by the conditions of its request.
+    ///
+    /// Requirements: ETG-05, ETG-06.
     pub(in crate::api) fn by_conditions(
         &self,
         target: &Target,

@@ -1,5 +1,7 @@
 //! The header `Idempotency-Key`: who sends a request again because its answer was lost is given
-//! that answer, and nothing is done twice (IDM-01 to IDM-08).
+//! that answer, and nothing is done twice.
+//!
+//! Requirements: IDM-01 to IDM-08.
 
 mod sweep;
 
@@ -67,13 +69,17 @@ impl ApiBuilder {
 }
 
 impl Api {
-    /// Whether a request with `Idempotency-Key` is done once, however often it comes (IDM-01).
+    /// Whether a request with `Idempotency-Key` is done once, however often it comes.
+    ///
+    /// Requirements: IDM-01.
     #[must_use]
     pub fn supports_idempotency(&self) -> bool {
         self.extensions().idempotency.is_some()
     }
 
-    /// The key of a request that may come again; 400 for a header that holds none (IDM-05).
+    /// The key of a request that may come again; 400 for a header that holds none.
+    ///
+    /// Requirements: IDM-05.
     #[expect(
         clippy::result_large_err,
         reason = "a reply is as large as its headers, and made once for a request"
@@ -128,8 +134,9 @@ impl Api {
         })
     }
 
-    /// The answer that was kept, byte for byte; 422 where it is that of another request (IDM-02,
-    /// IDM-04).
+    /// The answer that was kept, byte for byte; 422 where it is that of another request.
+    ///
+    /// Requirements: IDM-02, IDM-04.
     pub(in crate::api) fn replay(
         &self,
         target: &Target,
@@ -147,7 +154,9 @@ impl Api {
     }
 }
 
-/// The key of an entry of a batch, by that of its request: one that no request can have (BAT-06).
+/// The key of an entry of a batch, by that of its request: one that no request can have.
+///
+/// Requirements: BAT-06.
 pub(in crate::api) fn key_of_entry(key: &str, index: u64) -> String {
     format!("{key}\\{index}")
 }

@@ -1,4 +1,6 @@
-//! Answers requests about webhooks (HOOK-01 to HOOK-10).
+//! Answers requests about webhooks.
+//!
+//! Requirements: HOOK-01 to HOOK-10.
 
 use http::{HeaderValue, Method, StatusCode, header::LOCATION};
 
@@ -229,7 +231,9 @@ impl WebhookHandler<'_> {
         Err(Error::conflict().into())
     }
 
-    /// A webhook whose kinds the caller may all read (HOOK-15).
+    /// A webhook whose kinds the caller may all read.
+    ///
+    /// Requirements: HOOK-15.
     async fn stored(&self, id: &Id) -> Result<(StoredWebhook, Webhook), WebhookRequestError> {
         let stored = self
             .kept()

@@ -1,4 +1,6 @@
-//! What a body about a webhook asks for: all that is wrong with it, at once (HOOK-04).
+//! What a body about a webhook asks for: all that is wrong with it, at once.
+//!
+//! Requirements: HOOK-04.
 
 use crate::{
     error::{ErrorCode, Problem, PropertyPath},
@@ -38,7 +40,9 @@ pub(super) struct WebhookBody {
 }
 
 impl WebhookBody {
-    /// Reads a body; of kinds those may be named that the key may read (HOOK-03).
+    /// Reads a body; of kinds those may be named that the key may read.
+    ///
+    /// Requirements: HOOK-03.
     pub(super) fn read(
         body: &Object,
         is_new: bool,
@@ -132,7 +136,9 @@ impl WebhookBody {
     }
 }
 
-/// The cursor behind which a webhook sends again; `None` for the beginning (HOOK-10).
+/// The cursor behind which a webhook sends again; `None` for the beginning.
+///
+/// Requirements: HOOK-10.
 pub(super) fn redelivery(body: &Object) -> Result<Option<String>, Vec<Problem>> {
     let unknown = body.keys().filter(|name| *name != "after");
     let mut problems: Vec<Problem> = unknown.map(unknown_member).collect();

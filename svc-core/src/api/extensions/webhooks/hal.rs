@@ -1,4 +1,6 @@
-//! Webhooks as documents, and the body of a message (HOOK-02, HOOK-06, HOOK-07).
+//! Webhooks as documents, and the body of a message.
+//!
+//! Requirements: HOOK-02, HOOK-06, HOOK-07.
 
 use super::NAME;
 use crate::{
@@ -133,7 +135,9 @@ pub(super) fn webhooks(hal: &Hal<'_>, all: &[Webhook], out: &mut Vec<u8>) {
 }
 
 /// Writes the body of a message: what has happened, when, and the address of the record; nothing
-/// that the record holds (HOOK-07).
+/// that the record holds.
+///
+/// Requirements: HOOK-07.
 pub(super) fn message(hal: &Hal<'_>, entry: &RecordChange, out: &mut Vec<u8>) {
     let kind = entry.record.kind.singular();
     out.push(b'{');

@@ -1,4 +1,6 @@
-//! Webhooks (HOOK-01 to HOOK-16): operations, settings and capability names.
+//! Webhooks: operations, settings and capability names.
+//!
+//! Requirements: HOOK-01 to HOOK-16.
 
 mod answer;
 mod asked;
@@ -64,9 +66,11 @@ impl Extension for WebhookSettings {
 }
 
 impl ApiBuilder {
-    /// Offers webhooks, and declares it (HOOK-01): whoever has a key with the right
-    /// `webhooks.manage` registers receivers, which are told of changes. It needs
-    /// [`change_feed`](Self::change_feed), and somebody who sends: `svc_tower::webhooks::WebhookSender`.
+    /// Offers webhooks, and declares it: whoever has a key with the right `webhooks.manage`
+    /// registers receivers, which are told of changes. It needs [`change_feed`](Self::change_feed),
+    /// and somebody who sends: `svc_tower::webhooks::WebhookSender`.
+    ///
+    /// Requirements: HOOK-01.
     #[must_use]
     pub fn webhooks<W: WebhookStore + 'static>(mut self, store: &Arc<W>) -> Self {
         let webhooks = &mut self.settings.extensions.webhooks;
@@ -82,7 +86,9 @@ impl ApiBuilder {
     }
 
     /// Which receivers [webhooks](Self::webhooks) may have, where that is called before; those of
-    /// the internet by `https` unless set (HOOK-05).
+    /// the internet by `https` unless set.
+    ///
+    /// Requirements: HOOK-05.
     #[must_use]
     pub fn webhook_receiver_policy(mut self, reach: ReceiverPolicy) -> Self {
         if let Some(settings) = &mut self.settings.extensions.webhooks {
@@ -125,8 +131,10 @@ impl Api {
         })
     }
 
-    /// The body of the message that tells of a change: thin, without anything that the record holds
-    /// (HOOK-07).
+    /// The body of the message that tells of a change: thin, without anything that the record
+    /// holds.
+    ///
+    /// Requirements: HOOK-07.
     #[must_use]
     pub fn webhook_message(&self, entry: &RecordChange) -> Vec<u8> {
         let mut body = Vec::with_capacity(256);

@@ -8,7 +8,9 @@ use crate::operation::{
     TargetShape, always,
 };
 
-/// Something about webhooks (HOOK-01).
+/// Something about webhooks.
+///
+/// Requirements: HOOK-01.
 const fn webhook(
     name: &'static str,
     method: Method,

@@ -55,8 +55,9 @@ impl Examples<'_> {
         read(&DocumentRenderer::new(self.api, self.base).failure(kind, code, properties, reference))
     }
 
-    /// The error object of a helper call that failed in one part, as it is without a key (ERR-31,
-    /// HLP-07).
+    /// The error object of a helper call that failed in one part, as it is without a key.
+    ///
+    /// Requirements: ERR-31, HLP-07.
     pub(in crate::documents) fn report(
         &self,
         kind: Kind,

@@ -279,7 +279,9 @@ impl Examples<'_> {
         })
     }
 
-    /// All that is done with webhooks (HOOK-01 to HOOK-14).
+    /// All that is done with webhooks.
+    ///
+    /// Requirements: HOOK-01 to HOOK-14.
     pub(in crate::documents) fn of_webhooks(&self) -> Vec<ExampleRequest> {
         let Some(id) = Id::new(ExampleRequest::WEBHOOK_ID) else {
             return Vec::new();

@@ -33,7 +33,9 @@ impl SnippetLanguage {
     }
 }
 
-/// What is sent with a body: a mistake in it is an error, not passed over (UND-22).
+/// What is sent with a body: a mistake in it is an error, not passed over.
+///
+/// Requirements: UND-22.
 const BODY_HEADERS: [(&str, &str); 2] = [
     ("Content-Type", "application/json"),
     ("Prefer", "handling=strict"),

@@ -66,7 +66,9 @@ impl<'a> Definitions<'a> {
         )
     }
 
-    /// A record as it is sent (HAL-13).
+    /// A record as it is sent.
+    ///
+    /// Requirements: HAL-13.
     fn read(&mut self, kind: Kind) -> Value {
         let mut record = Members::default();
         self.fields(
@@ -103,7 +105,9 @@ impl<'a> Definitions<'a> {
         schema
     }
 
-    /// A record as clients send it; what is not listed is ignored (CAP-06).
+    /// A record as clients send it; what is not listed is ignored.
+    ///
+    /// Requirements: CAP-06.
     fn written(&mut self, kind: Kind, form: SchemaVariant, links: BodyLinks) -> Value {
         let mut body = Members::default();
         let identifiers = COMMON
@@ -167,13 +171,16 @@ impl<'a> Definitions<'a> {
         }
     }
 
-    /// The body of a `POST` below a record that is not the container (RES-submission-07).
+    /// The body of a `POST` below a record that is not the container.
+    ///
+    /// Requirements: RES-submission-07.
     pub(in crate::documents) fn below_body(&mut self, kind: Kind) -> Value {
         self.written(kind, SchemaVariant::Create, BodyLinks::Below)
     }
 
-    /// The body of a `POST` on a collection: a record, or one together with its person (HLP-19,
-    /// UND-31).
+    /// The body of a `POST` on a collection: a record, or one together with its person.
+    ///
+    /// Requirements: HLP-19, UND-31.
     pub(in crate::documents) fn create_body(&mut self, kind: Kind) -> Value {
         let plain = self.kind(kind, SchemaVariant::Create);
         let Some(helper) = HelperName::creating(kind) else {
@@ -196,7 +203,9 @@ impl<'a> Definitions<'a> {
         json!({ "anyOf": [alone, { "allOf": together }] })
     }
 
-    /// A reference to the body of a helper (HLP-02, SCH-01).
+    /// A reference to the body of a helper.
+    ///
+    /// Requirements: HLP-02, SCH-01.
     pub(in crate::documents) fn helper(&mut self, helper: HelperName) -> Value {
         self.refer(helper.relation(), |all| {
             let mut schema = all.helper_body(helper);
@@ -276,7 +285,9 @@ impl<'a> Definitions<'a> {
         body.into_schema()
     }
 
-    /// The action functions that this server supports (HAF-01).
+    /// The action functions that this server supports.
+    ///
+    /// Requirements: HAF-01.
     fn functions(&mut self, body: &mut Members) {
         let named = FunctionFields::FIELDS.fields.iter();
         let supported = named.filter(|field| {
@@ -287,7 +298,9 @@ impl<'a> Definitions<'a> {
         self.fields(body, &fields, SchemaVariant::Create, "function");
     }
 
-    /// A reference to the schema of a link that is sent (HAL-05).
+    /// A reference to the schema of a link that is sent.
+    ///
+    /// Requirements: HAL-05.
     pub(in crate::documents) fn link(&mut self) -> Value {
         self.refer("link", |_| {
             let address = json!({ "type": "string", "format": "uri" });
@@ -299,7 +312,9 @@ impl<'a> Definitions<'a> {
         })
     }
 
-    /// The curies of a document (HAL-18).
+    /// The curies of a document.
+    ///
+    /// Requirements: HAL-18.
     pub(in crate::documents) fn curies(&mut self) -> Value {
         let curie = self.refer("curie", |_| {
             let mut curie = Members::default();

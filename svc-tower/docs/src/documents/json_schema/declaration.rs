@@ -1,4 +1,6 @@
-//! The schema of the capability document (UND-40).
+//! The schema of the capability document.
+//!
+//! Requirements: UND-40.
 
 use serde_json::{Map, Value, json};
 use svc_core::auth::Operation;
@@ -6,7 +8,9 @@ use svc_core::auth::Operation;
 use super::{Definitions, Members, documents::CAPABILITIES};
 
 impl Definitions<'_> {
-    /// A reference to the capability document (UND-40).
+    /// A reference to the capability document.
+    ///
+    /// Requirements: UND-40.
     pub(in crate::documents) fn capabilities(&mut self) -> Value {
         self.refer(CAPABILITIES, |all| {
             let text = || json!({ "type": "string" });

@@ -18,8 +18,7 @@ const ENTRY_POINT: &str = "entry_point";
 /// for what it has not.
 ///
 /// The document of a kind describes the form in which it is read. Its definitions `<kind>.create`
-/// and `<kind>.update` are the forms in which clients send it; what they do not list is ignored
-/// (CAP-06).
+/// and `<kind>.update` are the forms in which clients send it; what they do not list is ignored.
 ///
 /// # Examples
 ///
@@ -31,6 +30,8 @@ const ENTRY_POINT: &str = "entry_point";
 /// # Some(())
 /// # }
 /// ```
+///
+/// Requirements: CAP-06.
 #[must_use]
 pub fn json_schema(api: &Api, base: &BaseUrl, name: &str) -> Option<Value> {
     let name = json_schema_names(api)
@@ -77,7 +78,9 @@ impl Definitions<'_> {
         Some(self.kind(kind, SchemaVariant::Read))
     }
 
-    /// A reference to a page of a collection (COL-20 to COL-31).
+    /// A reference to a page of a collection.
+    ///
+    /// Requirements: COL-20 to COL-31.
     pub(in crate::documents) fn page(&mut self, kind: Kind) -> Value {
         self.refer(&format!("{}.page", kind.plural()), |all| {
             let relation = all.api.dialect().relation(kind.plural());
@@ -114,7 +117,9 @@ impl Definitions<'_> {
         })
     }
 
-    /// A reference to a page of the change feed (SYN-02 to SYN-05).
+    /// A reference to a page of the change feed.
+    ///
+    /// Requirements: SYN-02 to SYN-05.
     pub(in crate::documents) fn changes(&mut self) -> Value {
         self.refer("changes.page", |all| {
             let relation = all.api.change_feed_relation();
@@ -156,7 +161,9 @@ impl Definitions<'_> {
         })
     }
 
-    /// A reference to what became of a batch (BAT-02).
+    /// A reference to what became of a batch.
+    ///
+    /// Requirements: BAT-02.
     pub(in crate::documents) fn batch(&mut self) -> Value {
         self.refer("batch", |all| {
             let mut links = Members::default();
@@ -172,7 +179,9 @@ impl Definitions<'_> {
         })
     }
 
-    /// A reference to what became of one entry of a batch (BAT-02, BAT-08, BAT-11).
+    /// A reference to what became of one entry of a batch.
+    ///
+    /// Requirements: BAT-02, BAT-08, BAT-11.
     pub(in crate::documents) fn batch_result(&mut self) -> Value {
         self.refer("batch.result", |_| {
             let mut result = Members::default();
@@ -189,7 +198,9 @@ impl Definitions<'_> {
         })
     }
 
-    /// A reference to the last of the lines about a batch (BAT-08).
+    /// A reference to the last of the lines about a batch.
+    ///
+    /// Requirements: BAT-08.
     pub(in crate::documents) fn batch_totals(&mut self) -> Value {
         self.refer("batch.totals", |_| counts().into_schema())
     }
@@ -200,7 +211,9 @@ impl Definitions<'_> {
             .any(|helper| helper == HelperName::PersonSignup)
     }
 
-    /// A reference to the entry point (ENT-01 to ENT-27).
+    /// A reference to the entry point.
+    ///
+    /// Requirements: ENT-01 to ENT-27.
     pub(in crate::documents) fn entry_point(&mut self) -> Value {
         self.refer(ENTRY_POINT, |all| {
             let text = || json!({ "type": "string" });
@@ -226,7 +239,9 @@ impl Definitions<'_> {
         })
     }
 
-    /// A reference to the error object (ERR-18 to ERR-33).
+    /// A reference to the error object.
+    ///
+    /// Requirements: ERR-18 to ERR-33.
     pub(in crate::documents) fn error(&mut self) -> Value {
         self.refer(ERROR, |all| {
             let whole = all.statuses("error_descriptions", "error_code");
@@ -295,7 +310,9 @@ impl Definitions<'_> {
         status_of.into_schema()
     }
 
-    /// A reference to a notice (SCH-02, CRU-05).
+    /// A reference to a notice.
+    ///
+    /// Requirements: SCH-02, CRU-05.
     pub(in crate::documents) fn notice(&mut self) -> Value {
         self.refer("notice", |_| {
             let mut notice = Members::default();

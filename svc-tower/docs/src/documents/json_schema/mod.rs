@@ -28,9 +28,13 @@ pub(super) use place::{record, template};
 pub(super) enum SchemaVariant {
     /// As this server sends it.
     Read,
-    /// As a client sends it to create something; `null` counts as absent (CRU-16).
+    /// As a client sends it to create something; `null` counts as absent.
+    ///
+    /// Requirements: CRU-16.
     Create,
-    /// As a client sends it to change something; `null` empties (CRU-17).
+    /// As a client sends it to change something; `null` empties.
+    ///
+    /// Requirements: CRU-17.
     Update,
 }
 

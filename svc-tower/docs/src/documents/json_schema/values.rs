@@ -1,4 +1,6 @@
-//! Fields and their types: what a value may be in each form (TYP-01 to TYP-13).
+//! Fields and their types: what a value may be in each form.
+//!
+//! Requirements: TYP-01 to TYP-13.
 
 use serde_json::{Value, json};
 use svc_core::{
@@ -130,7 +132,9 @@ impl<'a> Definitions<'a> {
         }
     }
 
-    /// Arrays are replaced as a whole, so their elements are written as new ones (CRU-18).
+    /// Arrays are replaced as a whole, so their elements are written as new ones.
+    ///
+    /// Requirements: CRU-18.
     fn array(
         &mut self,
         item: &ValueType,

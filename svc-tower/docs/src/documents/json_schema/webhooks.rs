@@ -1,4 +1,6 @@
-//! The schemas of webhooks (HOOK-01 to HOOK-10).
+//! The schemas of webhooks.
+//!
+//! Requirements: HOOK-01 to HOOK-10.
 
 use serde_json::{Value, json};
 use svc_core::{model::Kind, ops::ChangeKind};

@@ -135,8 +135,9 @@ fn kind_of(target: &Target) -> Option<Kind> {
     }
 }
 
-/// The parameters of a collection (COL-29, UND-14) or of the change feed (SYN-05); anything else is
-/// ignored.
+/// The parameters of a collection or of the change feed; anything else is ignored.
+///
+/// Requirements: COL-29, UND-14, SYN-05.
 fn paging(parameters: Vec<QueryParameter>) -> Vec<Value> {
     let parameter = |it: QueryParameter| {
         let schema = match it.values {
@@ -153,8 +154,10 @@ fn paging(parameters: Vec<QueryParameter>) -> Vec<Value> {
     parameters.into_iter().map(parameter).collect()
 }
 
-/// The header that says what becomes of properties that are not taken (UND-22), and of a batch how
-/// much is told (BAT-09).
+/// The header that says what becomes of properties that are not taken, and of a batch how much is
+/// told.
+///
+/// Requirements: UND-22, BAT-09.
 fn prefer(input: RequestBodyKind) -> Value {
     let strict = "`handling=strict` makes properties that are not taken an error (RFC 7240).";
     let (text, schema) = match input {
@@ -246,8 +249,9 @@ fn content(
     }
 }
 
-/// A page of the documentation: for people, and for machines, who ask for it with `Accept`
-/// (ENT-22).
+/// A page of the documentation: for people, and for machines, who ask for it with `Accept`.
+///
+/// Requirements: ENT-22.
 fn documentation() -> Value {
     json!({
         HAL: { "schema": { "type": "object" } },
@@ -255,7 +259,9 @@ fn documentation() -> Value {
     })
 }
 
-/// The answers of a method that fails (ERR-01 to ERR-12, UND-39).
+/// The answers of a method that fails.
+///
+/// Requirements: ERR-01 to ERR-12, UND-39.
 fn failures(
     all: &mut Definitions<'_>,
     offered: &OfferedOperation,

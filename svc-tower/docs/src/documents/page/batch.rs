@@ -1,4 +1,6 @@
-//! The page of batches (BAT-01 to BAT-11).
+//! The page of batches.
+//!
+//! Requirements: BAT-01 to BAT-11.
 
 use svc_core::{api::MAX_BATCH_ENTRIES, error::ErrorCode};
 

@@ -1,4 +1,6 @@
-//! The page of the change feed (SYN-01 to SYN-13).
+//! The page of the change feed.
+//!
+//! Requirements: SYN-01 to SYN-13.
 
 use svc_core::{error::ErrorCode, link::Target};
 

@@ -1,4 +1,6 @@
-//! The page on which two servers are compared (CAP-04).
+//! The page on which two servers are compared.
+//!
+//! Requirements: CAP-04.
 
 use super::{DocLinkGroup, DocPage, DocPages, DocReference, DocSubject, map, open};
 

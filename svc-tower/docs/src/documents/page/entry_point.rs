@@ -1,4 +1,6 @@
-//! What a browser shows at the entry point, and where there is nothing (ENT-01, UND-35).
+//! What a browser shows at the entry point, and where there is nothing.
+//!
+//! Requirements: ENT-01, UND-35.
 
 use svc_core::{
     link::Target,

@@ -1,4 +1,6 @@
-//! The page about filters and orders of collections (FLT-01 to FLT-12).
+//! The page about filters and orders of collections.
+//!
+//! Requirements: FLT-01 to FLT-12.
 
 use svc_core::{
     error::ErrorCode,

@@ -1,4 +1,6 @@
-//! The pages for machines: HAL documents with the same contents (ENT-22).
+//! The pages for machines: HAL documents with the same contents.
+//!
+//! Requirements: ENT-22.
 
 use serde_json::{Map, Value, json};
 use svc_core::{link::Target, read::Json};

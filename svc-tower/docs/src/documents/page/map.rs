@@ -1,4 +1,6 @@
-//! The page of the map, which says in words what the map shows (ENT-22).
+//! The page of the map, which says in words what the map shows.
+//!
+//! Requirements: ENT-22.
 
 use svc_core::helper::HelperName;
 

@@ -1,5 +1,7 @@
 //! What the documentation pages say, as plain data without a form: `svc-docs` writes HTML of it,
-//! and machines get it as HAL (ENT-22, HAL-18).
+//! and machines get it as HAL.
+//!
+//! Requirements: ENT-22, HAL-18.
 
 mod access;
 mod batch;
@@ -34,29 +36,47 @@ use super::example::{ExampleRequest, Examples};
 pub enum DocSubject {
     /// The whole server.
     Start,
-    /// The entry point (ENT-01).
+    /// The entry point.
+    ///
+    /// Requirements: ENT-01.
     EntryPoint,
-    /// An address at which there is nothing (UND-35).
+    /// An address at which there is nothing.
+    ///
+    /// Requirements: UND-35.
     Missing,
     /// How its kinds and helpers hang together.
     Map,
     /// Another server beside it.
     Compare,
-    /// One kind of record (HAL-14).
+    /// One kind of record.
+    ///
+    /// Requirements: HAL-14.
     Resource,
-    /// A collection (COL-01).
+    /// A collection.
+    ///
+    /// Requirements: COL-01.
     Collection,
-    /// A helper (HLP-11 to HLP-22).
+    /// A helper.
+    ///
+    /// Requirements: HLP-11 to HLP-22.
     Helper,
     /// A link that no kind, collection or helper is named after.
     Link,
-    /// A helper action function (HAF-01).
+    /// A helper action function.
+    ///
+    /// Requirements: HAF-01.
     Function,
-    /// The error object (ERR-18).
+    /// The error object.
+    ///
+    /// Requirements: ERR-18.
     ErrorObject,
-    /// One error code (ERR-24).
+    /// One error code.
+    ///
+    /// Requirements: ERR-24.
     ErrorCode,
-    /// A type of fields (TYP-01 to TYP-12).
+    /// A type of fields.
+    ///
+    /// Requirements: TYP-01 to TYP-12.
     Type,
     /// Something that holds for every request.
     Topic,
@@ -128,7 +148,9 @@ pub struct DocOperation {
 pub struct DocField {
     /// Its name on the wire.
     pub name: String,
-    /// Its type in the interface's vocabulary (TYP-01 to TYP-12).
+    /// Its type in the interface's vocabulary.
+    ///
+    /// Requirements: TYP-01 to TYP-12.
     #[serde(rename = "type")]
     pub type_name: String,
     /// The address of the page of its type.
@@ -136,18 +158,26 @@ pub struct DocField {
     /// A value as it may be; none where the listed values say it, or of what only the server sets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub example: Option<String>,
-    /// The values that are listed (TYP-08, TYP-09).
+    /// The values that are listed.
+    ///
+    /// Requirements: TYP-08, TYP-09.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub values: Vec<String>,
     /// It is sent in representations.
     pub readable: bool,
-    /// Clients may set it (CAP-06).
+    /// Clients may set it.
+    ///
+    /// Requirements: CAP-06.
     pub writable: bool,
     /// The server keeps it.
     pub computed: bool,
-    /// A create must have it (CAP-05).
+    /// A create must have it.
+    ///
+    /// Requirements: CAP-05.
     pub required: bool,
-    /// What it is when a create leaves it out (CAP-08).
+    /// What it is when a create leaves it out.
+    ///
+    /// Requirements: CAP-08.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default: Option<String>,
     /// What it means, and the rules beyond its type.
@@ -261,7 +291,9 @@ impl<'a> DocPages<'a> {
         }
     }
 
-    /// The start page: what this server supports, and where the rest is (ENT-22).
+    /// The start page: what this server supports, and where the rest is.
+    ///
+    /// Requirements: ENT-22.
     #[must_use]
     pub fn start(&self) -> DocPage {
         topics::start(self)

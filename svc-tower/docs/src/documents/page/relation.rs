@@ -1,4 +1,6 @@
-//! One page for each relation and each action function, written from the tables (ENT-22, HAL-18).
+//! One page for each relation and each action function, written from the tables.
+//!
+//! Requirements: ENT-22, HAL-18.
 
 use svc_core::{
     api::OfferedOperation,
@@ -183,7 +185,9 @@ fn resource(docs: &DocPages<'_>, kind: Kind) -> DocPage {
 pub(super) const CUSTOM_FIELDS: &str =
     "Keys of `custom_fields` are kept as they are sent: this server puts no prefix before them.";
 
-/// The kinds with a collection under this name, which is also that of a single record (HLP-21).
+/// The kinds with a collection under this name, which is also that of a single record.
+///
+/// Requirements: HLP-21.
 fn aliases(name: &str) -> impl Iterator<Item = (Kind, Kind)> + '_ {
     let links = Kind::ALL
         .iter()
@@ -432,7 +436,9 @@ fn helper(docs: &DocPages<'_>, helper: HelperName, alias: Option<&'static str>) 
     page
 }
 
-/// Whether a helper may be called without a key on this server (AUT-06).
+/// Whether a helper may be called without a key on this server.
+///
+/// Requirements: AUT-06.
 pub(super) fn is_anonymous(docs: &DocPages<'_>, helper: HelperName) -> bool {
     let target = Target::Helper {
         helper,

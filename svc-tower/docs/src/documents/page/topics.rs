@@ -1,4 +1,6 @@
-//! The start page, and the pages of what holds for every request (ENT-22).
+//! The start page, and the pages of what holds for every request.
+//!
+//! Requirements: ENT-22.
 
 use svc_core::{
     api::{Api, IfMatchPolicy},

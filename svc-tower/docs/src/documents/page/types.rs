@@ -1,4 +1,6 @@
-//! One page for each type of fields: the plain ones, and every nested object (TYP-01 to TYP-12).
+//! One page for each type of fields: the plain ones, and every nested object.
+//!
+//! Requirements: TYP-01 to TYP-12.
 
 use std::sync::LazyLock;
 

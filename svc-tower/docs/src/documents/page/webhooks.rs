@@ -1,4 +1,6 @@
-//! The page of webhooks (HOOK-01 to HOOK-16).
+//! The page of webhooks.
+//!
+//! Requirements: HOOK-01 to HOOK-16.
 
 use svc_core::error::ErrorCode;
 

@@ -1,5 +1,7 @@
 //! Two servers side by side: a page whose scripts compare the capability document of another server
-//! with this one's (CAP-04).
+//! with this one's.
+//!
+//! Requirements: CAP-04.
 
 use maud::{Markup, html};
 use svc_core::link::Target;

@@ -1,5 +1,7 @@
-//! The map: what there is and how it hangs together, drawn from the tables (ENT-22). What it shows
-//! stands as text on its page.
+//! The map: what there is and how it hangs together, drawn from the tables. What it shows stands as
+//! text on its page.
+//!
+//! Requirements: ENT-22.
 
 mod layout;
 

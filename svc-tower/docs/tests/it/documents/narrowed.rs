@@ -1,5 +1,7 @@
 //! What a server has narrower than the interface stands in every document, and the examples keep to
-//! it (CAP-04 to CAP-08).
+//! it.
+//!
+//! Requirements: CAP-04 to CAP-08.
 
 use std::{collections::BTreeMap, sync::Arc};
 

@@ -1,5 +1,7 @@
-//! The page on which another server is compared with this one (CAP-04): what it loads, and what it
-//! says without scripts.
+//! The page on which another server is compared with this one: what it loads, and what it says
+//! without scripts.
+//!
+//! Requirements: CAP-04.
 use std::collections::BTreeSet;
 
 use http::StatusCode;

@@ -1,4 +1,6 @@
-//! The documentation inside the mount (ENT-22, HAL-18, UND-40).
+//! The documentation inside the mount.
+//!
+//! Requirements: ENT-22, HAL-18, UND-40.
 use std::collections::BTreeSet;
 
 use http::StatusCode;

@@ -1,5 +1,7 @@
-//! The map of kinds, links and helpers (ENT-22), on a page of its own, on the start page, and for
-//! the explorer.
+//! The map of kinds, links and helpers, on a page of its own, on the start page, and for the
+//! explorer.
+//!
+//! Requirements: ENT-22.
 use http::StatusCode;
 use svc_core::{helper::HelperName, link::Dialect, model::Kind};
 use svc_tower::SvcService;

@@ -1,5 +1,7 @@
 //! The error codes that the pages name beside requests, over the store in memory, which serves
-//! everything but a feed of changes (ERR-24).
+//! everything but a feed of changes.
+//!
+//! Requirements: ERR-24.
 
 use std::collections::BTreeSet;
 
