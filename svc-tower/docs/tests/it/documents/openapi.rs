@@ -369,7 +369,7 @@ fn ent_27_the_page_of_relations_has_those_of_the_vendor() {
     let own = relations
         .lists
         .iter()
-        .find(|list| list.title == "Own relations")
+        .find(|list| list.title == "Vendor relations")
         .expect("a list");
     let own: Vec<_> = own
         .entries

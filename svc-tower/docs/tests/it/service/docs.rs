@@ -296,7 +296,7 @@ async fn hal_18_helpers_show_their_bodies() {
     assert!(donation.contains(">svc:attendance</a>"), "HLP-13");
     let attendance = page(&service, "/docs/v1/attendance").await;
     assert!(
-        attendance.contains("a link of this name leads to"),
+        attendance.contains("the target of a link of this name is"),
         "HLP-21"
     );
     let schedule = page(&service, "/docs/v1/schedule_helper").await;

@@ -158,7 +158,7 @@ async fn f14_where_there_is_nothing_a_browser_is_told_what_was_perhaps_meant() {
         );
         assert!(vary(&page).contains(&"accept"), "{path}");
         assert!(
-            page.text().contains("<h1>Nothing here</h1>")
+            page.text().contains("<h1>Page not found</h1>")
                 && page.text().contains("href=\"/docs/\""),
             "{path}"
         );

@@ -89,13 +89,13 @@ async fn cap_04_the_map_and_its_words_tell_what_this_server_does_not_have() {
     let (_, words) = page.split_once("<h2>Kinds and their links</h2>").unwrap();
     assert!(
         words.contains(
-            "<a href=\"/docs/v1/message\">Message</a>: not on this server; no links to others"
+            "<a href=\"/docs/v1/message\">Message</a>: not on this server; no links to other kinds"
         ),
         "{words}"
     );
     assert!(
         words
-            .contains("<a href=\"/docs/v1/signature\">Signature</a>: leads to <code>person</code>"),
+            .contains("<a href=\"/docs/v1/signature\">Signature</a>: links to <code>person</code>"),
         "{words}"
     );
     assert!(
