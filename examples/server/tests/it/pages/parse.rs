@@ -19,7 +19,7 @@ pub(crate) struct Shown {
 /// The requests of a page; each language has to say the same.
 pub(crate) fn requests(page: &str) -> Vec<Shown> {
     let shown = page
-        .split("</code> is answered with <strong class=\"status\">")
+        .split("</code> returns <strong class=\"status\">")
         .skip(1);
     shown.map(one).collect()
 }
@@ -41,7 +41,7 @@ fn one(part: &str) -> Shown {
         assert_eq!(read(&block(language), status), curl, "{language}");
     }
     let answer = part
-        .split_once("<summary>Answer</summary>")
+        .split_once("<summary>Response</summary>")
         .map(|(_, rest)| {
             let (_, code) = rest
                 .split_once("<code class=\"json\">")

@@ -41,7 +41,7 @@ async function whole(links, read) {
     lead(node, href);
     if (node.dataset.kind !== undefined) collections.push({ node, href });
   }
-  const box = el("div", { class: "map-box", tabindex: "0", role: "region", "aria-label": "Map of the interface" }, svg);
+  const box = el("div", { class: "map-box", tabindex: "0", role: "region", "aria-label": "Map of the API" }, svg);
   const days = el("div", {});
   const show = () => days.replaceChildren(later(async () => ({ node: await (await import("./days.js")).byDay(svg, read) })));
   const more = el("p", {}, el("button", { type: "button", onclick: show }, "Records by day …"));

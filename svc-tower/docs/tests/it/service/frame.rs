@@ -233,7 +233,7 @@ async fn point_2_fields_that_have_to_be_there_have_a_star_and_plain_ones_an_exam
     let person = page(&service, "/docs/v1/person").await;
     assert!(
         between(&person, "id=\"field-given_name\"", "</tr>")
-            .contains("such as <code>&quot;Rosa&quot;</code>"),
+            .contains("for example <code>&quot;Rosa&quot;</code>"),
         "{person}"
     );
     // Codes lead to their pages wherever they are named.

@@ -44,7 +44,7 @@ async fn ent_22_the_map_is_on_a_page_of_its_own_and_on_the_start_page_with_a_lin
         // It can be scrolled with the keyboard where it is wider than the window, and nothing in it
         // needs a script.
         assert!(
-            picture.contains("tabindex=\"0\" role=\"region\" aria-label=\"Map of the interface\""),
+            picture.contains("tabindex=\"0\" role=\"region\" aria-label=\"Map of the API\""),
             "{path}"
         );
         assert!(
@@ -57,7 +57,7 @@ async fn ent_22_the_map_is_on_a_page_of_its_own_and_on_the_start_page_with_a_lin
     assert!(
         text(&service, "/docs/")
             .await
-            .contains("<a href=\"/docs/v1/map\">The map in words</a>")
+            .contains("<a href=\"/docs/v1/map\">The map as text</a>")
     );
 }
 
