@@ -1,5 +1,5 @@
-//! What there is and how it hangs together, from the tables: the kinds, their links, and the
-//! helpers with what they write.
+//! The graph of the API, from the schema: the kinds, their links, and the helpers with the kinds
+//! that they write.
 //!
 //! Requirements: ENT-22.
 
@@ -10,7 +10,7 @@ use svc_core::{
     schema::{LinkSpec, LinkTarget},
 };
 
-/// The whole interface as nodes and lines, and what of it a server declares.
+/// The whole API as nodes and edges, with the parts that a server declares.
 #[derive(Debug)]
 pub(crate) struct Graph {
     pub(crate) kinds: Vec<KindNode>,
@@ -30,8 +30,8 @@ pub(crate) struct KindNode {
 pub(crate) struct GraphEdge {
     pub(crate) ends: [Kind; 2],
     pub(crate) links: Vec<EdgeLink>,
-    /// Whether records of one kind are listed below those of the other. Other lines only say who
-    /// did something, or what else belongs to it.
+    /// Whether one kind is a collection of the other. Other edges only name a person or a related
+    /// record.
     pub(crate) lists: bool,
 }
 
@@ -62,7 +62,7 @@ impl GraphEdge {
 }
 
 impl Graph {
-    /// The interface as a server has it.
+    /// Returns the graph of the API of a server.
     pub(crate) fn new(api: &Api) -> Self {
         let kinds = Kind::ALL
             .iter()
@@ -109,7 +109,7 @@ impl Graph {
         }
     }
 
-    /// Whether this server declares all that there is.
+    /// Returns whether this server declares the whole API.
     pub(crate) fn is_whole(&self) -> bool {
         self.kinds.iter().all(|node| node.declared)
             && self.helpers.iter().all(|node| node.declared)
@@ -117,8 +117,8 @@ impl Graph {
     }
 }
 
-/// The kind that a link leads to, and whether to a collection; `None` for a helper, which is no
-/// record.
+/// Returns the kind that is the target of a link, and whether the target is a collection. Returns
+/// `None` for a helper, because a helper is not a record.
 fn leads_to(link: &LinkSpec) -> Option<(Kind, bool)> {
     match link.target {
         LinkTarget::Many { kind, .. } => Some((kind, true)),
@@ -127,14 +127,14 @@ fn leads_to(link: &LinkSpec) -> Option<(Kind, bool)> {
     }
 }
 
-/// The kinds that a helper writes by itself: what it records, and the person who does it.
+/// Returns the kinds that a helper always writes: the action and the person.
 fn writes(helper: HelperName) -> Vec<Kind> {
     let person =
         (helper.takes_person() && helper.records() != Kind::Person).then_some(Kind::Person);
     std::iter::once(helper.records()).chain(person).collect()
 }
 
-/// A name of the interface in words: `Fundraising page` for `fundraising_page`.
+/// Returns a name of the specification in words: `Fundraising page` for `fundraising_page`.
 pub(crate) fn in_words(name: &str) -> String {
     let mut letters = name.chars();
     let first = letters.next().map(|letter| letter.to_ascii_uppercase());

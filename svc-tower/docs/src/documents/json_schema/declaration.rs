@@ -8,7 +8,7 @@ use svc_core::auth::Operation;
 use super::{Definitions, Members, documents::CAPABILITIES};
 
 impl Definitions<'_> {
-    /// A reference to the capability document.
+    /// Returns a reference to the capability document.
     ///
     /// Requirements: UND-40.
     pub(in crate::documents) fn capabilities(&mut self) -> Value {
@@ -110,7 +110,7 @@ impl Definitions<'_> {
     }
 }
 
-/// An object with these members, all of one sort.
+/// Returns an object with these members, all of the same type.
 fn members(names: &[&str], schema: &Value) -> Value {
     let properties: Map<String, Value> = names
         .iter()
@@ -119,7 +119,7 @@ fn members(names: &[&str], schema: &Value) -> Value {
     json!({ "type": "object", "required": names, "properties": properties })
 }
 
-/// An object with free keys.
+/// Returns an object with free keys.
 fn by_name(schema: &Value) -> Value {
     json!({ "type": "object", "additionalProperties": schema })
 }
