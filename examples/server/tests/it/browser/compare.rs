@@ -74,7 +74,7 @@ async fn cap_04_a_server_of_another_dialect_is_compared_field_by_field() -> Test
     let same = session.browser.run(sentence).await?;
     assert!(
         same.as_str()
-            .is_some_and(|text| text.starts_with("Both declare the same: ")),
+            .is_some_and(|text| text.starts_with("Both servers declare the same: ")),
         "{same}"
     );
     // Another one, which has less, and one field, value and kind that this one has not.
@@ -135,7 +135,7 @@ async fn cap_04_a_server_of_another_dialect_is_compared_field_by_field() -> Test
     let fields = json!([
         [
             "family_name",
-            "of any length",
+            "any length",
             "at most 40 characters",
             "differs"
         ],
@@ -174,7 +174,7 @@ async fn cap_04_a_server_of_another_dialect_is_compared_field_by_field() -> Test
     );
     assert!(
         limits.as_array().is_some_and(|all| all.contains(&json!([
-            "records on a page at most",
+            "maximum records on a page",
             "100",
             "25",
             "differs"
@@ -210,14 +210,14 @@ async fn cap_04_a_server_of_another_dialect_is_compared_field_by_field() -> Test
     let text = text.as_str().ok_or("no text")?;
     for line in [
         "- only there: pledges",
-        "- family_name: here of any length; there at most 40 characters",
+        "- family_name: here any length; there at most 40 characters",
         "- only there: star_sign",
     ] {
         assert!(text.contains(line), "{line}: {text}");
     }
     session
         .browser
-        .click("//label[contains(., 'Show what is the same')]/input")
+        .click("//label[contains(., 'Also show equal rows')]/input")
         .await?;
     session
         .browser
@@ -249,48 +249,48 @@ async fn cap_04_what_is_no_capability_document_is_told_in_words() -> TestResult 
     let many = json!({ "collections": { "people": { "fields": (0..20_001).map(|number| (format!("f{number}"), json!({}))).collect::<serde_json::Map<_, _>>() } } });
     let deep = format!("{}1{}", "[".repeat(100_000), "]".repeat(100_000));
     for (document, expected) in [
-        ("", "Nothing is there yet"),
-        ("{\"collections\":", "This is no JSON: "),
+        ("", "The field is empty"),
+        ("{\"collections\":", "This is not JSON: "),
         (
             "[]",
-            "This is a list, and a capability document is an object.",
+            "This is a list, but a capability document is an object.",
         ),
         ("null", "This is null, "),
         ("\"text\"", "This is a text, "),
-        ("{}", "This is JSON, but no capability document"),
+        ("{}", "This is JSON, but not a capability document"),
         (
             entry_point.as_str(),
-            "This is another document of a server, such as its entry point.",
+            "This is a HAL document of a server, such as its entry point.",
         ),
         (openapi.as_str(), "This is an OpenAPI document."),
         (
             "{\"svc:error\":{}}",
-            "This is an error that a server answered with.",
+            "This is an error response of a server.",
         ),
         (
             "{\"collections\":[]}",
-            "“collections” is a list, and has to be an object.",
+            "“collections” is a list, but must be an object.",
         ),
         (
             "{\"collections\":{\"people\":7}}",
-            "“collections.people” is a number, and has to be an object.",
+            "“collections.people” is a number, but must be an object.",
         ),
         (
             "{\"collections\":{\"people\":{\"operations\":{}}}}",
-            "“collections.people.operations” is an object, and has to be a list of texts.",
+            "“collections.people.operations” is an object, but must be a list of texts.",
         ),
         (
             "{\"collections\":{\"people\":{\"fields\":{\"name\":{\"required\":\"yes\"}}}}}",
-            "“collections.people.fields.name.required” is a text, and has to be true or false.",
+            "“collections.people.fields.name.required” is a text, but must be true or false.",
         ),
         (
             "{\"helpers\":{},\"limits\":{\"per_page\":-1}}",
-            "“limits.per_page” is a number, and has to be a whole number that is not negative.",
+            "“limits.per_page” is a number, but must be a whole number that is not negative.",
         ),
-        (long.as_str(), "This is longer than 4,000,000 characters."),
+        (long.as_str(), "The text is longer than 4,000,000 characters."),
         (
             many.to_string().as_str(),
-            "It has more fields than this page compares.",
+            "The document has more fields than this page can compare.",
         ),
         (deep.as_str(), "This is a list, "),
     ] {
@@ -333,7 +333,7 @@ async fn cap_04_what_is_no_capability_document_is_told_in_words() -> TestResult 
         ),
         (
             "{\"helpers\":{}}",
-            "It does not say which version of the form it has",
+            "The document does not declare its version",
         ),
     ] {
         compare(&mut session, document).await?;
@@ -364,7 +364,7 @@ async fn cap_04_what_is_no_capability_document_is_told_in_words() -> TestResult 
     for name in ["__proto__", "constructor", hostile, "\u{FFFD}elpoep"] {
         assert!(names.contains(&name), "{name}: {names:?}");
     }
-    let made = "return [document.querySelectorAll('img, [href^=javascript]').length, document.title.includes('Two servers')];";
+    let made = "return [document.querySelectorAll('img, [href^=javascript]').length, document.title.includes('Compare servers')];";
     assert_eq!(session.browser.run(made).await?, json!([0, true]));
     session.end(&[]).await
 }
@@ -379,7 +379,7 @@ async fn cap_04_the_comparison_is_made_by_keys_and_from_a_file_in_a_narrow_windo
     let named = "return [...document.querySelectorAll('#compare textarea, #compare input')].map(it => it.labels[0]?.textContent);";
     assert_eq!(
         session.browser.run(named).await?,
-        json!(["Capability document of the other server", "Its file"])
+        json!(["Capability document of the other server", "File"])
     );
     // A file that is chosen is compared at once.
     let mut theirs = ours.clone();
@@ -404,7 +404,7 @@ async fn cap_04_the_comparison_is_made_by_keys_and_from_a_file_in_a_narrow_windo
             .browser
             .run("return document.activeElement.textContent;")
             .await?,
-        "What differs"
+        "Differences"
     );
     session.browser.key(TAB).await?;
     assert_eq!(
@@ -443,7 +443,7 @@ async fn cap_04_the_comparison_is_made_by_keys_and_from_a_file_in_a_narrow_windo
         .await?;
     session
         .browser
-        .wait_for("document.querySelector('.found .summary')?.textContent.startsWith('Both declare the same')")
+        .wait_for("document.querySelector('.found .summary')?.textContent.startsWith('Both servers declare the same')")
         .await?;
     session.end(&[]).await
 }

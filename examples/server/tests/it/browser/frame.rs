@@ -121,7 +121,7 @@ async fn f14_a_browser_finds_its_way_from_the_entry_point_and_from_what_is_misty
         .await?;
     session
         .browser
-        .click("//section[@id='perhaps-you-meant']//a[.='svc:person']")
+        .click("//section[@id='did-you-mean']//a[.='svc:person']")
         .await?;
     session
         .browser

@@ -161,7 +161,7 @@ async fn etg_07_what_somebody_changed_meanwhile_is_shown_and_not_overwritten() -
     session.browser.press("Send").await?;
     session
         .browser
-        .wait_for("document.querySelector('.panel').innerText.includes('Somebody changed this record meanwhile')")
+        .wait_for("document.querySelector('.panel').innerText.includes('This record has been changed since you read it')")
         .await?;
     let cells = "return [...document.querySelectorAll('.conflict tbody tr')].map(row => [...row.children].map(cell => cell.textContent));";
     let cells = session.browser.run(cells).await?;
@@ -187,7 +187,7 @@ async fn etg_07_what_somebody_changed_meanwhile_is_shown_and_not_overwritten() -
     session.browser.press("Send").await?;
     session
         .browser
-        .wait_for("document.querySelector('.panel').innerText.includes('Somebody changed this record meanwhile')")
+        .wait_for("document.querySelector('.panel').innerText.includes('This record has been changed since you read it')")
         .await?;
     assert_eq!(
         client.get(&person).await?["source"],
@@ -198,7 +198,7 @@ async fn etg_07_what_somebody_changed_meanwhile_is_shown_and_not_overwritten() -
     // On what is there now, only what was typed is changed.
     session
         .browser
-        .press("Send again, to what is there now")
+        .press("Apply to the current record")
         .await?;
     session
         .browser
@@ -226,7 +226,7 @@ async fn etg_07_what_somebody_changed_meanwhile_is_shown_and_not_overwritten() -
         .wait_for("document.querySelector('.conflict')?.innerText.includes('a fair')")
         .await?;
     assert_open_to_all(&mut session.browser).await?;
-    session.browser.press("Delete what is there now").await?;
+    session.browser.press("Delete the current record").await?;
     session
         .browser
         .wait_for("document.body.innerText.includes('Done: 204')")

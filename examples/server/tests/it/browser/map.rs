@@ -14,7 +14,7 @@ use crate::support::program::KEY;
 async fn show_map(session: &mut Session) -> TestResult {
     session
         .browser
-        .click("//summary[.='Show what this leads to']")
+        .click("//summary[.='Show related records']")
         .await?;
     session
         .browser

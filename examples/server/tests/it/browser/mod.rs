@@ -277,7 +277,7 @@ async fn ent_22_from_the_entry_point_to_a_person_and_from_page_to_page() -> Test
     session.open("../../elsewhere").await?;
     session
         .browser
-        .wait_for("document.body.innerText.includes('This is no address of the interface')")
+        .wait_for("document.body.innerText.includes('This is not an address of the API')")
         .await?;
     let crumbs = "return [document.querySelector('h1').textContent, ...[...document.querySelectorAll('nav ol a')].map(a => a.textContent)];";
     assert_eq!(
@@ -438,7 +438,7 @@ async fn hlp_01_a_helper_is_used_with_a_key_and_without_one() -> TestResult {
         .await?;
     let body = session
         .browser
-        .run("return document.querySelector('.exchange [aria-label=\"Body of the answer\"]').textContent;")
+        .run("return document.querySelector('.exchange [aria-label=\"Body of the response\"]').textContent;")
         .await?;
     assert_eq!(body, "{}", "HLP-07");
     session.end(&[401]).await

@@ -98,7 +98,7 @@ async fn aut_03_a_wrong_key_no_key_and_a_missing_right_are_told_apart() -> TestR
     session.browser.press("Send").await?;
     session
         .browser
-        .wait_for("document.querySelector('.panel [role=alert]').innerText.includes('This key may not do this')")
+        .wait_for("document.querySelector('.panel [role=alert]').innerText.includes('This key lacks the required right')")
         .await?;
     session.browser.wait_for(leads_on).await?;
     assert_eq!(
@@ -134,7 +134,7 @@ async fn f6_an_answer_that_comes_late_does_not_take_the_place_of_what_is_shown()
     session.browser.run(hold).await?;
     session
         .browser
-        .wait_for("document.querySelector('.said').textContent.endsWith('was answered with 204.')")
+        .wait_for("document.querySelector('.said').textContent.endsWith('returned 204.')")
         .await?;
     assert_eq!(
         session

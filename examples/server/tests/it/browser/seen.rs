@@ -18,7 +18,7 @@ pub(crate) fn answering(path: &str, text: &str) -> String {
 }
 
 const BODY: &str =
-    "return document.querySelector('.exchange [aria-label=\"Body of the answer\"]').textContent;";
+    "return document.querySelector('.exchange [aria-label=\"Body of the response\"]').textContent;";
 
 #[tokio::test]
 #[ignore = "needs Chromium: .ci/browser"]
@@ -113,7 +113,7 @@ async fn f4_bytes_are_shown_as_they_were_received() -> TestResult {
     // Nothing on the page turns its text around, also not its title; a copy has every byte.
     let turning = "return [document.body.textContent.includes('\\u202E'), document.title.includes('\\u202E')];";
     assert_eq!(session.browser.run(turning).await?, json!([false, false]));
-    session.browser.press("Copy answer").await?;
+    session.browser.press("Copy response").await?;
     session
         .browser
         .wait_for(&format!(
@@ -257,7 +257,7 @@ async fn f9_a_key_is_kept_in_the_tab_only_where_somebody_asks_for_it() -> TestRe
     );
     session
         .browser
-        .click("//label[.='Keep in this tab']")
+        .click("//label[.='Remember in this tab']")
         .await?;
     assert_eq!(session.browser.run(&kept).await?, json!([1, true]));
     let reload = "location.reload();";
@@ -380,7 +380,7 @@ async fn all_exchanges_of_the_tab_are_listed_and_a_write_is_repeated_on_request_
             .any(|row| row == &json!(["GET", "/petitions", "200"])),
         "{rows:?}"
     );
-    let row = "//table[contains(., 'the last one first')]//tr[td[1]='POST']";
+    let row = "//table[contains(., 'newest first')]//tr[td[1]='POST']";
     // One is looked at again, and copied.
     session
         .browser
@@ -388,7 +388,7 @@ async fn all_exchanges_of_the_tab_are_listed_and_a_write_is_repeated_on_request_
         .await?;
     session
         .browser
-        .wait_for("document.querySelector('.exchange').innerText.includes('Exchange of before')")
+        .wait_for("document.querySelector('.exchange').innerText.includes('Earlier exchange')")
         .await?;
     session
         .browser
@@ -419,7 +419,7 @@ async fn all_exchanges_of_the_tab_are_listed_and_a_write_is_repeated_on_request_
         .browser
         .click(&format!("({row}//button[.='Repeat'])[1]"))
         .await?;
-    session.browser.press("Ask for its answer again").await?;
+    session.browser.press("Get the first response").await?;
     session
         .browser
         .wait_for(
@@ -435,7 +435,7 @@ async fn all_exchanges_of_the_tab_are_listed_and_a_write_is_repeated_on_request_
         .browser
         .click(&format!("({row}//button[.='Repeat'])[1]"))
         .await?;
-    session.browser.press("Do it once more").await?;
+    session.browser.press("Execute it again").await?;
     session
         .browser
         .wait_for(

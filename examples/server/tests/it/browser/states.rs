@@ -189,7 +189,7 @@ const READING: &[(&str, &[Step])] = &[
         "explorer-nothing",
         &[
             Turn("people?filter=email_address%20eq%20'nobody@example.org'"),
-            Until("document.body.innerText.includes('There are none.')"),
+            Until("document.body.innerText.includes('No records.')"),
         ],
     ),
     (
@@ -222,7 +222,7 @@ const READING: &[(&str, &[Step])] = &[
         "explorer-elsewhere",
         &[
             Turn("../../elsewhere"),
-            Until("document.body.innerText.includes('This is no address of the interface')"),
+            Until("document.body.innerText.includes('This is not an address of the API')"),
         ],
     ),
     (
@@ -253,7 +253,7 @@ const READING: &[(&str, &[Step])] = &[
         &[
             Click(FIRST_RECORD),
             Until(RECORD),
-            Click("//summary[.='Show what this leads to']"),
+            Click("//summary[.='Show related records']"),
             Press("Count the records (one request)"),
             Until("document.querySelector('.near .count')"),
         ],
@@ -262,7 +262,7 @@ const READING: &[(&str, &[Step])] = &[
         "explorer-map",
         &[
             Turn(""),
-            Click("//summary[.='Show what this leads to']"),
+            Click("//summary[.='Show related records']"),
             Click("//button[starts-with(., 'Count the records')]"),
             Until("document.querySelector('.map [role=status]').textContent.includes('Counted.')"),
             Press("Records by day …"),
@@ -288,7 +288,7 @@ const READING: &[(&str, &[Step])] = &[
         "explorer-exchange-of-before",
         &[
             Click("(//details[contains(@class, 'journal')]//button[.='Open'])[last()]"),
-            Until("document.querySelector('.exchange').innerText.includes('Exchange of before')"),
+            Until("document.querySelector('.exchange').innerText.includes('Earlier exchange')"),
         ],
     ),
 ];
@@ -450,7 +450,7 @@ const WRITING: &[(&str, &[Step])] = &[
     (
         "explorer-steps-choice",
         &[
-            Press("Send only this"),
+            Press("Retry only this"),
             Until("document.querySelector('.panel select')"),
         ],
     ),
@@ -482,7 +482,7 @@ const WRITING: &[(&str, &[Step])] = &[
             Press("Create a person"),
             Press("Send"),
             Until(
-                "document.querySelector('.panel [role=alert]').innerText.includes('This key may not do this')",
+                "document.querySelector('.panel [role=alert]').innerText.includes('This key lacks the required right')",
             ),
         ],
     ),

@@ -72,7 +72,7 @@ async fn f2_of_a_helper_that_fails_in_parts_only_what_failed_is_sent_again() -> 
     let steps = session.browser.run(STEPS).await?;
     let step = |at: usize| steps[at].as_str().unwrap_or_default();
     assert!(
-        step(0).starts_with("good-step Person made, as nobody was found: 201."),
+        step(0).starts_with("good-step Person created (no match found): 201."),
         "{steps}"
     );
     assert!(
@@ -116,7 +116,7 @@ async fn f2_of_a_helper_that_fails_in_parts_only_what_failed_is_sent_again() -> 
     // The tag alone: an existing one is chosen, and the form knows whom it is for.
     session
         .browser
-        .click("(//button[.='Send only this'])[1]")
+        .click("(//button[.='Retry only this'])[1]")
         .await?;
     session.browser.choose("Which tag", "volunteer").await?;
     session.browser.press("Choose").await?;
@@ -126,7 +126,7 @@ async fn f2_of_a_helper_that_fails_in_parts_only_what_failed_is_sent_again() -> 
         .wait_for("document.querySelectorAll('.good-step').length === 3")
         .await?;
     // The list alone: it is created first.
-    session.browser.press("Send only this").await?;
+    session.browser.press("Retry only this").await?;
     session.browser.press("Create the list first").await?;
     session.browser.enter("name", "no-such-list").await?;
     session.browser.press("Send").await?;
@@ -171,7 +171,7 @@ async fn f2_a_helper_that_succeeds_says_who_was_found_and_by_what() -> TestResul
     let steps = session.browser.run(STEPS).await?;
     let step = |steps: &Value, at: usize| steps[at].as_str().unwrap_or_default().to_owned();
     assert!(
-        step(&steps, 0).starts_with("good-step Person made, as nobody was found."),
+        step(&steps, 0).starts_with("good-step New person created (no match found)."),
         "{steps}"
     );
     assert!(
@@ -187,11 +187,11 @@ async fn f2_a_helper_that_succeeds_says_who_was_found_and_by_what() -> TestResul
         .await?;
     let steps = session.browser.run(STEPS).await?;
     assert!(
-        step(&steps, 0).contains("Person found: known since "),
+        step(&steps, 0).contains("Person found: created "),
         "{steps}"
     );
     assert!(
-        step(&steps, 0).contains("Sent and known: ida@example.org"),
+        step(&steps, 0).contains("Matching values: ida@example.org"),
         "{steps}"
     );
     assert!(
@@ -247,11 +247,11 @@ async fn f2_an_action_that_failed_alone_is_recorded_for_the_person_who_is_there(
     assert!(
         steps[2]
             .as_str()
-            .is_some_and(|step| step.contains("there is nothing to send again")),
+            .is_some_and(|step| step.contains("it cannot be retried")),
         "{steps}"
     );
     // Of the action what it is itself is sent, with a link to its person: nobody is made again.
-    session.browser.press("Send only this").await?;
+    session.browser.press("Retry only this").await?;
     session.browser.press("Send").await?;
     session
         .browser
@@ -281,7 +281,7 @@ async fn f2_an_action_that_failed_alone_is_recorded_for_the_person_who_is_there(
     session.browser.press("Send").await?;
     session
         .browser
-        .wait_for("document.querySelector('.bad-step')?.textContent.includes('somebody with a key can add it')")
+        .wait_for("document.querySelector('.bad-step')?.textContent.includes('A user with a key can add it')")
         .await?;
     let buttons = "return [...document.querySelectorAll('.panel button')].length;";
     assert_eq!(session.browser.run(buttons).await?, 0);

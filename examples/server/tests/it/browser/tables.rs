@@ -82,7 +82,7 @@ async fn point_3_columns_are_chosen_and_kept_without_personal_data() -> TestResu
         .browser
         .click("//summary[starts-with(., 'Columns')]")
         .await?;
-    session.browser.press("The usual ones").await?;
+    session.browser.press("Reset columns").await?;
     assert_eq!(session.browser.run(HEADS).await?, json!(heads));
     session.end(&[401]).await
 }

@@ -235,7 +235,7 @@ fn asked_of_a_server_that_leads_out(
             .env("SVC_KEY", "key-of-nobody"),
     )?;
     assert!(
-        !status.success() && errors.contains("is no address of"),
+        !status.success() && errors.contains("is not an address of"),
         "{file}: {errors}"
     );
     write!(TcpStream::connect(address)?, "GET {END} HTTP/1.1\r\n\r\n")?;
@@ -409,7 +409,7 @@ async fn point_6_what_a_step_names_is_taken_from_the_answer_that_told_it() -> Te
         let program = downloaded(&mut session, language, file).await?;
         assert!(
             program.contains(&format!(
-                "{list} (no earlier answer leads there: this address is fixed)"
+                "{list} (no earlier response contains this address, so it is fixed)"
             )),
             "{program}"
         );

@@ -163,7 +163,7 @@ async fn f14_where_there_is_nothing_a_browser_is_told_what_was_perhaps_meant() {
         );
         let near = page
             .text()
-            .split_once("id=\"perhaps-you-meant\"")
+            .split_once("id=\"did-you-mean\"")
             .map(|(_, rest)| rest);
         let first = near.map(|rest| {
             rest.split_once("href=\"")
