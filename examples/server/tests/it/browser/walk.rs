@@ -90,7 +90,7 @@ async fn do_the_walk(session: &mut Session) -> TestResult {
 
 /// The program in one language, as it is downloaded.
 async fn downloaded(session: &mut Session, language: &str, file: &str) -> TestResult<String> {
-    session.browser.choose("Write it as", language).await?;
+    session.browser.choose("Program format", language).await?;
     session.browser.run("window.saved.length = 0;").await?;
     session.browser.press("Download program").await?;
     session
@@ -277,7 +277,7 @@ async fn point_6_a_program_says_that_earlier_steps_are_no_longer_kept() -> TestR
     ] {
         assert_eq!(session.browser.promised(&many(count)).await?, forgotten);
         let text = format!(
-            "No longer kept, and not among these steps: {forgotten} earlier {exchanges} of this tab."
+            "Not among these steps, because they are no longer stored: {forgotten} earlier {exchanges} of this tab."
         );
         session
             .browser
