@@ -287,7 +287,10 @@ async fn cap_04_what_is_no_capability_document_is_told_in_words() -> TestResult 
             "{\"helpers\":{},\"limits\":{\"per_page\":-1}}",
             "“limits.per_page” is a number, but must be a whole number that is not negative.",
         ),
-        (long.as_str(), "The text is longer than 4,000,000 characters."),
+        (
+            long.as_str(),
+            "The text is longer than 4,000,000 characters.",
+        ),
         (
             many.to_string().as_str(),
             "The document has more fields than this page can compare.",

@@ -196,10 +196,7 @@ async fn etg_07_what_somebody_changed_meanwhile_is_shown_and_not_overwritten() -
     );
     assert_open_to_all(&mut session.browser).await?;
     // On what is there now, only what was typed is changed.
-    session
-        .browser
-        .press("Apply to the current record")
-        .await?;
+    session.browser.press("Apply to the current record").await?;
     session
         .browser
         .wait_for("document.querySelector('.properties')?.innerText.includes('a stall')")
