@@ -17,7 +17,7 @@ const asked = new WeakMap();
 
 /**
  * Opens the form of a write. `opener` is the button that opened it, and `initial` has the initial values of a new record.
- * A completed write calls `then` with its answer.
+ * A completed write calls `then` with its response.
  */
 export async function open(action, panel, seen, opener, { initial, then }) {
   const { method, address, about } = action;
