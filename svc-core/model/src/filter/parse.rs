@@ -106,7 +106,9 @@ impl Parser<'_> {
                 if self.depth > DEEPEST {
                     return Err(FilterError::new(
                         at,
-                        format!("Parentheses are nested more than {DEEPEST} levels deep. Remove some of them."),
+                        format!(
+                            "Parentheses are nested more than {DEEPEST} levels deep. Remove some of them."
+                        ),
                     ));
                 }
                 let inner = self.any()?;
@@ -193,7 +195,9 @@ impl Parser<'_> {
         if self.values > MOST_VALUES {
             return Err(FilterError::new(
                 at,
-                format!("The filter has more than {MOST_VALUES} values. Split it into several requests."),
+                format!(
+                    "The filter has more than {MOST_VALUES} values. Split it into several requests."
+                ),
             ));
         }
         let value = match (&token, field) {
@@ -215,7 +219,10 @@ impl Parser<'_> {
             _ => None,
         };
         value.ok_or_else(|| {
-            FilterError::new(at, format!("`{}` must be compared with {form}.", field.as_str()))
+            FilterError::new(
+                at,
+                format!("`{}` must be compared with {form}.", field.as_str()),
+            )
         })
     }
 
@@ -231,7 +238,10 @@ impl Parser<'_> {
     fn expect(&mut self, wanted: &Token<'_>, possible: &str) -> Result<(), FilterError> {
         match self.tokens.next() {
             Some((_, token)) if token == *wanted => Ok(()),
-            Some((at, _)) => Err(FilterError::new(at, format!("Unexpected token. Expected {possible}."))),
+            Some((at, _)) => Err(FilterError::new(
+                at,
+                format!("Unexpected token. Expected {possible}."),
+            )),
             None => Err(self.ended(possible)),
         }
     }

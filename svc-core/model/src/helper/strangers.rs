@@ -114,7 +114,9 @@ impl AnonymousPolicy {
                 "A request without a key matches by e-mail address only, never by an identifier. It fills empty texts, \
                  numbers and booleans of the existing person and adds postal addresses. It changes nothing else."
             }
-            MergePolicy::AlwaysCreate => "A person that is posted without a key is always created as a new person.",
+            MergePolicy::AlwaysCreate => {
+                "A person that is posted without a key is always created as a new person."
+            }
             _ => {
                 "A request without a key matches by e-mail address only, never by an identifier. It records the action \
                  for the existing person, and does not change that person."

@@ -167,7 +167,11 @@ fn the_kind_the_problems_and_the_context_are_told() {
         .into_problems()
         .unwrap_err();
     assert!(error.is_not_found() && error.problems().is_empty() && error.operation().is_none());
-    assert_eq!(error.address(), Some("people/7"), "the context is preserved");
+    assert_eq!(
+        error.address(),
+        Some("people/7"),
+        "the context is preserved"
+    );
     let retry_after = Duration::from_secs(1);
     assert!(Error::unavailable(retry_after).is_unavailable());
     assert_eq!(
