@@ -26,8 +26,8 @@
 //! After the `=` of a field there is one of these:
 //!
 //! - nothing (clients may set the field), `required`, `default "..."` or `receipt_time`
-//! - the source of a computed value: `outside`, `relation Person`, `count Signature`, `accepted
-//!   Attendance`, `tickets Attendance`, `sum Donation`, `schedule start`, `schedule stop`
+//! - the source of a computed value: `outside`, `relation Person`, `count Signature`,
+//!   `accepted Attendance`, `tickets Attendance`, `sum Donation`, `schedule start`, `schedule stop`
 //!
 //! A link points to `one` record, to `many` (an `alias` is a second name of such a collection), or
 //! to a `helper`. A link to one record declares when a client may send it (see `LinkWrite`; by

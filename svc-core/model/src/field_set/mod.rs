@@ -350,9 +350,9 @@ impl FieldBits {
 
 /// Creates a constant set of fields of one kind: `fields!(person::{given_name, family_name})`.
 ///
-/// Some members of an object, or of a list of objects, can be named: `fields!(person::{given_name,
-/// email_addresses::{address, primary}})`. A misspelled field or member, or one of another kind,
-/// does not compile.
+/// Some members of an object, or of a list of objects, can be named:
+/// `fields!(person::{given_name, email_addresses::{address, primary}})`. A misspelled field or
+/// member, or one of another kind, does not compile.
 #[macro_export]
 macro_rules! fields {
     ($kind:ident :: { $($field:ident $(:: { $($inner:tt)* })?),* $(,)? }) => {{
@@ -368,8 +368,9 @@ macro_rules! fields {
     }};
 }
 
-/// Creates a constant set of fields that clients may write: `writable!(person::{given_name,
-/// family_name})`. As in [`fields!`](crate::fields), some members of an object can be named.
+/// Creates a constant set of fields that clients may write:
+/// `writable!(person::{given_name, family_name})`. As in [`fields!`](crate::fields), some members of
+/// an object can be named.
 ///
 /// A misspelled field, a field of another kind, or a computed field does not compile.
 #[macro_export]

@@ -63,8 +63,8 @@ impl PageRequest {
             .take(self.size as usize)
     }
 
-    /// Returns the number of records before this page as a signed number, for `LIMIT {size} OFFSET
-    /// {offset()}`.
+    /// Returns the number of records before this page as a signed number, for
+    /// `LIMIT {size} OFFSET {offset()}`.
     #[must_use]
     pub fn offset(&self) -> i64 {
         i64::try_from(self.records_before()).unwrap_or(i64::MAX)
