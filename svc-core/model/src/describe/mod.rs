@@ -197,7 +197,7 @@ macro_rules! resource {
                 $crate::field_set::FieldKey::new(Position::$field as u32); )+
         }
 
-        /// The links of the table that lead to one record, for
+        /// The links of the table to one record, for
         /// [`Record::with_link`](crate::Record::with_link),
         /// [`Draft::with_link`](crate::Draft::with_link) and `ResourceConfig::without_link`.
         #[allow(non_upper_case_globals, reason = "named as the links of the table are")]

@@ -369,8 +369,8 @@ macro_rules! fields {
 }
 
 /// Creates a constant set of fields that clients may write:
-/// `writable!(person::{given_name, family_name})`. As in [`fields!`](crate::fields), some members of
-/// an object can be named.
+/// `writable!(person::{given_name, family_name})`. As in [`fields!`](crate::fields), some members
+/// of an object can be named.
 ///
 /// A misspelled field, a field of another kind, or a computed field does not compile.
 #[macro_export]

@@ -137,9 +137,11 @@ impl Json {
     /// Returns up to [`JsonLimits::PROBLEMS`] problems. Each names the path and the byte, and none
     /// repeats what was sent.
     ///
-    /// The reader continues after duplicate keys, NUL and other raw control characters, escapes
-    /// that are not a Unicode scalar value, bytes that are not UTF-8, and numbers that are too
-    /// large. It stops at a syntax error and at a limit.
+    /// The reader stops at a syntax error and at a limit. It continues after these problems:
+    ///
+    /// - duplicate keys, and numbers that are too large
+    /// - NUL and other raw control characters
+    /// - escapes that are not a Unicode scalar value, and bytes that are not UTF-8
     ///
     /// Requirements: UND-27.
     pub fn read(bytes: &[u8], limits: &JsonLimits) -> Result<Self, Vec<Problem>> {

@@ -222,7 +222,7 @@ fn route_segments(segments: &[&str]) -> Option<Target> {
         }
         [collection, id] => {
             let kind = Kind::from_plural(collection)?;
-            // Of the nested kinds, only a few have a short path.
+            // Of the nested kinds, only a few have a short path. Requirements: COL-05.
             let addressed =
                 kind.schema().has_collection() || kind.schema().has(KindFeature::ShortAddress);
             addressed.then_some(())?;

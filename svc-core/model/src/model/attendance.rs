@@ -17,9 +17,9 @@ resource! {
         "RES-attendance-02" action_date: String = receipt_time,
         /// Response
         "RES-attendance-03" status: AttendanceStatus,
-        /// For RSVPs to open events: whether the person came
-        "RES-attendance-04" attended: bool,
         /// For RSVPs to open events: whether the person attended
+        "RES-attendance-04" attended: bool,
+        /// Comment
         "RES-attendance-06" comment: String,
         /// Where the action came from
         "RES-attendance-07" referrer_data: ReferrerData,

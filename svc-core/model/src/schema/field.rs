@@ -94,9 +94,9 @@ pub enum ComputedSource {
     Sum(Kind),
     /// The time when sending starts.
     ///
-    /// The time when sending stops.
+    /// Requirements: RES-message-01.
     ScheduledStart,
-    /// When sending stops.
+    /// The time when sending stops.
     ///
     /// Requirements: RES-message-02.
     ScheduledStop,

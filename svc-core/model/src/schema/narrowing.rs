@@ -30,8 +30,8 @@ pub struct Constraints {
     members: BTreeMap<String, Constraint>,
 }
 
-/// The constraint of one field, or of one member of an object or of a list's objects. The default
-/// is no constraint.
+/// The constraint of one field, or of one member of an object or of a list's objects. By default,
+/// nothing is constrained.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Constraint {
@@ -41,7 +41,6 @@ pub struct Constraint {
     pub required: bool,
     /// It is never sent.
     pub unreadable: bool,
-    /// It is not taken from clients.
     /// Clients cannot set it.
     ///
     /// Requirements: CAP-06.

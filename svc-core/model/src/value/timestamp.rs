@@ -71,8 +71,8 @@ impl Timestamp {
     /// Parses an ISO 8601 date-time with seconds and a zone: `Z` or any offset.
     ///
     /// Digits of the second after the sixth are truncated. Returns `None` for a date-time without a
-    /// zone or seconds, with a space instead of the `T`, that does not exist in the calendar, or
-    /// outside the years 0001 to 9999.
+    /// zone or seconds, or with a space instead of the `T`. Also returns `None` if it does not exist
+    /// in the calendar, or is outside the years 0001 to 9999.
     ///
     /// Requirements: TYP-06.
     #[must_use]
