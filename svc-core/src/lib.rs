@@ -113,7 +113,7 @@
 //! `svc-sql` is a store over the tables of an existing program.
 //!
 //! Types of other crates in this API: `http` (methods, headers, statuses, URIs, extensions),
-//! `bytes::Bytes`, `uuid::Uuid`, `svc_declaration` (the capability document), `serde` (its
+//! `bytes::Bytes`, and `uuid::Uuid`. Also `svc_declaration` (the capability document), `serde` (its
 //! serialization), and the boxed futures of `async_trait`.
 //!
 //! Ids such as CAP-04 refer to requirements of the catalogue.

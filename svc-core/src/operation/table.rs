@@ -90,10 +90,12 @@ const fn public(
 /// Every operation of the specification. Operations on the same type of target are in the order in
 /// which `Allow` lists their methods.
 ///
-/// Ids and summaries contain placeholders: `{one}` and `{many}` for the names of the kind, `{any}`
-/// for the name with its article, and `{of}` for the record that a collection is under. `{below}`
-/// is for such a record that is not the container, `{helper}` and `{text}` are for the name and
-/// purpose of the helper.
+/// Ids and summaries contain placeholders:
+///
+/// - `{one}` and `{many}` are the names of the kind, and `{any}` is its name with an article.
+/// - `{of}` is the record that a collection is under, and `{below}` is such a record that is not
+///   the container.
+/// - `{helper}` and `{text}` are the name and purpose of the helper.
 pub(crate) static OPERATIONS: &[OperationSpec] = &[
     public(
         "entry_point",

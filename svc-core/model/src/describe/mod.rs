@@ -86,7 +86,7 @@ macro_rules! object {
             }
 
             $(
-                #[doc = concat!("The same, with the field [`", stringify!($field), "`](field@Self::", stringify!($field), ").")]
+                #[doc = concat!("Sets the field [`", stringify!($field), "`](field@Self::", stringify!($field), ").")]
                 #[must_use]
                 pub fn $field(mut self, value: impl Into<$ty>) -> Self {
                     self.$field = Some(value.into());

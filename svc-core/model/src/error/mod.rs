@@ -165,7 +165,7 @@ impl Problem {
             .any(|own| other.properties.iter().any(|other| explains(own, other)))
     }
 
-    /// Adds a hint how to fix the problem.
+    /// Adds a hint about how to fix the problem.
     ///
     /// Requirements: ERR-27.
     #[must_use]

@@ -63,9 +63,10 @@ impl AllowedAnswers {
         }
     }
 
-    /// Returns the problems of the response keys of an answer at `place` of a body: a key that the
-    /// question does not have, more than one key if only one is allowed, or no key if one is
-    /// required.
+    /// Returns the problems of the response keys of an answer at `place` of a body.
+    ///
+    /// A key that the question does not have is a problem. So is more than one key if only one is
+    /// allowed, and no key if one is required.
     ///
     /// Requirements: HAF-09.
     #[must_use]

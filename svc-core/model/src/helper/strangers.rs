@@ -7,8 +7,8 @@ use crate::{draft::RawDraft, json::Json};
 
 /// The policy for requests without a key.
 ///
-/// Some limits always apply. An anonymous request never uses or stores identifiers of a person,
-/// never finds an action that was recorded before, and never changes a known value of a person. Its
+/// Some limits always apply. An anonymous request never uses or stores identifiers of a person, and
+/// never finds an action that was recorded before. It never changes a known value of a person. Its
 /// response does not reveal whether the person existed.
 ///
 /// # Examples

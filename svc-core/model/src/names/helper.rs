@@ -2,8 +2,8 @@
 
 use super::Kind;
 
-/// Calls a macro of the crate with every helper: its requirement, name, relation, container, the
-/// kind that it records, and whether the specification allows it without a key.
+/// Calls a macro of the crate with every helper. The arguments are its requirement, name, relation,
+/// container and recorded kind, and whether the specification allows it without a key.
 macro_rules! helpers {
     ($callback:ident) => {
         $callback! {

@@ -211,7 +211,7 @@ impl<R: Resource> Record<R> {
     #[must_use]
     #[allow(
         clippy::needless_pass_by_value,
-        reason = "a record is handed over, not lent"
+        reason = "a record takes ownership of its fields"
     )]
     pub fn new(meta: Meta, fields: R) -> Self {
         let mut bytes = Vec::new();

@@ -391,7 +391,7 @@ mod tests {
                     assert_eq!(
                         Some(reference.name),
                         kind.schema().parent,
-                        "{kind:?}: only a container is held"
+                        "{kind:?}: only the link to a container restricts deletion"
                     );
                 }
             }

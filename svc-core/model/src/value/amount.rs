@@ -48,8 +48,8 @@ impl Amount {
         fits.then_some(Self { mantissa, scale })
     }
 
-    /// Returns whether a client may send it as an amount of money: not negative, with at most 16
-    /// digits before the decimal point and 6 after it.
+    /// Returns whether a client may send it as an amount of money. Such an amount is not negative,
+    /// with at most 16 digits before the decimal point and 6 after it.
     #[must_use]
     pub fn is_money(&self) -> bool {
         let (before, behind) = Self::MONEY_DIGITS;

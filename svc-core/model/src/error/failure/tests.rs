@@ -17,7 +17,7 @@ fn display_is_plain_english_without_values() {
     let title = Problem::new(
         ErrorCode::FieldInvalid,
         "tickets[0].title",
-        "`Ada's secret` is no title.",
+        "`Ada's secret` is not a title.",
     )
     .hint("secret");
     let dates = Problem::between(
