@@ -221,7 +221,7 @@ fn identifier(sent: &Json) -> Option<Identifier> {
 /// Returns the problem of an identifier in the server's own namespace that belongs to another
 /// record.
 pub(super) fn own_in_use(property: PropertyPath) -> Problem {
-    let text = "{property} belongs to another record in this server's own namespace.";
+    let text = "{property} is in this server's own namespace and identifies another record.";
     Problem::new(ErrorCode::IdentifierInUse, property, text)
         .hint("Omit identifiers of the server's own namespace.")
 }

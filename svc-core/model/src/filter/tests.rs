@@ -198,7 +198,7 @@ fn flt_03_mistakes_are_told_with_their_place() {
         read(&"(".repeat(DEEPEST + 1))
             .unwrap_err()
             .text
-            .contains("parentheses")
+            .contains("nested")
     );
     assert!(
         read(&" ".repeat(LONGEST + 1))

@@ -15,8 +15,7 @@ resource! {
         "RES-canvass-04" input_type: String,
         /// Whether contact was made
         "RES-canvass-05" success: bool,
-        /// Empty or missing if the contact succeeded; otherwise a code for the reason of the
-        /// failure
+        /// Reason of a failed contact, as a code; empty or missing if it succeeded
         "RES-canvass-06" status_code: String,
         /// Answer given, with the three members below
         "RES-canvass-08" question_response: OneOrMany<CanvassResponse>,
