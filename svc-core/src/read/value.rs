@@ -317,7 +317,7 @@ fn apply_to_array(
                     .and_then(Json::as_str);
                 if key.is_some_and(|key| !seen.insert(key)) {
                     let property = at.property().element(place).then("key");
-                    let text = "{property} is the same key as in an earlier response.";
+                    let text = "{property} must differ from the keys of earlier responses.";
                     problems.push(Problem::new(
                         ErrorCode::ResponseKeyNotUnique,
                         property,

@@ -17,7 +17,8 @@ use crate::{
 /// The fields of a record as JSON.
 #[derive(Clone, PartialEq)]
 pub enum FieldBytes {
-    /// `"name":value` pairs separated by commas, without braces, with the names of responses.
+    /// `"name":value` pairs separated by commas, without braces, with the names that
+    /// responses use.
     Stored(Bytes),
     /// The same, including computed fields, but with the share objects named as in the tables.
     Typed(Bytes),
