@@ -1,4 +1,4 @@
-//! Error objects and notices. They carry no links (Annex C).
+//! Renders error objects and notices. They contain no links (Annex C).
 //!
 //! Requirements: ERR-18 to ERR-33.
 
@@ -16,13 +16,13 @@ use crate::{
 /// A failed atomic request.
 #[derive(Debug)]
 pub(crate) struct FailureView<'a> {
-    /// The kind that was addressed; `None` where none is known.
+    /// The kind of the target; `None` if it is unknown.
     ///
     /// Requirements: ERR-21.
     pub(crate) kind: Option<Kind>,
     pub(crate) status: u16,
     pub(crate) problems: &'a [Problem],
-    /// Leads to the log.
+    /// The code under which the log contains details.
     ///
     /// Requirements: ERR-28.
     pub(crate) reference_code: Option<&'a str>,
@@ -33,8 +33,8 @@ pub(crate) struct FailureView<'a> {
 /// Requirements: ERR-18 to ERR-28.
 pub(crate) fn failure(hal: &Hal<'_>, view: &FailureView<'_>, out: &mut Vec<u8>) {
     open(hal, "atomic", view.status, out);
-    // What the server does not do has a status of its own, also where the whole call is refused for
-    // it (ERR-38, ERR-34), wherever it stands among what is wrong.
+    // An unsupported feature has its own status, at any position among the problems, even if the
+    // whole request is rejected because of it. Requirements: ERR-38, ERR-34.
     let own = view
         .problems
         .iter()
@@ -56,25 +56,25 @@ pub(crate) fn failure(hal: &Hal<'_>, view: &FailureView<'_>, out: &mut Vec<u8>) 
     out.extend_from_slice(b"}]}}");
 }
 
-/// What the report of a partly failed helper call shows.
+/// The content of the report of a partly failed helper request.
 ///
 /// Requirements: ERR-29 to ERR-33.
 pub(crate) struct ReportView<'a> {
     pub(crate) entries: &'a [ReportEntry],
-    /// The person and the action, as far as the caller may see them.
+    /// The person and the action, if the caller may read them.
     ///
     /// Requirements: ERR-32.
     pub(crate) embedded: &'a [Cow<'a, RawRecord>],
-    /// Whether the call has no key.
+    /// Whether the caller is anonymous.
     pub(crate) anonymous: bool,
-    /// Whether it is spelled as the examples have it.
+    /// Whether the response style is that of the examples.
     pub(crate) examples: bool,
 }
 
-/// Writes the report of a partly failed helper call.
+/// Writes the report of a partly failed helper request.
 ///
-/// Without a key every entry reads 201 unless it failed, so that a stranger learns nothing of who
-/// is known.
+/// For an anonymous caller, every entry that did not fail has the status 201, so that the report
+/// does not reveal which records existed.
 ///
 /// Requirements: ERR-29 to ERR-33, HLP-07.
 pub(crate) fn non_atomic(hal: &Hal<'_>, view: &ReportView<'_>, out: &mut Vec<u8>) {
@@ -116,7 +116,7 @@ fn entry_status(entry: &ReportEntry, anonymous: bool) -> (u16, &[Problem]) {
     }
 }
 
-/// Adds to a written object the member that tells what of a request was not taken.
+/// Adds the member with the warnings about ignored members to a written object.
 ///
 /// Requirements: UND-22.
 pub(crate) fn warnings(hal: &Hal<'_>, problems: &[Problem], out: &mut Vec<u8>) {
@@ -162,7 +162,7 @@ fn status_head(hal: &Hal<'_>, kind: Option<Kind>, status: u16, out: &mut Vec<u8>
     out.extend_from_slice(format!(",\"response_code\":{status}").as_bytes());
 }
 
-/// Which names the members of an entry have.
+/// The names of the members of an entry.
 ///
 /// Requirements: ERR-33.
 #[derive(Clone, Copy)]

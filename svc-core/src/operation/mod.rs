@@ -1,8 +1,8 @@
-//! The operations of the interface as one table: admission, dispatch, `Allow`, `OpenAPI`, the
-//! documentation and its example requests read it.
+//! The table of all operations of the specification. Access checks, dispatch, `Allow`, `OpenAPI`,
+//! the documentation and its example requests use it.
 //!
-//! What a server offers of them is asked of its [`Api`](crate::Api):
-//! [`Api::operation`](crate::Api::operation) and [`Api::operations`](crate::Api::operations).
+//! [`Api::operation`](crate::Api::operation) and [`Api::operations`](crate::Api::operations) return
+//! the operations that a server offers.
 
 mod table;
 mod text;
@@ -17,7 +17,7 @@ use crate::{
     link::{RecordAddress, Target},
 };
 
-/// How responses look where the specification's examples and its response-code table disagree.
+/// The form of responses where the specification's examples and its table of response codes differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum ResponseStyle {
@@ -30,21 +30,21 @@ pub enum ResponseStyle {
     Examples,
 }
 
-/// One operation of the interface: a method on a shape of address.
+/// An operation of the specification: a method on a type of target.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct OperationSpec {
-    /// Its name, as in the capability document: `list`, `read`, `create`, `update`, `delete`;
-    /// `call` and `cancel` for helpers; the document for the rest.
+    /// The name, as in the capability document: `list`, `read`, `create`, `update`, `delete`.
+    /// Helpers have `call` and `cancel`, and other operations have the name of the document.
     pub name: &'static str,
-    /// Its method. A server answers `HEAD` where this is `GET`, and may take `PATCH` where it is
-    /// `PUT`.
+    /// The method. A server also supports `HEAD` if this is `GET`, and may support `PATCH` if this
+    /// is `PUT`.
     pub method: Method,
-    /// What it is called on.
+    /// The type of target.
     pub shape: TargetShape,
-    /// The right that it needs.
+    /// The required right.
     pub need: RequiredRight,
-    /// The body that it takes.
+    /// The request body.
     pub input: RequestBodyKind,
     pub(crate) answers: SuccessResponses,
     pub(crate) id: &'static str,
@@ -53,7 +53,7 @@ pub struct OperationSpec {
 }
 
 impl OperationSpec {
-    /// Whether it takes a body; of a request to any other, none is read.
+    /// Returns whether the operation accepts a body. The body of any other request is not read.
     ///
     /// Requirements: UND-39.
     #[must_use]
@@ -61,11 +61,11 @@ impl OperationSpec {
         self.input != RequestBodyKind::Nothing
     }
 
-    /// Whether it reads a document about the server: the documentation, what is supported, the
-    /// schemas.
+    /// Returns whether the operation reads a document about the server: the documentation, the
+    /// supported features, the schemas.
     ///
-    /// No backend is asked for it, and whoever serves documents answers it itself: an
-    /// [`Api`](crate::Api) by itself has the capability document only.
+    /// No backend is called for it. Another layer must serve these documents; an
+    /// [`Api`](crate::Api) itself serves only the capability document.
     ///
     /// Requirements: ENT-22, UND-40.
     #[must_use]
@@ -73,7 +73,7 @@ impl OperationSpec {
         matches!(self.handler, Handler::Document | Handler::Capabilities)
     }
 
-    /// What a success is answered with in a response style, the usual answer first.
+    /// Returns the responses of successful requests in a response style, the usual one first.
     ///
     /// Requirements: CRU-13, CRU-14.
     pub fn successes(&self, style: ResponseStyle) -> impl Iterator<Item = SuccessResponse> + use<> {
@@ -81,13 +81,13 @@ impl OperationSpec {
         std::iter::once(usual).chain(otherwise)
     }
 
-    /// What a success is usually answered with in a response style.
+    /// Returns the usual response of a successful request in a response style.
     #[must_use]
     pub fn success(&self, style: ResponseStyle) -> SuccessResponse {
         self.answers.of(style).usual
     }
 
-    /// The right that it needs on a target; `None` where no key is needed.
+    /// Returns the required right for a target; `None` if no key is required.
     #[must_use]
     pub fn right(&self, target: &Target) -> Option<Right> {
         match (self.need, target) {
@@ -103,7 +103,8 @@ impl OperationSpec {
         }
     }
 
-    /// Whether the interface lets it be called without a key, where the server does, too.
+    /// Returns whether the specification allows the operation without a key, if the server also
+    /// allows it.
     ///
     /// Requirements: AUT-06.
     #[must_use]
@@ -116,7 +117,7 @@ impl OperationSpec {
     }
 }
 
-/// The shape of an address: what it leads to, without the ids in it.
+/// The type of a target: a target without its ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum TargetShape {
@@ -136,11 +137,11 @@ pub enum TargetShape {
     ///
     /// Requirements: HOOK-01.
     Webhook,
-    /// Where a webhook is told to send again.
+    /// The URL for requesting redelivery of a webhook.
     ///
     /// Requirements: HOOK-10.
     Redelivery,
-    /// Where a webhook gets another secret.
+    /// The URL for rotating the secret of a webhook.
     ///
     /// Requirements: HOOK-09.
     SecretRotation,
@@ -152,7 +153,7 @@ pub enum TargetShape {
     ///
     /// Requirements: ENT-22.
     DocsPage,
-    /// The explorer, and each file of it.
+    /// The explorer, and each of its files.
     Explorer,
     /// The capability document.
     ///
@@ -162,9 +163,9 @@ pub enum TargetShape {
     OpenApi,
     /// A JSON Schema.
     JsonSchema,
-    /// What a form has to know of a route.
+    /// The description of a route for forms.
     Form,
-    /// A collection, or the part of one under a record.
+    /// A collection, or its part under a record.
     ///
     /// Requirements: COL-01.
     Collection,
@@ -176,7 +177,7 @@ pub enum TargetShape {
     ///
     /// Requirements: HLP-11 to HLP-22.
     Helper,
-    /// Many calls of a helper in one request.
+    /// A batch of a helper.
     ///
     /// Requirements: BAT-01.
     Batch,
@@ -187,7 +188,7 @@ pub enum TargetShape {
 }
 
 impl TargetShape {
-    /// The shape of a target.
+    /// Returns the type of a target.
     #[must_use]
     pub const fn of(target: &Target) -> Self {
         match target {
@@ -216,11 +217,11 @@ impl TargetShape {
     }
 }
 
-/// What a caller needs for an operation.
+/// The right that an operation requires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RequiredRight {
-    /// Nothing: it is public.
+    /// None: the operation is public.
     ///
     /// Requirements: ENT-01, ENT-22, UND-40.
     Nothing,
@@ -232,19 +233,19 @@ pub enum RequiredRight {
     On(Operation),
     /// The right to call the helper of its target.
     Call,
-    /// The right to webhooks.
+    /// The right to manage webhooks.
     ///
     /// Requirements: HOOK-03.
     Webhooks,
 }
 
-/// The body that an operation takes.
+/// The request body of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RequestBodyKind {
     /// None.
     Nothing,
-    /// A record to create, perhaps with its person.
+    /// A record to create, optionally with its person.
     ///
     /// Requirements: CRU-01, HLP-19.
     Create,
@@ -256,11 +257,11 @@ pub enum RequestBodyKind {
     ///
     /// Requirements: HLP-02, SCH-01.
     Call,
-    /// Many bodies of a helper.
+    /// A batch of bodies of a helper.
     ///
     /// Requirements: BAT-01.
     Batch,
-    /// A webhook to make.
+    /// A webhook to create.
     ///
     /// Requirements: HOOK-02.
     NewWebhook,
@@ -268,13 +269,13 @@ pub enum RequestBodyKind {
     ///
     /// Requirements: HOOK-06.
     Webhook,
-    /// From where on a webhook sends again.
+    /// The position in the feed from which a webhook sends again.
     ///
     /// Requirements: HOOK-10.
     Redelivery,
 }
 
-/// What the body of an answer is.
+/// The type of a response body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ResponseBodyKind {
@@ -302,15 +303,15 @@ pub enum ResponseBodyKind {
     WebhookSecret,
     /// A record.
     Record,
-    /// What a helper recorded; without a key, an empty object.
+    /// The record that a helper created; for an anonymous caller, an empty object.
     ///
     /// Requirements: HLP-07.
     Recorded,
-    /// What became of each entry of a batch.
+    /// The results of the entries of a batch.
     ///
     /// Requirements: BAT-02.
     Batch,
-    /// A sentence for a reader.
+    /// A sentence for human readers.
     ///
     /// Requirements: SCH-02, CRU-05.
     Notice,
@@ -318,36 +319,36 @@ pub enum ResponseBodyKind {
     Nothing,
 }
 
-/// One way in which an operation succeeds.
+/// A response of a successful request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SuccessResponse {
     /// The status.
     pub status: StatusCode,
-    /// What the body is.
+    /// The type of the body.
     pub output: ResponseBodyKind,
-    /// What the answer is, in a sentence.
+    /// The meaning of the response, as a sentence.
     pub text: &'static str,
 }
 
-/// Whether a request needs a key.
+/// Whether a request requires a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum KeyRequirement {
-    /// None.
+    /// No key is required.
     ///
     /// Requirements: ENT-01, ENT-22, UND-40.
     NotNeeded,
-    /// It may come without one.
+    /// A key is optional.
     ///
     /// Requirements: AUT-06.
     Optional,
-    /// One with the right.
+    /// A key with the right is required.
     Needed,
 }
 
 impl KeyRequirement {
-    /// In words, as the documentation has it.
+    /// Returns the text for the documentation.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -358,14 +359,14 @@ impl KeyRequirement {
     }
 }
 
-/// The successes of an operation in both response styles.
+/// The responses of successful requests in both response styles.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SuccessResponses {
     table: StyleResponses,
     examples: StyleResponses,
 }
 
-/// The successes of an operation in one response style.
+/// The responses of successful requests in one response style.
 #[derive(Debug, Clone, Copy)]
 struct StyleResponses {
     usual: SuccessResponse,
@@ -380,13 +381,13 @@ impl SuccessResponses {
         }
     }
 
-    /// The usual success.
+    /// Returns the usual response of a successful request.
     pub(crate) fn usual(self, style: ResponseStyle) -> SuccessResponse {
         self.of(style).usual
     }
 }
 
-/// What answers an operation.
+/// The handler of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Handler {
     EntryPoint,
@@ -402,7 +403,7 @@ pub(crate) enum Handler {
     Cancel,
 }
 
-/// An extension that has operations of its own.
+/// An extension with its own operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ExtensionName {
     Batch,
@@ -411,7 +412,7 @@ pub(crate) enum ExtensionName {
 }
 
 impl ExtensionName {
-    /// The relation of its documents, without prefix.
+    /// Returns the relation of its documents, without prefix.
     pub(crate) const fn relation(self) -> &'static str {
         match self {
             Self::Batch => "batch",

@@ -1,5 +1,5 @@
-//! Reading requests: strict JSON, then validation against the tables, with every problem named by
-//! its path.
+//! Reading of requests: strict JSON, then validation against the tables. Every problem has the path
+//! of its property.
 //!
 //! Requirements: ERR-39.
 

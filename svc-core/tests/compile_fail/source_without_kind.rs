@@ -1,4 +1,4 @@
-//# error: no field is `= count`: see `mode!` for what there is
+//# error: no field is `= count`: see `mode!` for the allowed forms
 // The macro by which the tables read what stands behind the `=` of a field.
 #[path = "../../model/src/describe/mode.rs"]
 mod mode;

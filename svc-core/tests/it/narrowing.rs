@@ -245,8 +245,8 @@ fn err_39_ranges_and_lengths_are_told_together() {
     let told = texts(&answer);
     for text in [
         "`title` must have at most 8 characters. [^.{0,8}$]",
-        "`capacity` must lie between 0 and 2147483647. [0..2147483647]",
-        "`ticket_levels[0].amount` must lie between 1 and 100. [1..100]",
+        "`capacity` must be between 0 and 2147483647. [0..2147483647]",
+        "`ticket_levels[0].amount` must be between 1 and 100. [1..100]",
     ] {
         assert!(
             told.iter().any(|told| told == text),

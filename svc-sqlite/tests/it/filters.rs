@@ -216,7 +216,7 @@ async fn flt_03_what_is_refused() {
         (
             "people?filter=email_address%20ne%20'secret@x'",
             "filter",
-            "every record",
+            "No index supports",
         ),
         (
             "people?filter=identifiers%20eq%20'a:1'&filter=identifiers%20eq%20'a:2'",

@@ -1,4 +1,4 @@
-//! Keys that are known when the server starts, for vendors who have none of their own yet.
+//! Keys that are known when the server starts, for vendors without a key management.
 
 use std::fmt;
 
@@ -7,10 +7,11 @@ use async_trait::async_trait;
 use super::Tenant;
 use super::{Authenticator, Caller, Credentials, Rights};
 
-/// A few keys that are known when the server starts, such as one from the environment.
+/// A few keys that are known when the server starts, for example from the environment.
 ///
-/// Nothing slows down whoever tries keys: choose twenty random characters or more. Keys in a table,
-/// keys that expire, or keys that are shared with other programs: implement [`Authenticator`].
+/// Nothing limits how fast a client can guess keys, so use at least 20 random characters. For keys
+/// in a database, keys that expire, or keys shared with other programs, implement
+/// [`Authenticator`].
 ///
 /// # Examples
 ///
@@ -30,14 +31,16 @@ pub struct FixedKeys {
 }
 
 impl FixedKeys {
-    /// No key yet.
+    /// Creates an authenticator without keys.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// With a key. An empty one is no key and is left out, so that an unset variable opens nothing.
-    /// Of the same key said twice, the last one counts.
+    /// Adds a key.
+    ///
+    /// An empty key is ignored, so that an unset variable does not grant access. If the same key is
+    /// added twice, the last one counts.
     #[must_use]
     pub fn with_key(mut self, key: impl Into<String>, tenant: Tenant, rights: Rights) -> Self {
         let key = key.into();
@@ -53,7 +56,7 @@ impl FixedKeys {
 }
 
 impl fmt::Debug for FixedKeys {
-    /// Without the keys.
+    /// Omits the keys.
     ///
     /// Requirements: UND-42.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -77,7 +80,7 @@ impl Authenticator for FixedKeys {
     }
 }
 
-/// Compares without telling by the time it takes where two texts of one length begin to differ.
+/// Compares two texts without revealing by its duration where texts of equal length differ.
 ///
 /// Requirements: UND-42.
 fn is_same(one: &str, other: &str) -> bool {

@@ -1,4 +1,4 @@
-//! How a Rust type stands for a type of the interface: its table entry, reading and writing.
+//! How Rust types map to the types of the API: table entry, reading and writing.
 
 use crate::{
     json::{Json, Number, Object, write_string},
@@ -7,21 +7,22 @@ use crate::{
     value::{Amount, ClosedEnum, Date, FlexEnum, Timestamp},
 };
 
-/// A Rust type that a field of a table may have.
+/// A Rust type that a field of a table can have.
 ///
 /// Requirements: TYP-01 to TYP-12.
 pub trait FieldType: Sized {
-    /// The type on the wire.
+    /// The type in JSON.
     const TYPE: ValueType;
 
-    /// The value of a JSON value that was validated against [`FieldType::TYPE`]; `None` for `null`.
+    /// Reads a JSON value that was validated against [`FieldType::TYPE`]; returns `None` for
+    /// `null`.
     fn read_json(json: &Json) -> Option<Self>;
 
     /// Writes the value as JSON.
     fn write_json(&self, out: &mut MemberWriter<'_>);
 }
 
-/// Writes typed values straight into bytes, with the dialect's names of the share objects.
+/// Writes typed values directly as bytes, with the dialect's names of the share objects.
 ///
 /// Requirements: HAL-11.
 #[derive(Debug)]
@@ -31,7 +32,7 @@ pub struct MemberWriter<'a> {
 }
 
 impl<'a> MemberWriter<'a> {
-    /// A writer that appends to `out`.
+    /// Creates a writer that appends to `out`.
     pub fn new(out: &'a mut Vec<u8>, names: &'a ShareNames) -> Self {
         Self { out, names }
     }
@@ -44,7 +45,7 @@ impl<'a> MemberWriter<'a> {
         self.out.push(b',');
     }
 
-    /// Writes an object; `members` writes each member with a comma behind it.
+    /// Writes an object; `members` writes each member with a trailing comma.
     pub fn object(&mut self, members: impl FnOnce(&mut MemberWriter<'_>)) {
         self.out.push(b'{');
         members(&mut MemberWriter {
@@ -59,7 +60,7 @@ impl<'a> MemberWriter<'a> {
         write_string(text, self.out);
     }
 
-    /// Writes text that is JSON already.
+    /// Writes text that is already JSON.
     pub fn raw(&mut self, json: &str) {
         self.out.extend_from_slice(json.as_bytes());
     }
@@ -194,7 +195,7 @@ impl<T: FieldType> FieldType for Vec<T> {
     }
 }
 
-/// A flag that a client sends as a boolean or as a string; it comes back as a string.
+/// A flag that a client sends as a boolean or as a string; it is returned as a string.
 ///
 /// Requirements: RES-phone_number-01.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -216,7 +217,7 @@ impl FieldType for TextFlag {
     }
 }
 
-/// The address or the identifier of a record as a client wrote it.
+/// The URL or the identifier of a record as the client wrote it.
 ///
 /// Requirements: RES-canvass-09, HAF-08.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -234,7 +235,7 @@ impl FieldType for RecordReference {
     }
 }
 
-/// Free keys with string values.
+/// An object with arbitrary keys and string values.
 ///
 /// Requirements: RES-person-36.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -262,7 +263,7 @@ impl FieldType for StringMap {
     }
 }
 
-/// One value or an array of them, as the client sent it.
+/// One value or an array of values, as the client sent it.
 ///
 /// Requirements: RES-canvass-08.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,5 +1,5 @@
-//! What can go wrong: the closed list of error codes (Annex C), one problem with a request, and
-//! what a backend returns.
+//! Errors: the closed list of error codes (Annex C), the problems of a request, and the error type
+//! of backends.
 
 mod code;
 mod failure;
@@ -11,7 +11,7 @@ pub use code::ErrorCode;
 pub use failure::{Error, ErrorKind, Result};
 pub use property::{PathSegment, PropertyPath};
 
-/// One thing that is wrong with a request: an `ErrorDescription` of the interface.
+/// One problem of a request: an `ErrorDescription` of the specification.
 ///
 /// Requirements: ERR-24 to ERR-28.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,23 +21,23 @@ pub struct Problem {
     ///
     /// Requirements: ERR-24.
     pub code: ErrorCode,
-    /// The properties at fault.
+    /// The properties that cause the problem.
     ///
     /// Requirements: ERR-26.
     pub properties: Vec<PropertyPath>,
-    /// How to fix it, for example a validation expression.
+    /// How to fix the problem, for example the allowed values.
     ///
     /// Requirements: ERR-27.
     pub hint: Option<String>,
     text: Cow<'static, str>,
 }
 
-/// Stands in a description for the first property, which is named when the sentence is written.
+/// Placeholder for the first property, which is inserted when the description is written.
 const NAMED: &str = "{property}";
 
 impl Problem {
-    /// A problem with one property. In the description `{property}` stands for it, as the client
-    /// wrote it:
+    /// Creates a problem of one property. In the description, `{property}` is replaced by the
+    /// property as the client wrote it:
     ///
     /// ```
     /// use svc_core::{ErrorCode, Problem};
@@ -57,7 +57,7 @@ impl Problem {
         }
     }
 
-    /// A problem with the request as a whole.
+    /// Creates a problem of the request as a whole.
     pub fn general(code: ErrorCode, description: impl Into<Cow<'static, str>>) -> Self {
         Self {
             code,
@@ -67,7 +67,7 @@ impl Problem {
         }
     }
 
-    /// A problem between several properties.
+    /// Creates a problem that concerns several properties.
     pub fn between(
         code: ErrorCode,
         properties: &[&str],
@@ -82,7 +82,8 @@ impl Problem {
         }
     }
 
-    /// The problem of an identifier that another record has: the one at this place of the draft.
+    /// Creates the problem of an identifier that another record has. `place` is its index in the
+    /// draft.
     ///
     /// Requirements: UND-24.
     #[must_use]
@@ -95,7 +96,8 @@ impl Problem {
         )
     }
 
-    /// The problem of an identifier in the server's own namespace that names no record.
+    /// Creates the problem of an identifier in the server's own namespace that does not identify a
+    /// record.
     ///
     /// Requirements: UND-24.
     #[must_use]
@@ -108,7 +110,7 @@ impl Problem {
         )
     }
 
-    /// What is wrong, for a human reader, with the properties as they stand.
+    /// Returns the description for a human reader, with the properties as the library names them.
     ///
     /// Requirements: ERR-25.
     #[must_use]
@@ -116,7 +118,7 @@ impl Problem {
         self.described(PropertyPath::to_string)
     }
 
-    /// The same with each property spelled as told.
+    /// Returns the description with each property written by `spelled`.
     pub fn described(&self, spelled: impl Fn(&PropertyPath) -> String) -> String {
         match self.properties.first() {
             Some(property) if self.text.contains(NAMED) => self
@@ -126,7 +128,7 @@ impl Problem {
         }
     }
 
-    /// The same problem where a part of the body stands: named from the top of the body.
+    /// Prefixes the properties with a part of the body.
     ///
     /// Requirements: ERR-26.
     #[must_use]
@@ -141,15 +143,17 @@ impl Problem {
         self
     }
 
-    /// The same problem, its description begun by what it is about.
+    /// Prefixes the description with its subject.
     #[must_use]
     pub fn about(mut self, what: &str) -> Self {
         self.text = format!("{what}: {}", self.text).into();
         self
     }
 
-    /// Whether the other problem may be there only because of this one: what is wrong with a body
-    /// is left out of what a store is shown of it.
+    /// Returns whether this problem may be the cause of the other one.
+    ///
+    /// Invalid parts of a body are removed before a store checks it, so the store can find problems
+    /// that result from the removal.
     #[must_use]
     pub fn explains(&self, other: &Self) -> bool {
         let is_missing = other.code == ErrorCode::FieldRequired;
@@ -161,7 +165,7 @@ impl Problem {
             .any(|own| other.properties.iter().any(|other| explains(own, other)))
     }
 
-    /// Adds how to fix it.
+    /// Adds a hint about how to fix the problem.
     ///
     /// Requirements: ERR-27.
     #[must_use]

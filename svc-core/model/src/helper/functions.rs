@@ -1,4 +1,4 @@
-//! The helper action functions.
+//! The action functions of helpers.
 //!
 //! Requirements: HAF-01 to HAF-13.
 
@@ -10,7 +10,7 @@ use crate::{
     value::{ClosedEnum, Id, Identifier},
 };
 
-/// What a helper call asks to be done for its person, validated.
+/// The validated action functions of a helper request.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct ActionFunctions {
@@ -31,21 +31,22 @@ pub struct ActionFunctions {
     ///
     /// Requirements: HAF-11.
     pub triggers: Option<Triggers>,
-    /// Functions of the body that this server does not support, each with its problem. The library
-    /// reports them itself: it takes them out before a runner sees the plan.
+    /// The functions of the body that this server does not support, each with its problem.
+    ///
+    /// The library reports them itself. A runner never receives them.
     ///
     /// Requirements: ERR-38.
     pub unsupported: Vec<(Kind, Problem)>,
 }
 
 impl ActionFunctions {
-    /// Whether the call asks for nothing.
+    /// Returns whether the request contains no action function.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         !self.needs_person() && self.triggers.is_none() && self.unsupported.is_empty()
     }
 
-    /// Whether a function is there that needs a person.
+    /// Returns whether the request contains a function that needs a person.
     ///
     /// Requirements: UND-29.
     #[must_use]
@@ -54,14 +55,14 @@ impl ActionFunctions {
     }
 }
 
-/// A tag or a list that a call names.
+/// A tag or a list that a request names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GroupRef {
-    /// By its name.
+    /// By name.
     ///
     /// Requirements: HAF-02, HAF-05.
     Name(String),
-    /// By its address; `None` when the address leads to nothing of this server.
+    /// By URL; `None` if the URL does not identify a record of this server.
     ///
     /// Requirements: HAF-04, HAF-06.
     Address(Option<Id>),
@@ -79,7 +80,7 @@ impl From<Id> for GroupRef {
     }
 }
 
-/// A kind of group that people are put into by name or address, and what that makes.
+/// A kind of group that people are added to by name or URL, and the kind of the membership.
 #[derive(Debug)]
 pub struct GroupKind {
     /// The kind of the group: tag or list.
@@ -110,7 +111,7 @@ impl GroupKind {
         by_address: ("add_lists_uri", ErrorCode::ListUriDoesNotExist),
     };
 
-    /// The member of the body that names groups in this way.
+    /// Returns the member of the body that names groups in this way.
     #[must_use]
     pub fn property(&self, named: &GroupRef) -> &'static str {
         match named {
@@ -119,7 +120,7 @@ impl GroupKind {
         }
     }
 
-    /// The problem of a group that does not exist.
+    /// Returns the problem of a group that does not exist.
     ///
     /// Requirements: HAF-03 to HAF-06.
     #[must_use]
@@ -144,12 +145,13 @@ pub struct AnswerInput {
     pub responses: Vec<String>,
     /// Free text.
     pub value: Option<String>,
-    /// Where it stands in the body, for problems: `add_questions_responses_uri[0]`.
+    /// The position in the body, for problems: `add_questions_responses_uri[0]`.
     pub path: PropertyPath,
 }
 
 impl AnswerInput {
-    /// The chosen response keys of a question, as they stand at a place of the body.
+    /// Creates an answer from the chosen response keys of a question and their position in the
+    /// body.
     #[must_use]
     pub fn new(question: QuestionRef, responses: Vec<String>, path: PropertyPath) -> Self {
         Self {
@@ -161,16 +163,16 @@ impl AnswerInput {
     }
 }
 
-/// How a call names a question.
+/// The reference to a question in a request.
 ///
 /// Requirements: HAF-08.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum QuestionRef {
-    /// By its address.
+    /// By URL.
     Id(Id),
     /// By one of its identifiers.
     Identifier(Identifier),
-    /// By something that is neither of them, or leads elsewhere.
+    /// By a text that does not identify a question.
     Unknown,
 }
 
@@ -193,7 +195,7 @@ object! {
     ///
     /// Requirements: HAF-12.
     Trigger: "trigger" {
-        /// Whether it is wanted
+        /// Whether to trigger it; default `true`
         "HAF-12" enabled: bool,
         /// Which response, as `<system_name>:<id>`
         "HAF-13" identifiers: Vec<String> [FieldRule::Identifiers],
@@ -205,7 +207,7 @@ object! {
     ///
     /// Requirements: HAF-07.
     QuestionAnswer: "add_questions_responses_uri" {
-        /// Identifier or address of the question
+        /// Identifier or URL of the question
         "HAF-08" question: crate::describe::RecordReference = required,
         /// Chosen response keys
         "HAF-09" responses: Vec<String>,
@@ -221,11 +223,11 @@ object! {
     FunctionFields: "helper action functions" {
         /// Names of existing tags to add
         "HAF-02" add_tags: Vec<String>,
-        /// Addresses of existing tags to add
+        /// URLs of existing tags to add
         "HAF-04" add_tags_uri: Vec<String>,
         /// Names of existing lists to add the person to
         "HAF-05" add_lists: Vec<String>,
-        /// Addresses of existing lists to add the person to
+        /// URLs of existing lists to add the person to
         "HAF-06" add_lists_uri: Vec<String>,
         /// Answers to record
         "HAF-07" add_questions_responses_uri: Vec<QuestionAnswer>,
@@ -267,8 +269,8 @@ closed_enum! {
 }
 
 impl Triggers {
-    /// Those that are wanted, each with the texts that it names: one is, unless it says that it is
-    /// not.
+    /// Returns the requested server responses, each with the identifiers of its texts. A response
+    /// is requested unless `enabled` is `false`.
     ///
     /// Requirements: HAF-12.
     pub fn requested(&self) -> impl Iterator<Item = (TriggerName, &[String])> {
@@ -287,12 +289,12 @@ impl Triggers {
 }
 
 impl FunctionName {
-    /// Every action function.
+    /// Returns every action function.
     pub fn all() -> impl Iterator<Item = Self> {
         Self::VALUES.iter().filter_map(|name| Self::parse(name))
     }
 
-    /// The kind of the entry that it makes in the report.
+    /// Returns the kind of the report entry that the function creates.
     ///
     /// Requirements: ERR-31.
     #[must_use]

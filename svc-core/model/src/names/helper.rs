@@ -1,9 +1,9 @@
-//! The eight helpers. This file holds the only list of them.
+//! The eight helpers, listed only in this file.
 
 use super::Kind;
 
-/// Calls a macro of the crate with every helper: its row, name, relation, container, what it
-/// records, and whether the interface lets it be called without a key.
+/// Calls a macro of the crate with every helper. The arguments are its requirement, name, relation,
+/// container and recorded kind, and whether the specification allows it without a key.
 macro_rules! helpers {
     ($callback:ident) => {
         $callback! {
@@ -43,32 +43,32 @@ macro_rules! names {
             /// Every helper.
             pub const ALL: &'static [HelperName] = &[$(HelperName::$name),+];
 
-            /// Its name in capabilities and rights, such as `record_signature`.
+            /// Returns the name in capabilities and rights, such as `record_signature`.
             #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$name => $wire),+ }
             }
 
-            /// Its relation without prefix, such as `record_signature_helper`.
+            /// Returns the relation without prefix, such as `record_signature_helper`.
             #[must_use]
             pub const fn relation(self) -> &'static str {
                 match self { $(Self::$name => $relation),+ }
             }
 
-            /// The kind of the record it belongs to; `None` for person signup, which belongs to the
-            /// people collection.
+            /// Returns the kind of the record that the helper belongs to; `None` for person signup,
+            /// which belongs to the people collection.
             #[must_use]
             pub const fn container(self) -> Option<Kind> {
                 match self { $(Self::$name => $container),+ }
             }
 
-            /// The kind it creates or changes, and answers with.
+            /// Returns the kind that the helper creates or changes, and returns.
             #[must_use]
             pub const fn records(self) -> Kind {
                 match self { $(Self::$name => Kind::$records),+ }
             }
 
-            /// Whether the interface lets it be called without a key.
+            /// Returns whether the specification allows requests without a key.
             ///
             /// Requirements: AUT-06, AUT-07.
             #[must_use]
@@ -76,13 +76,13 @@ macro_rules! names {
                 match self { $(Self::$name => $anonymous),+ }
             }
 
-            /// What it does, in a phrase without a full stop.
+            /// Returns what the helper does, as a phrase without a full stop.
             #[must_use]
             pub const fn text(self) -> &'static str {
                 match self { $(Self::$name => concat!($($doc),+).trim_ascii()),+ }
             }
 
-            /// The requirement row that it answers, such as `HLP-11`.
+            /// Returns the id of its requirement, such as `HLP-11`.
             #[must_use]
             pub const fn row(self) -> &'static str {
                 match self { $(Self::$name => $row),+ }
@@ -94,7 +94,7 @@ macro_rules! names {
 helpers!(names);
 
 impl HelperName {
-    /// The helper that records a kind of action under its container.
+    /// Returns the helper that records a kind of action under its container.
     #[must_use]
     pub fn recording(kind: Kind) -> Option<Self> {
         let records = |helper: &&Self| helper.records() == kind && helper.container().is_some();
@@ -104,7 +104,7 @@ impl HelperName {
             .find(|helper| records(&helper) && helper.container() != Some(kind))
     }
 
-    /// The helper whose call a create of a kind with an inline `person` is.
+    /// Returns the helper that a create request of a kind with an inline `person` is equivalent to.
     ///
     /// Requirements: HLP-19, UND-31.
     #[must_use]
@@ -115,7 +115,7 @@ impl HelperName {
             .find(|helper| helper.records() == kind && helper.takes_person())
     }
 
-    /// Whether its body has a `person`.
+    /// Returns whether the body has a `person`.
     ///
     /// Requirements: HLP-03, HLP-18.
     #[must_use]
@@ -123,7 +123,7 @@ impl HelperName {
         !matches!(self, Self::RecordCanvass | Self::Schedule)
     }
 
-    /// Whether many calls of it may come in one request: it records something.
+    /// Returns whether the helper accepts batches, because it records something.
     ///
     /// Requirements: BAT-01.
     #[must_use]
@@ -131,7 +131,7 @@ impl HelperName {
         !matches!(self, Self::Schedule)
     }
 
-    /// Whether its body takes action functions.
+    /// Returns whether the body accepts action functions.
     ///
     /// Requirements: HAF-01, SCH-09.
     #[must_use]

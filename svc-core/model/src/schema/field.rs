@@ -1,34 +1,34 @@
-//! Fields: type, rules, who sets them, and where computed ones come from.
+//! Fields: their types, rules and modes, and the sources of computed fields.
 
 use super::ObjectSchema;
 use crate::names::Kind;
 
-/// One field of the interface.
+/// A field of the specification.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct FieldSpec {
-    /// Name on the wire.
+    /// The name in JSON.
     pub name: &'static str,
-    /// The requirement row that it answers, such as `RES-petition-02`.
+    /// The id of its requirement, such as `RES-petition-02`.
     pub row: &'static str,
-    /// What it is, in a phrase without a full stop.
+    /// The meaning, as a phrase without a full stop.
     pub doc: &'static str,
-    /// Its type.
+    /// The type.
     pub ty: ValueType,
-    /// Who sets it, and when.
+    /// Who sets the field, and when.
     pub mode: FieldMode,
-    /// Rules beyond the type.
+    /// The rules in addition to the type.
     pub rules: &'static [FieldRule],
 }
 
 impl FieldSpec {
-    /// Whether the system keeps the value, so that a client's value is ignored.
+    /// Returns whether the server computes the value. A value from a client is then ignored.
     #[must_use]
     pub const fn is_computed(&self) -> bool {
         matches!(self.mode, FieldMode::Computed(_))
     }
 
-    /// Where the value comes from, when the system keeps it.
+    /// Returns the source of a computed value.
     #[must_use]
     pub const fn source(&self) -> Option<ComputedSource> {
         match self.mode {
@@ -48,63 +48,62 @@ pub enum FieldMode {
     ///
     /// Requirements: CAP-05.
     Required,
-    /// The client may set it; omitted on create it has this value.
+    /// The client may set it; otherwise a create sets this value.
     ///
     /// Requirements: CAP-08.
     Default(&'static str),
-    /// The client may set it; omitted on create it is the time of receipt.
+    /// The client may set it; otherwise a create sets the time of receipt.
     ///
     /// Requirements: CAP-08.
     ReceiptTime,
-    /// The system keeps it; a value sent by a client is ignored.
+    /// The server computes it; a value sent by a client is ignored.
     ///
     /// Requirements: CAP-06.
     Computed(ComputedSource),
 }
 
-/// Where the value of a computed field comes from.
+/// The source of a computed field.
 ///
-/// A store matches it without a wildcard: a source that is added here does not compile until each
-/// store has it.
+/// A store matches it without a wildcard. A new source therefore does not compile until each store
+/// supports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ComputedSource {
-    /// The clock of the store, at the write.
+    /// The clock of the store at the time of the write.
     Clock,
-    /// Nothing of the interface: what is counted lies outside of it, so that the value is always 0.
+    /// The API does not contain the counted data, so the value is always 0.
     Outside,
     /// The relation of a kind, the same for every record.
     ///
     /// Requirements: UND-05, UND-06.
     Relation(Kind),
-    /// The number of records of the kind under this one.
+    /// The number of records of the kind under this record.
     Count(Kind),
-    /// The records of the kind under this one that accept.
+    /// The number of records of the kind under this record that accept.
     ///
     /// Requirements: RES-event-18.
     Accepted(Kind),
-    /// How many the sum of the records of the kind under this one is made of: the tickets that
-    /// attendances bought, or the donations that are summed; in a part of this record, of that
-    /// part.
+    /// The number of values in the sum over the records of the kind under this record: the tickets
+    /// of attendances, or the donations. In a part of this record, it covers that part only.
     ///
     /// Requirements: RES-event-16, RES-event-19, RES-fundraising_page-09.
     Number(Kind),
-    /// The money of the records of the kind under this one; in a part of this record, that of that
-    /// part.
+    /// The sum of the money of the records of the kind under this record. In a part of this record,
+    /// it covers that part only.
     ///
     /// Requirements: RES-event-17, RES-event-20, RES-fundraising_page-10.
     Sum(Kind),
-    /// When sending starts.
+    /// The time when sending starts.
     ///
     /// Requirements: RES-message-01.
     ScheduledStart,
-    /// When sending stops.
+    /// The time when sending stops.
     ///
     /// Requirements: RES-message-02.
     ScheduledStop,
 }
 
 impl ComputedSource {
-    /// The kind whose records under this one are added up; `None` where nothing is.
+    /// Returns the kind whose records under this one are summed; `None` if the source is not a sum.
     #[must_use]
     pub const fn adds_up(self) -> Option<Kind> {
         match self {
@@ -120,7 +119,7 @@ impl ComputedSource {
     }
 }
 
-/// The type of a value on the wire.
+/// The type of a JSON value.
 ///
 /// Requirements: TYP-01 to TYP-12.
 #[derive(Debug, Clone, Copy)]
@@ -157,19 +156,19 @@ pub enum ValueType {
     ///
     /// Requirements: TYP-08.
     Enum(&'static [&'static str]),
-    /// Listed values plus any other string.
+    /// Listed values or any other string.
     ///
     /// Requirements: TYP-09.
     FlexEnum(&'static [&'static str]),
-    /// A flag that is sent as a boolean or as the strings `true` and `false`.
+    /// A flag, sent as a boolean or as one of the strings `true` and `false`.
     ///
     /// Requirements: RES-phone_number-01.
     Flag,
-    /// An address or an identifier of a record: a string, or an object with `href`.
+    /// A URL or an identifier of a record: a string, or an object with `href`.
     ///
     /// Requirements: RES-canvass-09.
     Reference,
-    /// Object with string values under free keys.
+    /// An object with arbitrary keys and string values.
     ///
     /// Requirements: RES-person-36.
     StringMap,
@@ -188,7 +187,7 @@ pub enum ValueType {
 }
 
 impl ValueType {
-    /// The object table of this type, also inside an array.
+    /// Returns the table of the object, or of the objects of an array.
     #[must_use]
     pub const fn object(&self) -> Option<&'static ObjectSchema> {
         match self {
@@ -199,18 +198,18 @@ impl ValueType {
     }
 }
 
-/// A rule on one field beyond its type.
+/// A rule for a field in addition to its type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FieldRule {
-    /// A number between two bounds, both included.
+    /// A number between two bounds, inclusive.
     Between(i64, i64),
-    /// A number that is not below zero.
+    /// A number that is not negative.
     NotNegative,
     /// An e-mail address: has an `@` and no control characters.
     ///
     /// Requirements: RES-email_address-03.
     Email,
-    /// Text without control characters, such as line breaks: it may become the header of a mail.
+    /// Text without control characters such as line breaks, because it may become an e-mail header.
     ///
     /// Requirements: RES-event-43, UND-10.
     OneLine,
@@ -218,11 +217,11 @@ pub enum FieldRule {
     ///
     /// Requirements: RES-postal_address-09.
     CountryCode,
-    /// A code of ISO 4217 in any case, kept in capitals.
+    /// A code of ISO 4217; it is case-insensitive and stored in capitals.
     ///
     /// Requirements: RES-fundraising_page-11.
     CurrencyCode,
-    /// Two letters, the last part of a code of ISO 3166-2.
+    /// Two letters, the last part of an ISO 3166-2 code.
     ///
     /// Requirements: RES-postal_address-07.
     RegionCode,
@@ -230,11 +229,11 @@ pub enum FieldRule {
     ///
     /// Requirements: RES-postal_address-10.
     LanguageCode,
-    /// A well-formed tag of RFC 5646, or a list of them.
+    /// A well-formed RFC 5646 tag, or a list of them.
     ///
     /// Requirements: RES-person-17, RES-person-18.
     LanguageTag,
-    /// Elements whose `number` begins with the country code of their `country`.
+    /// Elements whose `number` starts with the country code of their `country`.
     ///
     /// Requirements: RES-phone_number-03.
     CountryCalls,
@@ -242,15 +241,15 @@ pub enum FieldRule {
     ///
     /// Requirements: RES-phone_number-03.
     PhoneNumber,
-    /// One leading `@` is removed.
+    /// A leading `@` is removed.
     ///
     /// Requirements: RES-person-35.
     WithoutAt,
-    /// Duplicates are collapsed, the first stays.
+    /// Duplicates are removed; the first one remains.
     ///
     /// Requirements: RES-person-16.
     Unique,
-    /// No two records of a tenant have the same.
+    /// Unique among the records of a tenant.
     ///
     /// Requirements: UND-02, UND-03.
     UniqueName,
@@ -266,7 +265,7 @@ pub enum FieldRule {
     ///
     /// Requirements: RES-question-09.
     ResponseName,
-    /// Elements have different `key` members.
+    /// Elements must have different `key` members.
     ///
     /// Requirements: ERR-40.
     UniqueKeys,

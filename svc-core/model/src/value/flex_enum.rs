@@ -6,17 +6,17 @@ use std::fmt;
 ///
 /// Requirements: TYP-08, TYP-09.
 pub trait ClosedEnum: Copy {
-    /// Every listed value as it stands on the wire.
+    /// Every listed value as it is in JSON.
     ///
     /// Requirements: TYP-08.
     const VALUES: &'static [&'static str];
 
-    /// The value as it stands on the wire.
+    /// Returns the value as it is in JSON.
     ///
     /// Requirements: TYP-08.
     fn as_str(self) -> &'static str;
 
-    /// The listed value with this text; `None` for any other text.
+    /// Returns the listed value with this text; `None` for any other text.
     ///
     /// Requirements: TYP-08.
     fn parse(text: &str) -> Option<Self>;
@@ -31,15 +31,16 @@ pub enum FlexEnum<E> {
     ///
     /// Requirements: TYP-09.
     Known(E),
-    /// Any other free-form string, exactly as sent. Build it with [`FlexEnum::parse`], so that a
-    /// listed value is never in here.
+    /// Any other string, exactly as sent. Create it with [`FlexEnum::parse`], so that it never
+    /// contains a listed value.
     ///
     /// Requirements: TYP-09.
     Other(String),
 }
 
 impl<E: ClosedEnum> FlexEnum<E> {
-    /// Takes any string: listed values become [`FlexEnum::Known`], all others [`FlexEnum::Other`].
+    /// Accepts any string: listed values become [`FlexEnum::Known`], all others
+    /// [`FlexEnum::Other`].
     ///
     /// Requirements: TYP-09.
     #[must_use]
@@ -47,7 +48,7 @@ impl<E: ClosedEnum> FlexEnum<E> {
         E::parse(text).map_or_else(|| Self::Other(text.to_owned()), Self::Known)
     }
 
-    /// The value as it stands on the wire.
+    /// Returns the value as it is in JSON.
     ///
     /// Requirements: TYP-09.
     #[must_use]
@@ -58,7 +59,7 @@ impl<E: ClosedEnum> FlexEnum<E> {
         }
     }
 
-    /// The listed value, if it is one.
+    /// Returns the value if it is a listed one.
     ///
     /// Requirements: TYP-09.
     #[must_use]

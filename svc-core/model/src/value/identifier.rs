@@ -1,8 +1,8 @@
-//! Identifiers: names of a record in any system.
+//! Identifiers of records in any system.
 
 use std::fmt;
 
-/// One entry of `identifiers`: `<system_name>:<id>`, split at its first colon.
+/// An entry of `identifiers`: `<system_name>:<id>`, split at its first colon.
 ///
 /// Requirements: TYP-13, UND-41.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -12,8 +12,7 @@ pub struct Identifier {
 }
 
 impl Identifier {
-    /// The identifier with this text: a system name of `[A-Za-z0-9_.-]+`, a colon and a non-empty
-    /// id.
+    /// Parses an identifier: a system name of `[A-Za-z0-9_.-]+`, a colon and a non-empty id.
     ///
     /// Requirements: TYP-13, UND-41.
     #[must_use]
@@ -26,7 +25,7 @@ impl Identifier {
         })
     }
 
-    /// Whether the text can be the name of a system or a namespace: `[A-Za-z0-9_.-]+`.
+    /// Returns whether the text is a valid system name or namespace: `[A-Za-z0-9_.-]+`.
     ///
     /// Requirements: UND-41.
     #[must_use]
@@ -37,7 +36,7 @@ impl Identifier {
                 .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-'))
     }
 
-    /// The system's name: what stands before the first colon.
+    /// Returns the system name: the part before the first colon.
     ///
     /// Requirements: UND-41.
     #[must_use]
@@ -47,7 +46,7 @@ impl Identifier {
             .map_or("", |(system, _)| system)
     }
 
-    /// The record's id in that system: what stands after the first colon.
+    /// Returns the id in that system: the part after the first colon.
     ///
     /// Requirements: UND-41.
     #[must_use]
@@ -58,7 +57,7 @@ impl Identifier {
             .unwrap_or("")
     }
 
-    /// The whole text, as sent.
+    /// Returns the whole text as it was sent.
     ///
     /// Requirements: TYP-13.
     #[must_use]
