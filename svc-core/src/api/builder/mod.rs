@@ -48,7 +48,7 @@ pub struct BuildError {
 }
 
 impl BuildError {
-    /// Returns the contradictions. Each is one sentence that says what is wrong and how to fix it.
+    /// Returns the contradictions. Each one names the problem and how to fix it.
     #[must_use]
     pub fn problems(&self) -> &[String] {
         &self.problems

@@ -188,7 +188,7 @@ pub(super) fn http_date(moment: Timestamp) -> Option<HeaderValue> {
     let weekday = WEEKDAYS.get(usize::try_from(moment.weekday().num_days_from_monday()).ok()?)?;
     let month = MONTHS.get(usize::try_from(moment.month0()).ok()?)?;
     let [hour, minute, second] = [time.hour(), time.minute(), time.second()].map(digits::<2>);
-    // Formatted by hand, because chrono parses a pattern again for each date.
+    // Formatted without chrono, which parses a pattern again for each date.
     let text = [
         weekday.as_bytes(),
         b", ",
