@@ -19,7 +19,7 @@ use crate::{
     value::Timestamp,
 };
 
-/// The target of a request, or the path that leads to it.
+/// The target of a request, or the path of the target.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum RequestTarget<'a> {

@@ -23,7 +23,7 @@ pub(super) struct ChangesView<'a> {
 
 /// Writes a page of the change feed.
 ///
-/// `next` is present only if there are more entries, so that a client that follows it comes to an
+/// `next` is present only if there are more entries, so that a client that follows it reaches an
 /// end. `last` is always present: its cursor is after the last entry.
 pub(super) fn changes(hal: &Hal<'_>, view: &ChangesView<'_>, out: &mut Vec<u8>) {
     let here = hal.href(&Target::Changes);
