@@ -210,7 +210,8 @@ impl<'a> ResolvedRequest<'a> {
     ///
     /// Returns the response to a request that may not be executed:
     ///
-    /// - the [immediate response](ResolvedRequest::immediate_response), which is the same for every caller;
+    /// - the [immediate response](ResolvedRequest::immediate_response), which is the same for every
+    ///   caller;
     /// - 401 for an invalid key, or for a missing key that is required;
     /// - 500 `NOT_IMPLEMENTED` if the operation is not offered, or 404 if the addressed record does
     ///   not exist either;
