@@ -46,7 +46,7 @@ impl From<Target> for RequestTarget<'_> {
 }
 
 impl<'a> From<Option<&'a str>> for RequestTarget<'a> {
-    /// Converts `None` to [`Self::Unknown`].
+    /// Converts `None` to `Unknown`.
     fn from(path: Option<&'a str>) -> Self {
         path.map_or(Self::Unknown, Self::Path)
     }

@@ -27,9 +27,10 @@ use crate::{
 impl AuthorizedRequest<'_> {
     /// Returns how long the request may wait in addition to the usual timeout.
     ///
-    /// A client asks for this time with long polling or a batch. It is zero for all other requests.
+    /// This is the waiting time of a long poll or an event stream, [`Duration::MAX`] for a batch,
+    /// and zero for all other requests.
     ///
-    /// Requirements: SYN-11.
+    /// Requirements: SYN-11, BAT-07.
     #[must_use]
     pub fn max_wait(&self) -> Duration {
         self.0

@@ -274,7 +274,7 @@ impl<R: Resource> Created<R> {
 ///         let mut rows = self.rows();
 ///         let Some(label) = rows.get_mut(&(cx.tenant.clone(), no)) else { return Ok(None) };
 ///         request.check_expected_state(label.changed)?;
-///         // What was not sent stays as it is.
+///         // Fields that were not sent do not change.
 ///         label.name = request.patch.apply(&label.record(no).fields(), cx.received_at)?.name;
 ///         label.changed = cx.received_at.after(label.changed);
 ///         Ok(Some(label.record(no)))

@@ -99,8 +99,7 @@ pub struct ApiBuilder {
     kinds: BTreeMap<Kind, KindRegistration>,
     helpers: BTreeMap<HelperName, HelperRunner>,
     functions: Option<Vec<FunctionName>>,
-    /// The action functions of a store. They are offered unless [`Self::action_functions`] names
-    /// some.
+    /// The action functions of a store. They are offered unless `action_functions` names some.
     stock: Option<Vec<FunctionName>>,
     /// The schedule helper of a store. It is offered if a delivery is registered.
     scheduling: Option<Arc<dyn ErasedHelper>>,

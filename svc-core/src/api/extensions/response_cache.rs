@@ -1,7 +1,7 @@
 //! Cached responses of reads, valid until the data changes.
 //!
 //! A body is cached only when its request is repeated. A request that is sent once, such as one
-//! page of an export, uses no memory for its body and evicts nothing that is requested often.
+//! page of an export, uses no memory for its body. It evicts nothing that is requested often.
 //! Validators are cached after the first request, because a client sends them with its next one.
 
 use std::{
