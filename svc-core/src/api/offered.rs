@@ -1,4 +1,4 @@
-//! Which operations a server offers where.
+//! The operations that a server offers on each target.
 //!
 //! Requirements: CAP-04, UND-35, UND-39.
 
@@ -12,7 +12,7 @@ use crate::{
     operation::{KeyRequirement, OperationSpec, RequiredRight, TargetShape},
 };
 
-/// An operation that a server offers on one target.
+/// An operation that a server offers on a target.
 #[derive(Debug, Clone, Copy)]
 pub struct OfferedOperation {
     spec: &'static OperationSpec,
@@ -21,19 +21,19 @@ pub struct OfferedOperation {
 }
 
 impl OfferedOperation {
-    /// The operation.
+    /// Returns the operation.
     #[must_use]
     pub fn spec(&self) -> &'static OperationSpec {
         self.spec
     }
 
-    /// The right that it needs; `None` where it needs none.
+    /// Returns the right that the operation needs, or `None` if it needs no right.
     #[must_use]
     pub fn right(&self) -> Option<Right> {
         self.right
     }
 
-    /// Whether it needs a key on this server.
+    /// Returns whether the operation needs a key on this server.
     #[must_use]
     pub fn key_requirement(&self) -> KeyRequirement {
         self.key
@@ -41,10 +41,9 @@ impl OfferedOperation {
 }
 
 impl Api {
-    /// The operation that a method on a target asks for; `None` where this server does not offer
-    /// it.
+    /// Returns the operation of a method on a target, or `None` if this server does not offer it.
     ///
-    /// `HEAD` counts as `GET`, and `PATCH` as `PUT` where that is switched on.
+    /// `HEAD` is treated as `GET`. `PATCH` is treated as `PUT` if that is enabled.
     ///
     /// Requirements: ERR-07.
     #[must_use]
@@ -54,7 +53,8 @@ impl Api {
             .find(|offered| offered.spec.method == meant)
     }
 
-    /// The operations that this server offers on a target, in the order of the table.
+    /// Returns the operations that this server offers on a target, in the order of the operation
+    /// table.
     pub fn operations<'a>(
         &'a self,
         target: &'a Target,
@@ -65,8 +65,8 @@ impl Api {
             .filter_map(|spec| self.offered(spec, target))
     }
 
-    /// The methods under which this server takes an operation: its own, and `HEAD` or `PATCH`
-    /// beside it.
+    /// Returns the methods of an operation on this server: its own method, and `HEAD` or `PATCH` if
+    /// they are equivalent.
     ///
     /// Requirements: UND-28.
     pub fn methods(&self, operation: &OperationSpec) -> impl Iterator<Item = Method> + use<> {
@@ -78,7 +78,7 @@ impl Api {
         std::iter::once(operation.method.clone()).chain(beside)
     }
 
-    /// The methods that a target has on this server, for `Allow`.
+    /// Returns the methods of a target on this server, for the `Allow` header.
     ///
     /// Requirements: UND-28.
     #[must_use]
@@ -89,7 +89,7 @@ impl Api {
         methods.chain([Method::OPTIONS]).collect()
     }
 
-    /// `HEAD` as `GET`, `PATCH` as `PUT` where that is switched on.
+    /// Maps `HEAD` to `GET`, and `PATCH` to `PUT` if that is enabled.
     fn meant(&self, method: &Method) -> Method {
         match *method {
             Method::HEAD => Method::GET,
@@ -140,19 +140,18 @@ impl Api {
         })
     }
 
-    /// Whether records of a kind are created here: in the collection of all, or under the container
-    /// that the kind names.
+    /// Returns whether records of a kind are created here: in the collection of all records, or
+    /// under the container of the kind.
     ///
-    /// A sign-up on the people collection needs its create right, as an inline person does.
+    /// A sign-up on the people collection needs the create right for people, like an inline person.
     ///
-    /// Requirements: UND-12, HLP-19, UND-31.
+    /// Requirements: UND-12, HLP-19, UND-31, UND-38.
     fn creates(&self, kind: Kind, scope: &Scope) -> bool {
         let is_here = match scope {
             Scope::All => kind.schema().parent.is_none(),
-            // A canvass is recorded by its helper only (UND-38), which is registered without
-            // `Create`.
+            // A canvass is recorded only by its helper, which is registered without `Create`.
             Scope::Under(parent) => {
-                // A vendor's `Create` knows containers only.
+                // A vendor's `Create` supports only containers.
                 let is_below = kind.schema().is_recorded_below(parent.kind)
                     && self.inner.settings.store.is_some();
                 let is_container = kind.schema().parent_kind() == Some(parent.kind);

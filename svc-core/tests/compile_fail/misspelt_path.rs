@@ -1,5 +1,5 @@
 //# error: evaluation panicked: there is no member `adress` here
-//# says: there is no member `adress` here
+//# contains: there is no member `adress` here
 use std::sync::Arc;
 use svc_core::{Api, Vendor, field, helper, model};
 

@@ -1,5 +1,5 @@
-//! Stored responses are deleted after 24 hours, whichever tenant sends the next request: over the
-//! store in memory.
+//! Stored responses are deleted after 24 hours, whichever tenant sends the next request. Uses the
+//! in-memory store.
 //!
 //! Requirements: IDM-06.
 

@@ -1,4 +1,4 @@
-//! What is registered and yet not offered.
+//! Capabilities that are registered but not offered.
 //!
 //! Requirements: CAP-07, CAP-10.
 
@@ -11,7 +11,7 @@ use crate::{
 };
 
 impl ApiBuilder {
-    /// Takes away what was asked for by [`ApiBuilder::without_capability`] and
+    /// Removes the capabilities of [`ApiBuilder::without_capability`] and
     /// [`ApiBuilder::helpers_only`].
     pub(super) fn take_away(&mut self) {
         let asked = std::mem::take(&mut self.without);
@@ -20,7 +20,7 @@ impl ApiBuilder {
             if self.take_capability(&capability, &functions) {
                 self.without.insert(capability);
             } else {
-                self.wrong.push(format!("`{capability}` is not a registered capability: correct the name in `.without_capability(...)`, or leave it out"));
+                self.wrong.push(format!("`{capability}` is not a registered capability: correct the name in `.without_capability(...)`, or remove the call"));
             }
         }
         for registered in self.kinds.values_mut() {

@@ -40,10 +40,10 @@ pub(super) static OPERATIONS: &[OperationSpec] = &[OperationSpec {
     answers: always(
         StatusCode::OK,
         ResponseBodyKind::Changes,
-        "What was changed, in order.",
+        "The feed entries, in commit order.",
     ),
     id: "changes",
-    summary: "Tells what was created, changed and deleted since a cursor.",
+    summary: "Lists what was created, changed and deleted since a cursor.",
     handler: Handler::Extension(NAME),
 }];
 
@@ -95,7 +95,7 @@ impl Extension for ChangeFeedSettings {
         })
     }
 
-    /// The time that the request itself asks for.
+    /// Returns the time that the request itself asks for.
     ///
     /// Requirements: SYN-11.
     fn extra_time(&self, call: &AuthorizedParts<'_>) -> Duration {
@@ -108,8 +108,7 @@ impl Extension for ChangeFeedSettings {
 }
 
 impl ApiBuilder {
-    /// Offers the change feed of a backend, which has to tell the changes of every kind that is
-    /// served.
+    /// Offers the change feed of a backend. It must have the changes of every offered kind.
     ///
     /// Requirements: SYN-01.
     #[must_use]
@@ -118,9 +117,10 @@ impl ApiBuilder {
         self
     }
 
-    /// How long a request for changes may wait until there are some, where it asks for that with
-    /// `Prefer: wait=…`: 30 seconds unless set, and not at all with zero. Whoever sits between
-    /// client and server has to be as patient.
+    /// Sets how long a request may wait for changes if it asks for that with `Prefer: wait=…`.
+    ///
+    /// The default is 30 seconds; zero disables waiting. Proxies between client and server need at
+    /// least the same timeout.
     ///
     /// Requirements: SYN-11.
     #[must_use]
@@ -129,8 +129,10 @@ impl ApiBuilder {
         self
     }
 
-    /// Sets how many requests may wait for changes at the same time: 16 of one API key and 128 of
-    /// one tenant unless set. A request above a limit gets 429 with `Retry-After`.
+    /// Sets how many requests may wait for changes at the same time: by default 16 for each API key
+    /// and 128 for each tenant.
+    ///
+    /// A request above a limit gets a 429 response with `Retry-After`.
     ///
     /// Requirements: SYN-13.
     #[must_use]
@@ -141,7 +143,7 @@ impl ApiBuilder {
 }
 
 impl Api {
-    /// Whether there is a change feed.
+    /// Returns whether the server offers a change feed.
     ///
     /// Requirements: SYN-01.
     #[must_use]
@@ -149,7 +151,7 @@ impl Api {
         self.extensions().has(NAME)
     }
 
-    /// The relation that leads to the change feed, and that its entries stand under.
+    /// Returns the relation of the change feed, which is also the relation of its entries.
     ///
     /// Requirements: SYN-01.
     #[must_use]
@@ -157,7 +159,7 @@ impl Api {
         self.dialect().relation(NAME.relation())
     }
 
-    /// The query parameters of the change feed.
+    /// Returns the query parameters of the change feed.
     ///
     /// Requirements: SYN-05.
     #[must_use]
