@@ -1,4 +1,4 @@
-//! What a store of the Activist Data Exchange API needs besides its queries.
+//! The building blocks of a store of the Activist Data Exchange API, except for its queries.
 //!
 //! | Module | Contents |
 //! |---|---|
@@ -6,9 +6,9 @@
 //! | [`filtered`], [`lookup`] | the keys by which records are found |
 //! | [`feed`], [`commits`] | the change feed, and the number of commits |
 //! | [`keys`], [`new_tenant`] | API keys and tenants |
-//! | [`KindTable`], [`migration`] | the layout of tables, and changes of it |
-//! | [`transfer`], [`compare`], [`written`] | copies of a store, and what a replica must have |
-//! | [`memory`] | a store in memory: the specification of a store |
+//! | [`KindTable`], [`migration`] | the layout of tables, and migrations |
+//! | [`transfer`], [`compare`], [`written`] | copying and comparing stores, and the writes that a replica must have |
+//! | [`memory`] | a store in memory, which is the reference for other stores |
 //! | `laws` | feature `testkit`: tests that every store passes |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
