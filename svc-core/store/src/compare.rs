@@ -26,8 +26,8 @@ use crate::{
 pub trait ScanRecords: Store {
     /// Returns the records of a kind after a row, in creation order and with hidden references.
     ///
-    /// Returns at most `limit` records, and at least one if there is any. Also returns whether they
-    /// are the last ones.
+    /// Returns at most the given number of records, and at least one if there is any. Also returns
+    /// whether they are the last ones.
     ///
     /// # Errors
     ///
@@ -281,7 +281,7 @@ async fn sampled<A: ScanRecords + ?Sized, B: ScanRecords + ?Sized>(
                 LookupKey::Name(..) => "its name",
                 _ => "an e-mail address",
             };
-            return differs(format!("the record with {by} differs"));
+            return differs(format!("the record found by {by} differs"));
         }
     }
     for members in Kind::ALL

@@ -2,14 +2,14 @@
 //!
 //! | Module | Contents |
 //! |---|---|
-//! | [`cursor`], [`offset_index`], [`rank_bitmap`] | pages: `next` links, and jumps to a page by its number |
+//! | [`cursor`], [`offset_index`], [`rank_bitmap`] | pages by `next` links and by number |
 //! | [`filtered`], [`lookup`] | the keys by which records are found |
 //! | [`feed`], [`commits`] | the change feed, and the number of commits |
 //! | [`keys`], [`new_tenant`] | API keys and tenants |
 //! | [`KindTable`], [`migration`] | the layout of tables, and migrations |
 //! | [`transfer`], [`compare`], [`written`] | copying and comparing stores, and the writes that a replica must have |
 //! | [`memory`] | a store in memory, which is the reference for other stores |
-//! | `laws` | feature `testkit`: tests that every store passes |
+//! | `laws` | feature `testkit`: tests that every store must pass |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(

@@ -51,7 +51,7 @@ pub fn grown(
 
 /// Returns the problem of a list with too many entries.
 fn over(name: &str, most: usize) -> Problem {
-    let text = format!("{{property}} would have more than {most} entries.");
+    let text = format!("{{property}} must not have more than {most} entries.");
     Problem::new(ErrorCode::FieldInvalid, name.to_owned(), text)
 }
 

@@ -1,4 +1,4 @@
-//! Creating a record.
+//! Creates a record.
 //!
 //! Requirements: CRU-01, UND-12, UND-24, UND-38.
 

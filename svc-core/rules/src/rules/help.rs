@@ -105,7 +105,7 @@ pub fn help<G: RuleContext>(
     let of_call = match (plan.helper, &person, &recorded) {
         (HelperName::RecordCanvass, ..) => container,
         (_, Some(person), _) => Some(person.record.address()),
-        // A link replaces the posted person if there is none. An anonymous request has no link.
+        // Without a posted person, the action may link a person. An anonymous request has no link.
         (_, None, action) => action
             .as_ref()
             .and_then(|action| action.record.link("person").cloned()),

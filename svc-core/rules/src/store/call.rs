@@ -139,7 +139,7 @@ pub enum WriteOperation {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ImportedRecord {
-    /// Its id.
+    /// The id of the record.
     pub id: Id,
     /// When the record was created and last changed.
     pub created: Timestamp,

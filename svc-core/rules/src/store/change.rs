@@ -129,9 +129,9 @@ pub enum Change {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ChangeTarget {
-    /// Its kind.
+    /// The kind of the record.
     pub kind: Kind,
-    /// Its id.
+    /// The id of the record.
     pub id: Id,
     /// The row of the record, as the store returned it, or
     /// [`StoredRecord::NEW`](super::StoredRecord::NEW) for a record of the same request.

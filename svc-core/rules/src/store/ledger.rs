@@ -285,7 +285,8 @@ impl<'a> TransactionView<'a> {
             .find(|stored| ties(&stored)))
     }
 
-    /// Returns the answers of a person to these questions. May include others.
+    /// Returns the answers of a person to these questions. May include answers to
+    /// other questions.
     pub(crate) fn answered(
         &mut self,
         person: &Id,

@@ -25,7 +25,7 @@ use crate::{
 /// Requirements: HAF-11, SCH-01.
 #[async_trait]
 pub trait Outbox: Send + Sync + 'static {
-    /// Claims up to `most` outbox entries that are due at `now`, the oldest first.
+    /// Claims outbox entries that are due at `now`, the oldest first, up to the given number.
     ///
     /// No other caller receives a claimed entry before `until`.
     ///

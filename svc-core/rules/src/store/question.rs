@@ -148,9 +148,9 @@ pub type HeldTickets = (StoredRecord, Vec<Option<i64>>);
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RecordLocation {
-    /// Its kind.
+    /// The kind of the record.
     pub kind: Kind,
-    /// Its id.
+    /// The id of the record.
     pub id: Id,
     /// The row of the record. See [`StoredRecord::row`].
     pub row: i64,
