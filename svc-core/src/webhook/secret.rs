@@ -18,7 +18,6 @@ const BYTES: usize = 32;
 /// and lists never contain it.
 ///
 /// Requirements: HOOK-08.
-/// Requirements: HOOK-08.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct WebhookSecret(String);

@@ -32,7 +32,6 @@ impl FeedRecorder {
     /// because the modification date stays the same.
     ///
     /// Requirements: TYP-16.
-    /// Requirements: TYP-16.
     pub fn tell<'c>(&mut self, change: &'c Change) -> Option<FeedChange<'c>> {
         let (what, record) = match change {
             Change::Insert(insert) => (ChangeKind::Created, insert.record.address()),

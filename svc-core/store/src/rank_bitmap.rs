@@ -10,7 +10,6 @@ const BUCKET: i64 = 64;
 /// member. Updates are idempotent.
 ///
 /// Requirements: COL-22.
-/// Requirements: COL-22.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct RankBitmap {
     /// The numbers of the buckets in ascending order: row id divided by 64.
