@@ -1,4 +1,4 @@
-//! The trait for stores of every kind, and the data that a store exchanges with the rules.
+//! The [`Store`] trait, and the data that a store exchanges with the rules.
 //!
 //! All rules of the API are in [`decide`](crate::rules::decide), a synchronous function over
 //! [`Lookup`]s and [`Change`]s, both plain data. It decides what a create, a change, a deletion or
