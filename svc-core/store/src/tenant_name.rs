@@ -1,4 +1,4 @@
-//! Which names a store gives tenants.
+//! The rules for names of tenants.
 //!
 //! Requirements: AUT-02.
 
@@ -7,18 +7,19 @@ use svc_core::{
     error::{Error, Result},
 };
 
-/// A tenant with a name that can stand in lists and command lines.
+/// Creates a tenant with a name that can be used in lists and command lines.
 ///
 /// # Errors
 ///
-/// A name that is empty, longer than 64 bytes, or has control characters or spaces.
+/// Returns an error if the name is empty, longer than 64 bytes, or contains control characters or
+/// spaces.
 pub fn new_tenant(name: &str) -> Result<Tenant> {
     let is_fit = |letter: char| !letter.is_control() && !letter.is_whitespace();
     if (1..=64).contains(&name.len()) && name.chars().all(is_fit) {
         Ok(Tenant::new(name))
     } else {
         Err(Error::unexpected(
-            "a tenant's name has 1 to 64 bytes and neither spaces nor control characters",
+            "a tenant name must have 1 to 64 bytes, without spaces and control characters",
         ))
     }
 }
@@ -27,7 +28,9 @@ pub fn new_tenant(name: &str) -> Result<Tenant> {
 mod tests {
     use super::*;
 
-    /// AUT-02.
+    /// Tenant names are limited in length and characters.
+    ///
+    /// Requirements: AUT-02.
     #[test]
     fn names_are_short_and_visible() {
         for name in ["a", "acme", "Grüne", &"x".repeat(64)] {

@@ -1,4 +1,4 @@
-//! The helper action functions: tags, lists, answers and triggers for the person of a call.
+//! The action functions of helpers: tags, lists, answers and triggers for the person of a request.
 //!
 //! Requirements: HAF-01 to HAF-13.
 
@@ -20,22 +20,23 @@ use crate::{
     value::Id,
 };
 
-/// Who a call is about, and what it recorded.
+/// The person and the action of a helper request.
 pub(super) struct RecordedAction<'a> {
     pub(super) plan: &'a RawHelperRequest,
-    /// The person that tags, lists and answers are for.
+    /// The person that gets the tags, lists and answers.
     pub(super) person: Option<RecordAddress>,
     pub(super) action: Option<&'a StoredRecord>,
-    /// Whether the action was recorded before, by an earlier try of the same call.
+    /// Whether an earlier attempt of the same request recorded the action.
     ///
     /// Requirements: UND-24.
     pub(super) is_repeat: bool,
-    /// Whether the call is refused already: nobody may be there, because the person was wrong.
+    /// Whether the request is already rejected. The person may then be missing because it was
+    /// invalid.
     pub(super) is_refused: bool,
 }
 
 impl RecordedAction<'_> {
-    /// Whether nobody is there whom tags, lists and answers could be for.
+    /// Returns whether there is no person for the tags, lists and answers.
     ///
     /// Requirements: UND-29.
     fn lacks_person(&self) -> bool {
@@ -43,7 +44,7 @@ impl RecordedAction<'_> {
     }
 }
 
-/// Does what a call asks for its person; each entry succeeds or fails alone.
+/// Executes the action functions of a request. Each entry succeeds or fails separately.
 ///
 /// Requirements: ERR-29.
 pub(super) fn run<G: RuleContext>(
@@ -90,7 +91,7 @@ pub(super) fn run<G: RuleContext>(
     Ok(())
 }
 
-/// Ties the person to a tag or a list.
+/// Adds the person to a tag or a list.
 ///
 /// Requirements: HAF-02 to HAF-06.
 fn join<G: RuleContext>(
@@ -120,7 +121,7 @@ fn join<G: RuleContext>(
     entry(ground, draft, done)
 }
 
-/// Records an answer of the person, unless an earlier try of the same call did.
+/// Records an answer of the person, unless an earlier attempt of the same request did.
 ///
 /// Requirements: HAF-07 to HAF-10, UND-24.
 fn respond<G: RuleContext>(
@@ -174,13 +175,14 @@ fn respond<G: RuleContext>(
     entry(ground, draft, done)
 }
 
-/// Creates one entry; what is refused fails the entry alone.
+/// Creates one entry. A rejection fails only this entry.
 fn entry<G: RuleContext>(
     ground: &mut G,
     mut draft: RawDraft,
     done: &RecordedAction<'_>,
 ) -> RuleResult<EntryStatus> {
-    // A submission's answers, and a canvass's answers and taggings, remember it (UND-01).
+    // Answers and taggings of a canvass, and answers of a submission, refer to it.
+    // Requirements: UND-01.
     let action = done.action.map(|action| action.record.address());
     let references = draft.kind.schema().references();
     draft.recorded_by = action.filter(|action| {
@@ -195,8 +197,10 @@ fn entry<G: RuleContext>(
     }
 }
 
-/// Notes the server responses that a call asks for, each by itself: one that cannot be sent does
-/// not send the others again. An anonymous call that has no person sends none.
+/// Adds the server responses that a request triggers to the outbox, each as a separate entry.
+///
+/// If one cannot be sent, the others are not sent again. An anonymous request without a person
+/// triggers none.
 ///
 /// Requirements: HAF-11.
 fn trigger<G: RuleContext>(
@@ -223,16 +227,17 @@ fn trigger<G: RuleContext>(
     })
 }
 
-/// What the answers of one call have to do with, each read once however many answers there are.
+/// The questions of one request and earlier answers to them. Each is read once, even for many
+/// answers.
 struct QuestionCache {
     questions: HashMap<LookupKey, Option<(RecordLocation, AllowedAnswers)>>,
-    /// What an earlier try of the call recorded.
+    /// The answers that an earlier attempt of the request recorded.
     ///
     /// Requirements: UND-24.
     answered: HashSet<GivenAnswer>,
 }
 
-/// A question, and what was answered to it.
+/// A question and the answer to it.
 type GivenAnswer = (Id, [Option<String>; 2]);
 
 fn answer_to(question: &Id, fields: &Object) -> GivenAnswer {
@@ -242,7 +247,7 @@ fn answer_to(question: &Id, fields: &Object) -> GivenAnswer {
     )
 }
 
-/// What a question is looked up by; `None` for something that no question can have.
+/// Returns the lookup key of a question, or `None` if no question can match.
 ///
 /// Requirements: HAF-08.
 pub(super) fn question_key(question: &QuestionRef) -> Option<LookupKey> {
@@ -255,8 +260,7 @@ pub(super) fn question_key(question: &QuestionRef) -> Option<LookupKey> {
     }
 }
 
-/// What a tag or a list is looked up by; `None` for an address that leads to nothing of this
-/// server.
+/// Returns the lookup key of a tag or a list, or `None` if the address is not one of this server.
 pub(super) fn group_key(kinds: &GroupKind, named: &GroupRef) -> Option<LookupKey> {
     match named {
         GroupRef::Name(name) => Some(LookupKey::Name(kinds.group, name.clone())),
@@ -264,7 +268,7 @@ pub(super) fn group_key(kinds: &GroupKind, named: &GroupRef) -> Option<LookupKey
     }
 }
 
-/// The status of an action function that needs a person where there is none.
+/// Returns the status of an action function that needs a person when there is none.
 ///
 /// Requirements: UND-29.
 fn needs_person(property: impl Into<PropertyPath>) -> EntryStatus {
@@ -275,7 +279,7 @@ fn needs_person(property: impl Into<PropertyPath>) -> EntryStatus {
     )])
 }
 
-/// The problem of a question that does not exist.
+/// Returns the problem of a question that does not exist.
 ///
 /// Requirements: HAF-08.
 fn unknown_question(response: &AnswerInput) -> Problem {

@@ -1,4 +1,4 @@
-//! A call that comes again is answered as before and changes nothing.
+//! Returns the stored response of a repeated request, which then changes nothing.
 //!
 //! Requirements: IDM-01, IDM-06.
 
@@ -8,7 +8,7 @@ use super::{RuleResult, StoreRuleContext};
 use crate::store::{Change, WriteOutcome};
 
 impl StoreRuleContext<'_> {
-    /// The answer that is kept of this call, where it has been here before.
+    /// Returns the stored response of this request, if it was executed before.
     pub(super) fn kept_answer(&mut self) -> RuleResult<Option<Bytes>> {
         let Some(keep) = &self.call.keep else {
             return Ok(None);
@@ -20,7 +20,7 @@ impl StoreRuleContext<'_> {
         Ok(kept.map(|kept| kept.body))
     }
 
-    /// Keeps the answer of this call, which is done.
+    /// Stores the response of this request.
     pub(super) fn keep_answer(&mut self, outcome: &WriteOutcome) -> RuleResult<()> {
         let Some(keep) = &self.call.keep else {
             return Ok(());
