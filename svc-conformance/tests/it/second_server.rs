@@ -1,4 +1,4 @@
-//! The second service: it stands alone, and does what the catalogue says.
+//! The second service: it shares no code with the library, and behaves as the catalogue requires.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
