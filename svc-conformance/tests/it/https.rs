@@ -222,7 +222,7 @@ fn a_server_that_nobody_vouches_for_is_sent_nothing() {
         Server::named("crm.example.org"),
     );
     let refused = |server: &Server, remote: &Remote, remedy: &str| {
-        let refused = server.read(remote).expect_err("no answer");
+        let refused = server.read(remote).expect_err("no response");
         assert!(
             matches!(&refused, TargetError::Tls(text) if text.contains(remedy)),
             "{refused:?}"
@@ -262,7 +262,7 @@ fn a_server_without_tls_has_no_https() {
     let base = plain.base.replacen("http://", "https://", 1);
     let refused = server
         .read(&trusting(&base, &server.authority))
-        .expect_err("no answer");
+        .expect_err("no response");
     assert!(
         matches!(&refused, TargetError::Tls(text) if text.contains("try http://")),
         "{refused:?}"

@@ -68,7 +68,7 @@ fn a_choice_that_is_pinned_is_held_against_what_is_seen() {
     let (code, text) = said(&server, &[]);
     assert!(
         code == 2 && text.contains("pins.toml") && text.contains("--update-pins"),
-        "no file is no pins: {text}"
+        "the file with the pins is missing: {text}"
     );
     assert_eq!(said(&server, &["--update-pins"]).0, 0);
     let pinned = fs::read_to_string(&path).expect("pins");

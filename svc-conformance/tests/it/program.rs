@@ -371,7 +371,7 @@ fn exit_code_4_for_what_is_no_entry_point() {
         std::io::Write::write_all(&mut stream, &[0x15, 3, 3, 0, 2, 2, 70])
     });
     let (code, said) = run(folder.path(), &format!("http://{address}/"), LITTLE);
-    alert.join().expect("it ends").expect("an answer");
+    alert.join().expect("it ends").expect("a response");
     assert_eq!(code, 4, "{said}");
     assert!(said.contains("it may want TLS"), "{said}");
 }

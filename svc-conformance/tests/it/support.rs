@@ -107,7 +107,7 @@ impl Server {
         )
         .expect("sent");
         let mut text = String::new();
-        stream.read_to_string(&mut text).expect("an answer");
+        stream.read_to_string(&mut text).expect("a response");
         let (_, body) = text.split_once("\r\n\r\n").expect("a body");
         serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {text}"))
     }

@@ -33,8 +33,8 @@ fn with_key(call: &BufferedRequest, key: &'static str) -> BufferedRequest {
     call
 }
 
-/// Lets requests with the key of the second tenant see the data of the first, if a function says
-/// so.
+/// Lets requests with the key of the second tenant see the data of the first, if `when` returns
+/// true.
 fn leak(
     name: &'static str,
     rows: &[&str],
@@ -135,7 +135,7 @@ fn anonymous(name: &'static str, rows: &[&str], change: fn(&mut BufferedResponse
     })
 }
 
-#[expect(clippy::too_many_lines, reason = "a table: one fault after the other")]
+#[expect(clippy::too_many_lines, reason = "a table of faults")]
 pub(super) fn faults() -> Vec<Mutant> {
     vec![
         leak("lists of another tenant", &[], |call, what, _| {

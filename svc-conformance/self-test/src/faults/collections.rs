@@ -200,7 +200,7 @@ const MEMBERS: &[MutationRow] = &[
     ),
 ];
 
-#[expect(clippy::too_many_lines, reason = "a table: one fault after the other")]
+#[expect(clippy::too_many_lines, reason = "a table of faults")]
 pub(super) fn faults() -> Vec<Mutant> {
     let small = |fault: Mutant| fault.over(BaseServer::SecondServer(small));
     let mut faults = vec![

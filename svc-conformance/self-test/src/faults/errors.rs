@@ -430,7 +430,7 @@ fn statuses() -> Vec<Mutant> {
     ]
 }
 
-#[expect(clippy::too_many_lines, reason = "a table: one fault after the other")]
+#[expect(clippy::too_many_lines, reason = "a table of faults")]
 fn rules() -> Vec<Mutant> {
     let mut faults = vec![
         lenient(

@@ -154,7 +154,7 @@ fn schedule(
     })
 }
 
-#[expect(clippy::too_many_lines, reason = "a table: one fault after the other")]
+#[expect(clippy::too_many_lines, reason = "a table of faults")]
 pub(super) fn faults() -> Vec<Mutant> {
     let mut faults = vec![
         Mutant::new(FAMILY, "helpers answer to PUT", &[row::HLP_01], || {
@@ -351,7 +351,7 @@ fn away(kind: &'static str, rel: &'static str) -> Interceptor {
     })
 }
 
-#[expect(clippy::too_many_lines, reason = "a table: one fault after the other")]
+#[expect(clippy::too_many_lines, reason = "a table of faults")]
 fn functions() -> Vec<Mutant> {
     vec![
         ignored("add_tags", row::HAF_02),

@@ -89,7 +89,7 @@ fn ending(links: &Map<String, Value>, end: &str) -> Option<String> {
         .cloned()
 }
 
-#[expect(clippy::too_many_lines, reason = "a table: one fault after the other")]
+#[expect(clippy::too_many_lines, reason = "a table of faults")]
 pub(super) fn faults() -> Vec<Mutant> {
     let mut faults = vec![
         every_link("links are plain texts", &[row::HAL_13], |rel, link| {

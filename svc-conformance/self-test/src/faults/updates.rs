@@ -92,7 +92,7 @@ fn swallowed(name: &'static str, rows: &[&str], nth: u32, method: &'static str) 
     .at(MutationPoint::Backend)
 }
 
-#[expect(clippy::too_many_lines, reason = "a table: one fault after the other")]
+#[expect(clippy::too_many_lines, reason = "a table of faults")]
 pub(super) fn faults() -> Vec<Mutant> {
     let mut faults = vec![
         put("null is ignored", &[row::CRU_17], |body| {

@@ -269,7 +269,7 @@ fn texts() -> Vec<Mutant> {
     ]
 }
 
-#[expect(clippy::too_many_lines, reason = "a table: one fault after the other")]
+#[expect(clippy::too_many_lines, reason = "a table of faults")]
 fn numbers() -> Vec<Mutant> {
     vec![
         number(

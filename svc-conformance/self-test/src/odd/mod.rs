@@ -22,7 +22,7 @@ type UnusualLayer = Arc<dyn Fn(&SimulatedTime) -> Interceptor + Send + Sync>;
 /// An unusual but conformant server.
 #[derive(Clone)]
 pub struct UnusualServer {
-    /// The name, which says what is unusual.
+    /// The name, which describes what is unusual.
     pub name: String,
     over: BaseServer,
     twist: Option<UnusualLayer>,
