@@ -2,9 +2,10 @@
 //! organisation. It uses axum, rusqlite, tables made for it, one connection that writes, and one
 //! sync for all waiting requests.
 //!
-//! It finds a person by the e-mail address, maintains three indexes (person by id and by address,
-//! signature by id), counts what it records, and responds with the signature. It checks no keys and
-//! no rules, and reports no problems. SQLite decides when the log is copied into the file.
+//! It finds a person by the e-mail address, counts what it records, and responds with the
+//! signature. It maintains three indexes: person by id and by address, signature by id. It checks
+//! no keys and no rules, and reports no problems. SQLite decides when the log is copied into the
+//! file.
 //!
 //! With [`Trees::Asked`] it also writes what the API must be able to read: a tagging with its own
 //! address, the change feed, and collections. These are people by date, signatures of a person and

@@ -54,7 +54,7 @@ struct SelfTestArgs {
     strange: bool,
 
     /// Instead, run each mutant once at quick with the first seed, and write the failed
-    /// requirements to this file; with --only, the lines of the other mutants are unchanged
+    /// requirements to this file. With --only, the lines of the other mutants are unchanged
     #[arg(long, value_name = "FILE", conflicts_with_all = ["triples", "out"])]
     known: Option<PathBuf>,
 

@@ -253,7 +253,7 @@ impl SelfTestScore {
     /// Returns whether no unusual server failed, and the mutants were detected.
     ///
     /// At the lowest intensity nine of ten mutants must be detected, otherwise all of them. The
-    /// planted faults must be found with cases of at most one step more than necessary, and each
+    /// planted faults must be found with cases of at most one step more than necessary. Each
     /// requirement must fail for a mutant made for it.
     #[must_use]
     pub fn is_enough(&self) -> bool {

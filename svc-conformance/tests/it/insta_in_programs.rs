@@ -1,7 +1,7 @@
 //! Shows why the suite has its own code for the snapshots of a target's documents
-//! (`run --snapshots`) instead of insta, whose assertions are made for `cargo test`. This test runs
-//! itself again as the program of a user would run, and checks what insta does. If the test fails,
-//! insta is usable in programs, and `src/program/snapshots.rs` can be removed.
+//! (`run --snapshots`). The assertions of insta are made for `cargo test`. This test runs itself
+//! again as the program of a user would run, and checks what insta does. If the test fails, insta
+//! is usable in programs, and `src/program/snapshots.rs` can be removed.
 
 use std::path::Path;
 use std::process::{Command, Output};

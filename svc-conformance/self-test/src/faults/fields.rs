@@ -1,6 +1,5 @@
-//! Faults of fields, generated from the requirements of the catalogue: a field that is lost or has
-//! another type, a closed list that is open, an open list that is closed, a total that does not
-//! change.
+//! Faults of fields, generated from the requirements of the catalogue. A field is lost or has
+//! another type, a closed list is open, an open list is closed, or a total does not change.
 
 use serde_json::{Map, Value};
 use svc_conformance::row;

@@ -1,5 +1,5 @@
-//! The effects of a caller without a key, or with a key for one helper, on a known person, and what
-//! it learns about that person.
+//! Faults of anonymous callers, and of callers with a key for one helper: what they change of a
+//! known person, and what they learn about that person.
 
 use std::collections::HashSet;
 
