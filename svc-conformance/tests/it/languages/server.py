@@ -334,7 +334,7 @@ class Handler(BaseHTTPRequestHandler):
         kept = []
         for at, one in enumerate(sent):
             if not isinstance(one, str) or not re.fullmatch(r"[^:]+:.+", one, re.DOTALL):
-                problems.append(("IDENTIFIER_INVALID", "An identifier must have the form <system>:<id>.", [f"{path}identifiers[{at}]"]))
+                problems.append(("IDENTIFIER_INVALID", "The form is <system>:<id>.", [f"{path}identifiers[{at}]"]))
             elif one not in kept:
                 kept.append(one)
         return kept
