@@ -1,4 +1,4 @@
-//! Servers that tell one sort of problem and keep another for the next round.
+//! Servers that report one class of problems and hide another until the next request.
 //!
 //! Requirements: ERR-39.
 
@@ -8,7 +8,7 @@ use svc_conformance::row;
 use super::Mutant;
 use crate::interceptor::Interceptor;
 
-/// Descriptions that are left out while there are others.
+/// Hides descriptions while there are others.
 fn later(name: &'static str, is_later: fn(&str) -> bool) -> Mutant {
     Mutant::new("told later", name, &[row::ERR_39], move || {
         Interceptor::entries(move |entry, _| {
