@@ -141,8 +141,9 @@ impl store::Store for SqliteStore {
         let turn = move |job: &mut WriteTransaction<'_>| {
             store.have_turn(job, tenant, slice::from_ref(&call), |_, error| error)
         };
-        // The entries of a batch share a transaction, so none is executed before the others arrive
-        // (BAT-03).
+        // The entries of a batch share a transaction, so none is executed before the others arrive.
+        //
+        // Requirements: BAT-03.
         Ok(self
             .writer()
             .run_for(tenant, cx.deadline, turn, !cx.in_batch)
