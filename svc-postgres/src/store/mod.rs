@@ -257,8 +257,8 @@ impl RevisionSource for PostgresStore {
         u64::try_from(seq).ok()
     }
 
-    /// Returns whether reading the number needs a round trip. With a replica it is always read,
-    /// because the replica must have the writes of other processes up to it.
+    /// Returns `true` unless there is a replica. With a replica the number is read before every
+    /// read, because the replica must have the writes of other processes up to it.
     fn is_remote(&self) -> bool {
         !self.database().has_replica()
     }

@@ -32,8 +32,8 @@ impl DateRangeStatements {
             "LEFT JOIN LATERAL ({}) x ON true ORDER BY x.{date}, x.seq",
             rows("b.time", "b.seq")
         );
-        // Reads only the index, like the count. If there are fewer records than it skips, it ends at
-        // the last record, and the page is empty.
+        // Reads only the index, like the count. If there are fewer records than it skips, it ends
+        // at the last record, and the page is empty.
         let passed = format!(
             "b AS (SELECT m.time, m.seq FROM (SELECT r.{date} AS time, r.seq FROM {s}.record r WHERE {between} \
              ORDER BY r.{date}, r.seq LIMIT (SELECT $4::bigint)) m ORDER BY m.time DESC, m.seq DESC LIMIT 1)"
