@@ -34,8 +34,8 @@ impl Topology {
         }
     }
 
-    /// Returns `BEGIN` with the settings of a transaction: the lock timeout, the timeout for the
-    /// next statement, and the tenant for row-level security if that is on.
+    /// Returns `BEGIN` with the settings of a transaction: the lock timeout and the timeout for the
+    /// next statement. With row-level security it also sets the tenant.
     pub(crate) fn begin(self, patience: Duration, tenant: Option<&str>) -> Vec<SqlQuery<'static>> {
         let millis = patience.as_millis().max(1);
         let mut settings = vec![

@@ -183,8 +183,8 @@ impl DatabaseHandle {
             .await
     }
 
-    /// Returns the result of one statement on the primary. Without a tenant it is about the
-    /// directories. It may make changes for which no one else waits.
+    /// Returns the result of one statement on the primary. Without a tenant, the statement is about
+    /// the directories. It may only make changes that other callers do not wait for.
     pub(crate) async fn ask(&self, tenant: Option<i64>, query: SqlQuery<'_>) -> Result<Vec<Row>> {
         let queries = self.fenced(tenant, vec![query]);
         let given = self.run(&self.pool, &queries).await;

@@ -194,7 +194,7 @@ impl From<StoreError> for Error {
         match error {
             StoreError::Refused(error) => error,
             StoreError::Busy | StoreError::Silent => Self::unavailable(SOON),
-            StoreError::Panicked => Self::unexpected("the matching of people panicked"),
+            StoreError::Panicked => Self::unexpected("person matching panicked"),
             StoreError::Postgres(failure) if is_unavailable => {
                 Self::unavailable(SOON).caused_by(failure.to_string())
             }
@@ -255,7 +255,7 @@ pub enum ConnectError {
     #[error("TLS: {0}")]
     Tls(String),
     /// The tables have other names for the share objects.
-    #[error("the tables have the share objects `{}` and `{}`; use these names, they cannot be changed", .0.network_a(), .0.network_b())]
+    #[error("the share names of the tables are `{}` and `{}`; use these names, because they are fixed", .0.network_a(), .0.network_b())]
     ShareNames(ShareNames),
     /// Any other error.
     #[error("{0}")]

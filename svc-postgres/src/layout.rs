@@ -76,7 +76,7 @@ impl RecordLayout {
             .map(|(_, column)| column)
     }
 
-    /// Returns the links whose collections list records of this kind.
+    /// Returns the links that have collections of this kind.
     pub(crate) fn scopes(&self) -> impl Iterator<Item = (&'static ReferenceSpec, &'static str)> {
         self.columns().filter(|(reference, _)| reference.is_scope)
     }

@@ -136,8 +136,8 @@ impl PostgresOptions {
         self
     }
 
-    /// Sets how long a request waits for a connection, or for a lock of another session, before it
-    /// is retried or gets 503 (default: two seconds).
+    /// Sets how long a request waits for a connection, or for a lock of another session (default:
+    /// two seconds). It is then retried or gets 503.
     ///
     /// A read waits twice as long for its result. A write is retried until the deadline of its
     /// request, or for half a minute.

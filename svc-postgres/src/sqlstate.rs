@@ -1,7 +1,7 @@
 //! How an error that PostgreSQL reports is handled, by its SQLSTATE.
 //!
 //! An error is retried only if the same statements can succeed later. Every other error is reported
-//! immediately: a retry would hide the cause with a 503, and the other writes of the tenant would
+//! immediately. A retry would hide the cause with a 503, and the other writes of the tenant would
 //! wait for it.
 
 use tokio_postgres::error::SqlState;

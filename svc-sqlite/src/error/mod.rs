@@ -35,7 +35,7 @@ pub(crate) enum StoreError {
 }
 
 impl StoreError {
-    /// The error for a request that was too late, or for which the queue had no room.
+    /// The error for a request that was too late, or for which the queue was full.
     pub(crate) const UNAVAILABLE: Self = Self::Passing(SOON);
 
     /// Returns an error that should be impossible, with a sentence for the log.

@@ -289,8 +289,8 @@ async fn und_26_nothing_is_sent_to_who_is_gone() {
     assert_eq!(served.noted.names(), [""; 0]);
 }
 
-/// HAF-11: if a process ends during a delivery, the entry is delivered again with the same id by
-/// the next process, after its claim has expired.
+/// HAF-11: if a process ends during a delivery, the next process delivers the entry again with the
+/// same id. It does so after the claim has expired.
 #[tokio::test]
 async fn haf_11_what_was_begun_comes_again_under_its_id() {
     let (folder, clock) = (tempfile::tempdir().unwrap(), Clock::new());
@@ -415,8 +415,8 @@ async fn haf_11_a_vendor_may_put_off_and_give_up() {
     assert_eq!(served.deliveries.as_ref().unwrap().counts().given_up, 1);
 }
 
-/// SCH-01, SCH-04: a message is delivered once when its start has come. It is not delivered
-/// earlier, or when its schedule was replaced or cancelled, or it was deleted.
+/// SCH-01, SCH-04: a message is delivered once, at its start. It is not delivered earlier, or when
+/// its schedule was replaced or cancelled, or it was deleted.
 #[tokio::test]
 async fn sch_01_a_message_is_sent_when_its_start_has_come() {
     let (_folder, served) = Served::new(Noted::well()).await;
@@ -647,7 +647,7 @@ async fn haf_14_an_anonymous_call_triggers_a_response_once_a_day() {
             ada.clone(),
             "autoresponse",
             true,
-            "a known person",
+            "an existing person",
         ),
         (
             minute,

@@ -325,7 +325,7 @@ async fn holders_of_tickets_are_known_by_their_identifiers() {
     assert_eq!(
         of(&own).await["family_name"],
         "H",
-        "UND-24: its own identifier is that very person"
+        "UND-24: its own identifier is that person's"
     );
     assert_eq!(
         server.total("people").await,

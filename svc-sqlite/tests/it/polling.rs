@@ -410,7 +410,7 @@ pub(crate) async fn compare_among_waiters<S: Store + ChangeFeed + Clone>(
     }
 }
 
-/// The same poll misses changes whose date is that of their receipt instead of their commit. A poll
+/// The same poll misses changes that have the date of their receipt instead of their commit. A poll
 /// that could not miss anything would prove nothing.
 #[test]
 fn dates_of_receipt_miss_changes() {

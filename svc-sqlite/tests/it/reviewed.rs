@@ -161,7 +161,7 @@ impl PersonMatching for ByMemberNumber {
     }
 }
 
-/// HLP-07: with a custom method, too, an anonymous caller does not learn whether a person has an
+/// HLP-07: also with a custom method, an anonymous caller does not learn whether a person has an
 /// identifier.
 #[tokio::test]
 async fn no_identifier_of_a_stranger_tells_who_is_known() {

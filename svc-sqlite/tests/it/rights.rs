@@ -197,7 +197,7 @@ async fn ask(server: &Server, cx: &Context, records: &[(Kind, String)]) -> Vec<(
     answers
 }
 
-/// A key with one right gets responses whose planted values are only those that it may read.
+/// With one right, a key gets only planted values that it may read.
 #[tokio::test]
 async fn aut_04_a_key_sees_what_it_may_read() {
     let server = Server::start().await;
@@ -274,7 +274,7 @@ async fn aut_04_a_key_sees_what_it_may_read() {
     assert_eq!(
         server.get(person).await.json["given_name"],
         "Changed",
-        "UND-31: with the right it is"
+        "UND-31: with the right it is changed"
     );
 }
 
@@ -643,7 +643,7 @@ async fn aut_04_exchange_gives_a_key_what_it_may_read() {
             .iter()
             .filter(|(address, _)| !before.contains_key(*address))
         {
-            assert!(may_manage(kinds), "{rights:?} made {address}: {webhook}");
+            assert!(may_manage(kinds), "{rights:?} created {address}: {webhook}");
         }
     }
     assert!(

@@ -96,8 +96,8 @@ async fn nothing_is_shared() {
     records.push(canvass.self_link());
 
     for address in &records {
-        // Every caller learns which methods an address supports (UND-28). Everything else is as for
-        // an id that does not exist.
+        // Every caller learns which methods an address supports (UND-28). Otherwise the response
+        // equals that for an id that does not exist.
         let nowhere = address.replacen("01", "00", 1);
         for method in ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] {
             let body = if matches!(method, "POST" | "PUT" | "PATCH") {
@@ -204,8 +204,8 @@ async fn nothing_is_shared() {
 /// Returns a body with a link to an address.
 type Body<'b> = &'b dyn Fn(&str) -> Value;
 
-/// CRU-02, UND-37: a link in a body to a record of another tenant gets the same error as one to a
-/// record that does not exist.
+/// CRU-02, UND-37: a link to a record of another tenant gets the same error as one to a record that
+/// does not exist.
 #[tokio::test]
 async fn links_in_bodies() {
     let server = Server::start().await;

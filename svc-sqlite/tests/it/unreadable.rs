@@ -127,7 +127,7 @@ const HARMS: [Harm; 6] = [
     ("filled with zeros", |path| {
         fs::write(path, vec![0; 1 << 20]).unwrap();
     }),
-    ("taken by another program", |path| {
+    ("replaced by another program", |path| {
         fs::write(path, foreign(path)).unwrap();
     }),
 ];

@@ -144,8 +144,8 @@ async fn flt_01_filters_show_what_each_record_says() -> Result<(), ContractViola
     check_filters(&store, [one.unwrap(), two.unwrap()], 5_000).await
 }
 
-/// FLT-12, SYN-04, SYN-12: 8 writers on two stores, like those of two processes, one request in ten
-/// rolled back, and pollers by `modified_date`, by cursor and by events. Set
+/// FLT-12, SYN-04, SYN-12: 8 writers on two stores, like those of two processes, and pollers by
+/// `modified_date`, by cursor and by events. One request in ten is rolled back. Set
 /// `SVC_FEED_CALLS=100000` for more.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]

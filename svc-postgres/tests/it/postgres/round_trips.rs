@@ -118,8 +118,9 @@ async fn check_over(way: &Proxy, options: PostgresOptions) {
     assert_eq!(count(way, many).await, 4, "65 callers");
 }
 
-/// With a response cache, a read is one round trip: the first one of an address, one of a missing
-/// record, and one that the cache answers. The second read of an address also reads the revision.
+/// With a response cache, a read is one round trip. This includes the first read of an address, a
+/// read of a missing record, and one that the cache answers. The second read of an address also
+/// reads the revision.
 #[test]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 fn reads_with_a_response_cache() {

@@ -106,8 +106,8 @@ async fn a_network_that_stalls() {
     assert!((2..=3).contains(&people(&direct).await));
 }
 
-/// A host of the URL that accepts connections and does not answer neither prevents the use of the
-/// other one, nor delays the start.
+/// A host of the URL accepts connections and does not answer. The other host is used, and the start
+/// is not delayed.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn a_host_that_is_silent() {
@@ -183,7 +183,7 @@ async fn an_answer_that_is_lost() {
             .await
             .unwrap();
         let count = format!("SELECT count(*) FROM {schema}.record WHERE kind = 1");
-        until("it is stored", async || {
+        until("the write is stored", async || {
             database.psql(&count) == (there + 1).to_string()
         })
         .await;
