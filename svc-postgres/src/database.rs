@@ -255,8 +255,8 @@ impl DatabaseHandle {
         Ok((row.try_get(0)?, port))
     }
 
-    /// Returns whether to retry on the coordinator, because this pool, that of the tenant's worker,
-    /// cannot be reached.
+    /// Returns whether to retry on the coordinator, because this pool of the tenant's worker cannot
+    /// be reached.
     pub(crate) fn turn_away(
         &self,
         tenant: i64,

@@ -13,7 +13,7 @@ use tokio_postgres::{
 
 use crate::sqlstate::{Remedy, remedy};
 
-/// Retry delay of a client after a temporary error.
+/// How long a client waits before a retry after a temporary error.
 const SOON: Duration = Duration::from_secs(1);
 
 /// The result of the functions of this crate.

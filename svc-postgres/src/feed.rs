@@ -13,8 +13,8 @@ use crate::{
 };
 
 impl DatabaseHandle {
-    /// Reads the entries of a page of a tenant's feed. It never uses a replica, which may
-    /// lag: a new cursor would be unknown there.
+    /// Reads the entries of a page of a tenant's feed. It never uses a replica, which may lag: a
+    /// new cursor would be unknown there.
     pub(crate) async fn feed(&self, tenant: i64, query: &FeedQuery<'_>) -> Result<FeedRows> {
         let FeedQuery {
             after,

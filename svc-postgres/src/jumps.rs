@@ -3,7 +3,7 @@
 //!
 //! New members have higher numbers than all earlier ones, so one indexed read before a jump finds
 //! them. A collection is reloaded if a member has left it or an older record has joined it. Its
-//! total has the time of the last such change (`moved`).
+//! total has the number of the last transaction with such a change (`moved`).
 //!
 //! Requirements: COL-22.
 
@@ -32,7 +32,8 @@ pub(crate) struct PageJumps {
     known: Mutex<HashMap<Box<[u8]>, IndexedState>>,
 }
 
-/// The indexed state of a collection: when a member last left it, and its newest member.
+/// The indexed state of a collection: the number of the last transaction in which a member left it,
+/// and its newest member.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct IndexedState {
     moved: i64,

@@ -19,8 +19,8 @@ use crate::{
     pipeline::{SqlQuery, values},
 };
 
-/// Duration of the lease of the process that looks for due work. The process renews it after half
-/// of the time.
+/// Duration of the lease of the process that searches for due work. The process renews it after
+/// half of the time.
 const LOOKING: Duration = Duration::from_secs(15);
 /// Maximum time between two searches.
 const QUIET: Duration = Duration::from_secs(60);

@@ -161,7 +161,8 @@ async fn run(
         .map_err(|error| DatabaseError::Other(format!("a column is not text: {error}").into()))
 }
 
-/// Converts an error: retry the request here, let the client retry, or neither helps.
+/// Converts an error to the category that determines the handling: retry here, let the client
+/// retry, or fail.
 fn trouble(error: StoreError) -> DatabaseError {
     let state = error.state().cloned();
     let error = svc_core::Error::from(error);

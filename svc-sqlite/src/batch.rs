@@ -21,8 +21,8 @@ use crate::options::{BeforeCommitFn, SqliteOptions};
 use crate::readers::Snapshots;
 use crate::tally::{store, store_counts};
 
-/// Pages in the write-ahead log from which it is copied into the file. Rewriting the same few pages
-/// of the log is cheaper than writing new ones.
+/// Number of pages in the write-ahead log at which it is copied into the file. Rewriting the same
+/// few pages of the log is cheaper than writing new ones.
 const LONG_LOG: i32 = 1_000;
 
 /// Number of transactions with savepoints after one that had to run again.
@@ -30,8 +30,8 @@ const WARY: u32 = 16;
 
 type AfterCommitFn = Box<dyn FnOnce() + Send>;
 
-/// What a job can use in the writer's transaction: the connection, but not the end of the
-/// transaction.
+/// The transaction of the writer, as a job sees it. The job can use the connection, but must not
+/// end the transaction.
 pub(crate) struct WriteTransaction<'a> {
     pub(crate) file: &'a Connection,
     hooks: Vec<AfterCommitFn>,
@@ -288,8 +288,8 @@ impl WriteConnection {
     pub(crate) fn carry_out(&mut self, mut batch: &mut [&mut dyn QueuedWrite]) {
         self.wary = self.wary.saturating_sub(1);
         let mut end = self.attempt(batch, self.wary > 0);
-        // With savepoints only a tainted job ends the transaction so, and each time one job less
-        // remains.
+        // With savepoints, only a tainted job causes this error, and each repetition has one job
+        // less.
         while let Err(GroupCommitError::Stained) = end {
             self.wary = WARY;
             self.roll_back();
@@ -301,7 +301,7 @@ impl WriteConnection {
         match end.and_then(|kept| self.commit(kept, batch.len())) {
             Ok(hooks) => hooks.into_iter().for_each(run_hook),
             Err(GroupCommitError::Lost(failure)) => refuse(batch, &failure),
-            // Unreachable: the transaction has then run again.
+            // Unreachable: the transaction was already repeated.
             Err(GroupCommitError::Stained) => refuse(batch, &StoreError::UNAVAILABLE),
         }
         self.roll_back();

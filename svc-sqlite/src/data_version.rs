@@ -104,8 +104,8 @@ impl CommitCounter {
         let watch = &mut *watch;
         let begun = self.nanoseconds(Instant::now());
         let looked = watch.look(&self.path, self.patience).map(|is_changed| {
-            // This probe counted earlier commits when it detected them, and stale data was read
-            // before that.
+            // A commit that this probe has detected before is already counted. Data that it makes
+            // stale was read before that.
             if is_changed {
                 self.count.fetch_add(1, Ordering::AcqRel).wrapping_add(1)
             } else {

@@ -50,7 +50,7 @@ pub enum FileError {
         /// The error of SQLite.
         source: rusqlite::Error,
     },
-    /// The file does not exist, and the options do not allow to create it.
+    /// The file does not exist, and the options do not allow creating it.
     #[error("{}: the data file does not exist; start the server once to create it", path.display())]
     Missing {
         /// The file.

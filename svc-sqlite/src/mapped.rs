@@ -261,8 +261,8 @@ fn one(connection: &Connection, statement: &Statement) -> rusqlite::Result<Vec<T
     Ok(given)
 }
 
-/// Converts an error: retry the request here, let the client retry, or neither helps. Messages of
-/// `SQLite` contain nothing that people sent.
+/// Converts an error to the category that determines the handling: retry here, let the client
+/// retry, or fail. Messages of `SQLite` contain nothing that people sent.
 fn trouble(error: &rusqlite::Error) -> DatabaseError {
     let cause = || format!("SQLite: {error}").into();
     match (

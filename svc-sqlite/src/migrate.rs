@@ -11,9 +11,9 @@ use crate::repair::repair;
 
 /// Every migration in order. Numbers start at 1 and have no gaps.
 ///
-/// They are plain SQL and not generated from the tables of `svc-core`, although most of `kinds` has
-/// one form. A file was created by the text of its release, and that text must not change with the
-/// tables. A test in `schema.rs` checks that both agree.
+/// They are plain SQL, although most of `kinds` could be generated from the tables of `svc-core`. A
+/// data file was created by the text of its release, so that text must never change. A test in
+/// `schema.rs` checks that both agree.
 pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration::new(1, "floor", include_str!("../migrations/0001_floor.sql")),
     Migration::new(2, "kinds", include_str!("../migrations/0002_kinds.sql")),

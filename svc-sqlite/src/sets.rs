@@ -37,7 +37,7 @@ pub(crate) fn telling(table: &SqliteTable, set: &RecordSet) -> String {
 }
 
 /// Deletes the records. First the totals of other records are reduced, then the totals under the
-/// records are deleted, then the records.
+/// deleted records are removed, then the records themselves.
 pub(crate) fn deleting(table: &SqliteTable, set: &RecordSet) -> Vec<String> {
     let (name, code, condition) = (table.name, table.code, condition(set));
     let these =

@@ -22,7 +22,7 @@ const COPY: &str = "restored.";
 impl PostgresStore {
     /// Writes a batch that another store has exported, completely or not at all, with a mark for
     /// the progress of the copy. An interrupted copy continues after that mark. Later writes get
-    /// later dates than anything that was imported, and than its `clock`.
+    /// later dates than everything that was imported, and later than the `clock` of the batch.
     ///
     /// `marks` are the mark of the previous batch, and the new one. Before the first batch there is
     /// no mark, and the tenant is empty.

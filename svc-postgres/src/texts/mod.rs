@@ -387,8 +387,8 @@ impl Texts {
                  WHERE e.tenant = $1 AND e.hash = ANY($2) AND e.hash = x.hash AND e.seq = x.seq",
                 arrays(2, "uuid bigint")
             ),
-            // `moved` is the number of the last transaction in which a member left, or joined that
-            // is not the newest.
+            // `moved` is the number of the last transaction in which a member left, or an older
+            // record joined.
             count: format!(
                 "INSERT INTO {s}.total AS o (tenant, kind, scope, owner, records, moved) \
                  SELECT l.tenant, x.kind, x.scope, x.owner, x.records, CASE WHEN x.moves THEN l.seq ELSE 0 END \

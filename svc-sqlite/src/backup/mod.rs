@@ -18,7 +18,7 @@ const PAUSE: Duration = Duration::from_millis(5);
 
 /// Copies the file at `from` to a new file at `to` that only its owner can read.
 pub(crate) fn backup(from: &Path, to: &Path, patience: Duration) -> Result<(), FileError> {
-    // Created first: if the file exists, nothing of it is removed.
+    // Creates the target first, so that an existing file is never removed.
     drop(make(to)?);
     let copied = copy(from, to, patience);
     if copied.is_err() {

@@ -10,9 +10,10 @@ use std::time::Duration;
 use rusqlite::{ErrorCode, types::FromSqlError};
 use svc_core::{Error, ErrorKind};
 
-/// Retry delay of a client after a lock or a full queue, which end without intervention.
+/// How long a client waits before a retry after a lock or a full queue. Both end by themselves.
 const SOON: Duration = Duration::from_secs(1);
-/// Retry delay of a client after a full disk or an unreadable file, which an operator must fix.
+/// How long a client waits before a retry after a full disk or an unreadable file. An operator must
+/// fix both.
 const LATER: Duration = Duration::from_secs(30);
 
 /// The result of the functions of this crate; see [`StoreError`].

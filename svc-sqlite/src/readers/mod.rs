@@ -1,8 +1,8 @@
 //! Reading connections. Lookups of single records and pages run on the calling thread, longer reads
 //! on separate threads.
 //!
-//! To begin and end a read takes locks that all connections of a file share. A connection therefore
-//! holds its snapshot of the file until something is committed.
+//! Beginning and ending a read takes locks that all connections of a file share. A connection
+//! therefore holds its snapshot of the file until something is committed.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
