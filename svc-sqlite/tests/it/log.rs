@@ -1,5 +1,5 @@
-//! What the service logs while the tests of this program run. Each line is checked when it is
-//! logged; only lines with a secret or a planted value are stored.
+//! What the service logs during the tests of this program. Each line is checked when it is logged.
+//! Only lines with a secret or a planted value are stored.
 //!
 //! Requirements: UND-42.
 

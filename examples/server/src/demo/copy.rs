@@ -491,7 +491,7 @@ fn about_target(error: &Error) -> StartupError {
 }
 
 fn about_restoring(tenant: &Tenant, error: &Error) -> StartupError {
-    if passes(error) || !error.to_string().contains("has not brought") {
+    if passes(error) || !error.to_string().contains("not from this copy") {
         about_target(error)
     } else {
         about_others(tenant)
