@@ -427,7 +427,7 @@ async fn a_database_that_goes_away_is_told_and_waited_for() -> TestResult {
     let answer = get(&program, "/healthz").await?;
     assert_eq!(
         (answer.status, answer.text().as_str()),
-        (503, "the database does not answer\n")
+        (503, "the database does not respond\n")
     );
     let answer = Client::connect(program.address()?, Some(KEY))
         .await?
