@@ -75,7 +75,7 @@ impl Campaign {
         for (label, text) in [
             ("Given name", "Grace"),
             ("Family name", "Hopper"),
-            ("E-mail (needed)", "grace.hopper@example.org"),
+            ("E-mail (required)", "grace.hopper@example.org"),
             ("Telephone, with the country code", phone),
             ("Why do you sign?", "Lights, please."),
         ] {
