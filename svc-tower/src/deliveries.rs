@@ -93,7 +93,7 @@ struct DeliveryCounters {
 pub struct DeliveryStats {
     /// Entries that were sent.
     pub done: u64,
-    /// Attempts that failed and are repeated.
+    /// Attempts that will be repeated.
     pub again: u64,
     /// Entries that were abandoned.
     pub given_up: u64,

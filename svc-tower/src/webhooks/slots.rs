@@ -111,8 +111,8 @@ mod tests {
             .poll(&mut Context::from_waker(Waker::noop()))
     }
 
-    /// The next free slot goes to the tenant that has waited longest without one, not to the one
-    /// with the longest queue.
+    /// Waiting tenants get free slots in turn, so that a tenant with a long queue does not get all
+    /// of them.
     #[tokio::test]
     async fn tenants_get_slots_in_turn() {
         let slots = Slots::new(1);

@@ -136,7 +136,8 @@ impl CopyMarker {
 /// and totals, the outbox, keys, and the markers of programs.
 ///
 /// The copy calls `go_on` with its progress after each part. If it returns false, the copy ends
-/// with `None`. The next call resumes it, as after a crash.
+/// with `None`; during the comparison its result is ignored. The next call resumes the copy, as
+/// after a crash.
 ///
 /// A call after the last part compares the records again, unless the database was changed. It also
 /// adds keys and revokes keys as in the file.

@@ -21,8 +21,8 @@ const SERVER_STEP: usize = 500;
 /// of its checks.
 const PATIENCE: Duration = Duration::from_secs(5);
 const LOOK: Duration = Duration::from_millis(100);
-/// Duration of the lease. A process renews it after each step. Another process tries to take over
-/// after this time.
+/// Duration of the lease, which a process renews after each step, and the interval at which another
+/// process tries to take over.
 const LEASE: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(500);
 

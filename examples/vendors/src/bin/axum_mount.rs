@@ -33,7 +33,7 @@ async fn main() -> svc_core::Result<()> {
         .authenticator(store.clone())
         .build()?;
 
-    // axum removes the prefix from the path. The fallback does not get requests below the prefix.
+    // axum removes the prefix from the path before it calls the service.
     let app = Router::new()
         .route("/", get(|| async { "The pages of the existing program." }))
         .nest_service("/api/v1", SvcService::new(api).with_docs(Docs::new()));
