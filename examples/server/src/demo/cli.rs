@@ -91,7 +91,7 @@ const OF_DATABASE: &[&str] = &["schema", "connections", "statements", "cluster"]
 #[derive(Debug, Clone, Args)]
 #[expect(
     clippy::struct_excessive_bools,
-    reason = "each is a switch of the command line of its own"
+    reason = "each is a separate switch of the command line"
 )]
 pub struct ServerArgs {
     /// IP address to listen on; any address other than loopback requires --base-url

@@ -15,7 +15,7 @@ const PEOPLE: u32 = 5000;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(
     clippy::struct_excessive_bools,
-    reason = "each is a switch of the command line of its own"
+    reason = "each is a separate switch of the command line"
 )]
 pub struct ServerSettings {
     /// The address to listen on.

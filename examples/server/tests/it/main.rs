@@ -1,5 +1,5 @@
-//! The integration tests of the demo, as one program that is linked once: `cargo test -p svc-server
-//! --test it MODULE`.
+//! The integration tests of the demo, as one program that is linked once:
+//! `cargo test -p svc-server --test it MODULE`.
 
 mod badges;
 mod browser;

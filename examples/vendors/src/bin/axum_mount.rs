@@ -1,5 +1,5 @@
-//! The API in an existing axum program, under `/api/v1`: `cargo run --bin axum_mount [ADDRESS
-//! [FILE]]`.
+//! The API in an existing axum program, under `/api/v1`:
+//! `cargo run --bin axum_mount [ADDRESS [FILE]]`.
 
 use axum::Router;
 use axum::routing::get;

@@ -1,5 +1,5 @@
-//! Petitions in memory. The library composes the helper from `Create`, `Get` and `Find`: `cargo run
-//! --bin composed [ADDRESS]`.
+//! Petitions in memory. The library composes the helper from `Create`, `Get` and `Find`:
+//! `cargo run --bin composed [ADDRESS]`.
 //!
 //! Such a helper has no transaction. If a step fails, the results of the other steps remain, and
 //! the response has one entry for each resource. The program prints such a response when it starts.

@@ -296,19 +296,19 @@ async fn the_suite_finds_a_declaration_that_is_not_true() -> Result<(), Box<dyn 
         ("a length that is not enforced", "ERR-12", |it| {
             at(it, "events", "title").max_length = Some(100);
         }),
-        ("values that are refused", "RES-attendance-03", |it| {
+        ("values that are rejected", "RES-attendance-03", |it| {
             at(it, "attendances", "status")
                 .values
                 .get_or_insert_default()
                 .push("needs action".to_owned());
         }),
-        ("values that are taken", "RES-attendance-03", |it| {
+        ("values that are accepted", "RES-attendance-03", |it| {
             at(it, "attendances", "status")
                 .values
                 .get_or_insert_default()
                 .retain(|value| value != "tentative");
         }),
-        ("a field that need not be sent", "ERR-12", |it| {
+        ("a field that is optional", "ERR-12", |it| {
             at(it, "events", "summary").required = true;
         }),
     ];

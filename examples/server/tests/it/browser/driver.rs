@@ -179,7 +179,7 @@ impl Browser {
         self.send("POST", &path, &body).await
     }
 
-    /// Executes a command of the DevTools of the browser.
+    /// Executes a command of the developer tools of the browser.
     async fn tool(&mut self, command: &str, parameters: Value) -> TestResult<Value> {
         self.command(
             "goog/cdp/execute",
