@@ -95,7 +95,8 @@ impl SvcService {
         self.with(|settings| settings.mount = Mount::under(path))
     }
 
-    /// Sets the largest body in bytes. Default: 1 MiB. A larger body is 413, announced or not.
+    /// Sets the largest body in bytes. Default: 1 MiB. A larger body is 413, with or without an
+    /// announced length.
     ///
     /// Requirements: UND-17.
     #[must_use]
@@ -309,8 +310,8 @@ impl SvcService {
             .find_answer(&mut incoming, &mut body)
             .instrument(span.clone())
             .await;
-        // Closing a connection with unread input would lose the response (UND-17). Other versions
-        // of HTTP have a stream for each request.
+        // Otherwise a connection with unread input would be closed without an announcement in the
+        // response (UND-17). Other versions of HTTP have a stream for each request.
         if let Some(unread) = body.filter(|_| parts.version < Version::HTTP_2) {
             answer.close |= !body::dropped(&parts.headers, unread).await;
         }

@@ -28,7 +28,7 @@
 //! |---|---|
 //! | the program is killed | unfinished messages are sent again, with the same `webhook-id` |
 //! | several programs send for one store | each webhook is leased to one program at a time; the lease of a killed program ends after half a minute |
-//! | a receiver does not respond | it has 15 seconds for each message and gets one message at a time; its connections are separate from those of other receivers |
+//! | a receiver does not respond | it has 15 seconds for each message and gets one message at a time; its connections are separate from those of receivers that respond |
 //! | a tenant has many slow receivers | after a second, their requests use separate slots, and tenants get free slots in turn |
 //! | a name resolves to a private address | no connection is opened: each address is checked after each resolution, at each attempt |
 //!
@@ -133,8 +133,8 @@ impl WebhookSender {
         }
     }
 
-    /// Sets the maximum number of simultaneous receivers. Default: 64. A quarter of this number is
-    /// available for receivers that fail or are slow. Tenants that wait for a free slot get it in
+    /// Sets the maximum number of simultaneous receivers. Default: 64. A quarter as many more
+    /// are available for receivers that fail or are slow. Tenants that wait for a free slot get it in
     /// turn.
     #[must_use]
     pub fn receivers_at_once(self, receivers: usize) -> Self {

@@ -1,5 +1,5 @@
-//! The integration tests of `svc-tower`, as one program that is linked once: `cargo test -p
-//! svc-tower --test it MODULE`.
+//! The integration tests of `svc-tower`, as one program that is linked once:
+//! `cargo test -p svc-tower --test it MODULE`.
 
 mod guides;
 #[cfg(feature = "server")]

@@ -1,5 +1,6 @@
-//! The tables of `mapped_postgres` in a SQLite file: `cargo run --bin mapped_sqlite FILE
-//! [ADDRESS]`. Create the tables with `examples/vendors/src/mapped/sqlite.sql`.
+//! The tables of `mapped_postgres` in a SQLite file:
+//! `cargo run --bin mapped_sqlite FILE [ADDRESS]`. Create the tables with
+//! `examples/vendors/src/mapped/sqlite.sql`.
 
 use std::{error::Error, sync::Arc};
 

@@ -1,5 +1,5 @@
-//! A newsletter with one table, which accepts only sign-ups: `cargo run --bin signup_only [ADDRESS
-//! [FILE]]`.
+//! A newsletter with one table, which accepts only sign-ups:
+//! `cargo run --bin signup_only [ADDRESS [FILE]]`.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

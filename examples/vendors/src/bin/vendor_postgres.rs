@@ -1,5 +1,5 @@
-//! An existing program over PostgreSQL with the API: `cargo run --bin vendor_postgres DATABASE_URL
-//! [ADDRESS]`.
+//! An existing program over PostgreSQL with the API:
+//! `cargo run --bin vendor_postgres DATABASE_URL [ADDRESS]`.
 //!
 //! The tables of `src/postgres/tables.sql` and `more.sql`, and the keys, must exist.
 
