@@ -291,7 +291,7 @@ impl CopyRun<'_> {
         })
     }
 
-    /// Processes a copy that another program uses.
+    /// Copies only the keys of a tenant, because another program has changed the copied records.
     async fn in_use(
         &self,
         tenant: &Tenant,

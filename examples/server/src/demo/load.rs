@@ -35,7 +35,7 @@ pub struct SeedLoad {
 
 /// The state of the data when a process can start to load.
 enum Ready {
-    /// So many rows are loaded, of the data for so many people.
+    /// `done` rows are loaded, of the data for `people` people.
     From { people: u32, done: usize },
     /// All rows are loaded.
     Loaded,
@@ -100,8 +100,8 @@ fn name(tenant: &str) -> String {
 }
 
 impl SeedLoad {
-    /// Creates a tenant for so many people. It has an owner from now on; its data is still to be
-    /// loaded.
+    /// Creates a tenant for this number of people. It has an owner from now on; its data is still
+    /// to be loaded.
     pub(super) async fn begin(store: &DemoStore, tenant: &str, people: u32) -> Result<Self> {
         let owner = SeedRecords::new(tenant, people).owner().id.to_string();
         // The marker is stored first. A tenant without one was not created by this program, and no

@@ -30,7 +30,7 @@ pub(super) trait TableKind: Resource {
     /// The column of `name`, if it is unique.
     const NAME: Option<&'static str> = None;
 
-    /// Returns the record in a row, without its links.
+    /// Returns the record in a row. The caller adds its links.
     fn from_row(row: &Row, meta: Meta) -> Result<Record<Self>>;
 
     /// Returns the columns and their values.

@@ -203,8 +203,8 @@ fn key(import: &Import) -> Result<HeaderValue, StartupError> {
     Ok(key)
 }
 
-/// Returns the idempotency name of the import, from the file and the mapping of its columns. It is
-/// the same when the import is repeated.
+/// Returns the idempotency key of the import, from the file and the mapping of its columns. A
+/// repeated import has the same key.
 fn name(import: &Import) -> io::Result<String> {
     let mut digest = Sha256::new();
     let mut file = BufReader::new(File::open(&import.file)?);
