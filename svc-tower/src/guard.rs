@@ -10,7 +10,7 @@ use std::{
     task::Poll,
 };
 
-/// What `future` gives, or what its panic said.
+/// Returns the output of `future`, or the message of its panic.
 pub(crate) async fn caught<F: Future>(mut future: Pin<&mut F>) -> Result<F::Output, String> {
     poll_fn(
         |cx| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))) {
@@ -27,7 +27,7 @@ fn said(panic: &(dyn Any + Send)) -> String {
         .downcast_ref::<&str>()
         .copied()
         .or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    text.unwrap_or("it did not say why").to_owned()
+    text.unwrap_or("no message").to_owned()
 }
 
 #[cfg(test)]

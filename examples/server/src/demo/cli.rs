@@ -1,5 +1,6 @@
-//! The demo's command line. Every option of the server also reads the environment: `SVC_DEMO_` and
-//! the option in capitals. Former names of options, commands and variables are hidden aliases.
+//! The command line of the demo. Every option of the server can also be set with an environment
+//! variable: `SVC_DEMO_` and the option in capitals. Former names of options, commands and
+//! variables are hidden aliases.
 
 #![expect(
     clippy::doc_markdown,
@@ -32,7 +33,7 @@ name in capitals, such as SVC_DEMO_BASE_URL. The command line takes precedence."
 #[derive(Debug, Clone, Parser)]
 #[command(name = "svc-demo", version, max_term_width = 110, after_help = EXAMPLES)]
 pub struct Cli {
-    /// What to do instead of serving.
+    /// The command; without one, a server starts.
     #[command(subcommand)]
     pub command: Option<Command>,
     /// The options of the server.
@@ -40,7 +41,8 @@ pub struct Cli {
     pub options: ServerArgs,
 }
 
-/// The environment variable of an option: the new name, or the former one where only that is set.
+/// Returns the environment variable of an option: the new name, or the former one if only that is
+/// set.
 fn renamed(new: &'static str, former: &'static str) -> &'static str {
     let is_set = |name| std::env::var_os(name).is_some();
     if !is_set(new) && is_set(former) {
@@ -50,8 +52,8 @@ fn renamed(new: &'static str, former: &'static str) -> &'static str {
     }
 }
 
-/// The global options of the server, all hidden except for `shown`: the help of a command shows
-/// only the options that it uses.
+/// Returns the global options of the server, all hidden except for `shown`: the help of a command
+/// shows only the options that it uses.
 fn globals(shown: &[&str]) -> Vec<Arg> {
     let server = ServerArgs::augment_args(clap::Command::default());
     let options = server.get_arguments().filter(|it| it.is_global_set());
@@ -60,7 +62,7 @@ fn globals(shown: &[&str]) -> Vec<Arg> {
         .collect()
 }
 
-/// As [`globals`], for `export schema`, which has a `--citus` of its own.
+/// Like [`globals`], for `export schema`, which has its own `--citus`.
 fn globals_of_schema() -> Vec<Arg> {
     let mut options = globals(&["schema"]);
     for option in &mut options {
@@ -71,9 +73,9 @@ fn globals_of_schema() -> Vec<Arg> {
     options
 }
 
-/// The options of a command that opens the data.
+/// The options of commands that open the data.
 const OF_DATA: &[&str] = &["data", "database", "schema", "statements", "cluster"];
-/// The same, with the one about webhooks.
+/// The options of commands about webhooks.
 const OF_WEBHOOKS: &[&str] = &[
     "data",
     "database",
@@ -82,14 +84,14 @@ const OF_WEBHOOKS: &[&str] = &[
     "cluster",
     "private_webhooks",
 ];
-/// The options of a command that writes to a database only.
+/// The options of commands that write only to a database.
 const OF_DATABASE: &[&str] = &["schema", "connections", "statements", "cluster"];
 
 /// The options of the server.
 #[derive(Debug, Clone, Args)]
 #[expect(
     clippy::struct_excessive_bools,
-    reason = "each is a switch of the command line of its own"
+    reason = "each is a separate switch of the command line"
 )]
 pub struct ServerArgs {
     /// IP address to listen on; any address other than loopback requires --base-url
@@ -425,7 +427,7 @@ pub struct ServerArgs {
     pub share_names: Option<String>,
 }
 
-/// A fixed key as it was given, `TENANT=TOKEN`; no debug output shows it.
+/// A key of the command line, `TENANT=TOKEN`. Debug output does not show it.
 #[derive(Clone)]
 pub struct KeyArg(pub String);
 
@@ -441,7 +443,7 @@ impl std::fmt::Debug for KeyArg {
     }
 }
 
-/// The URL of a database; no debug output shows it, for it may hold a password.
+/// The URL of a database. Debug output does not show it, because it can contain a password.
 #[derive(Clone)]
 pub struct DatabaseUrl(pub String);
 
@@ -457,10 +459,10 @@ impl std::fmt::Debug for DatabaseUrl {
     }
 }
 
-/// In angle brackets, as documentation would have it, it could not be copied.
+/// Without the angle brackets that rustdoc requires, so that it can be copied.
 const TO: &str = "Database, such as postgres://user:password@host/name";
 
-/// What to do instead of serving.
+/// The command.
 #[derive(Debug, Clone, Subcommand)]
 pub enum Command {
     /// Create, list and revoke API keys (effective immediately on a running server)
@@ -537,7 +539,7 @@ pub enum Command {
     },
 }
 
-/// Which document about the interface to print.
+/// The document about the API to print.
 #[derive(Debug, Clone, Subcommand)]
 pub enum ExportDocument {
     /// Print the OpenAPI 3.1 document of all operations
@@ -556,7 +558,7 @@ pub enum ExportDocument {
     Capabilities,
 }
 
-/// What to do with the keys.
+/// What to do with keys.
 #[derive(Debug, Clone, Subcommand)]
 pub enum KeyAction {
     /// Create a key and print it once
@@ -594,7 +596,7 @@ pub enum KeyAction {
     },
 }
 
-/// What to do with the webhooks.
+/// What to do with webhooks.
 #[derive(Debug, Clone, Subcommand)]
 pub enum WebhookAction {
     /// List the webhooks and the state of their deliveries
@@ -615,7 +617,7 @@ pub enum WebhookAction {
         /// Id of the webhook, as shown by `webhooks list`
         id: String,
     },
-    /// Pause a webhook (changes made meanwhile are sent after `resume`)
+    /// Pause a webhook (changes in between are sent after `resume`)
     Pause {
         /// Id of the webhook, as shown by `webhooks list`
         id: String,

@@ -1,4 +1,4 @@
-//! The server over raw sockets, around a service that stands in for the interface.
+//! Tests the server over raw sockets, with a test service instead of the API.
 //!
 //! Requirements: UND-17, UND-34, UND-42, UND-44.
 

@@ -1,4 +1,4 @@
-//! Any head gets an answer.
+//! Every head gets a response.
 //!
 //! Requirements: UND-34, UND-35.
 

@@ -1,4 +1,4 @@
-//! What an observer is told of each answer.
+//! The properties of a response that an observer receives.
 //!
 //! Requirements: UND-42.
 

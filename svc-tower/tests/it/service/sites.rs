@@ -1,4 +1,4 @@
-//! Browser code of other sites.
+//! Browser code of other origins.
 //!
 //! Requirements: HLP-08.
 

@@ -1,5 +1,5 @@
-//! Two servers side by side: another capability document is compared in the browser, and whatever
-//! it holds is text.
+//! Compares the server with another one: the browser compares another capability document, and
+//! shows all its content as text.
 //!
 //! Requirements: CAP-04.
 
@@ -9,7 +9,7 @@ use crate::browser::{Session, TAB};
 use crate::support::TestResult;
 use crate::support::program::Program;
 
-/// Puts a text into the field and sends the form, until something is found or said.
+/// Sets a text in the field and submits the form, until there is a result or an error.
 async fn compare(session: &mut Session, document: &str) -> TestResult {
     let script = format!(
         "document.querySelector('#compare textarea').value = {}; document.querySelector('#compare form').requestSubmit();",
@@ -22,7 +22,7 @@ async fn compare(session: &mut Session, document: &str) -> TestResult {
         .await
 }
 
-/// What is wrong, each a sentence.
+/// Returns the errors, each as a sentence.
 async fn said(session: &mut Session) -> TestResult<Vec<String>> {
     let found = session
         .browser
@@ -31,7 +31,7 @@ async fn said(session: &mut Session) -> TestResult<Vec<String>> {
     Ok(serde_json::from_value(found)?)
 }
 
-/// The rows of a table as texts.
+/// Returns the rows of a table as texts.
 async fn rows(session: &mut Session, title: &str) -> TestResult<Value> {
     let script = format!(
         "const section = [...document.querySelectorAll('#compare section')].find(section => section.querySelector('h3').textContent === {});
@@ -54,7 +54,7 @@ async fn open() -> TestResult<Session> {
     Ok(session)
 }
 
-/// The capability document of a demo.
+/// Returns the capability document of a demo.
 async fn capabilities(session: &Session) -> TestResult<Value> {
     session
         .client()
@@ -68,7 +68,7 @@ async fn capabilities(session: &Session) -> TestResult<Value> {
 async fn cap_04_a_server_of_another_dialect_is_compared_field_by_field() -> TestResult {
     let mut session = open().await?;
     let ours = capabilities(&session).await?;
-    // By itself, everything is the same.
+    // Compared with itself, everything is the same.
     compare(&mut session, &ours.to_string()).await?;
     let sentence = "return document.querySelector('.found .summary').textContent;";
     let same = session.browser.run(sentence).await?;
@@ -77,7 +77,7 @@ async fn cap_04_a_server_of_another_dialect_is_compared_field_by_field() -> Test
             .is_some_and(|text| text.starts_with("Both servers declare the same: ")),
         "{same}"
     );
-    // Another one, which has less, and one field, value and kind that this one has not.
+    // Another document with fewer entries, and one additional field, value and kind.
     let folder = tempfile::tempdir()?;
     let less = [
         "--seed-people",
@@ -145,7 +145,7 @@ async fn cap_04_a_server_of_another_dialect_is_compared_field_by_field() -> Test
     assert_eq!(
         rows(&mut session, "Fields of people").await?,
         fields,
-        "names of dialects are no differences"
+        "names of dialects do not count as differences"
     );
     let helpers = rows(&mut session, "Helpers").await?;
     let helpers: Vec<&Value> = helpers.as_array().ok_or("no helpers")?.iter().collect();
@@ -181,7 +181,7 @@ async fn cap_04_a_server_of_another_dialect_is_compared_field_by_field() -> Test
         ]))),
         "{limits}"
     );
-    // The map says the same, by looks and by words.
+    // The map shows the same, by appearance and text.
     let marks = "return Object.fromEntries([...document.querySelectorAll('.map a')].map(a => [a.dataset.kind ?? a.dataset.helper,
         [[...a.classList].at(-1), a.querySelector('.count')?.textContent ?? '', a.getAttribute('aria-label')]]));";
     let marks = session.browser.run(marks).await?;
@@ -202,7 +202,7 @@ async fn cap_04_a_server_of_another_dialect_is_compared_field_by_field() -> Test
         "const arrows = [...document.querySelectorAll('.map path[data-of=record_signature]')];
         return arrows.length > 0 && arrows.every(path => path.classList.contains('here'));";
     assert_eq!(session.browser.run(arrows).await?, true);
-    // As a text; and what is the same, on a press.
+    // As a text; and equal entries, after a click.
     let text = session
         .browser
         .run("return document.querySelector('.found pre').textContent;")
@@ -223,8 +223,8 @@ async fn cap_04_a_server_of_another_dialect_is_compared_field_by_field() -> Test
         .browser
         .wait_for("document.querySelector('#compare tr.same')")
         .await?;
-    // Nothing was sent: every request was a GET of this server, which the end of the session looks
-    // at.
+    // No data was sent: every request was a GET to this server, which the end of the session
+    // checks.
     assert_eq!(
         session.browser.requested_bodies().await?,
         Vec::<String>::new()
@@ -311,7 +311,7 @@ async fn cap_04_what_is_no_capability_document_is_told_in_words() -> TestResult 
             0,
             "{expected}"
         );
-        // It is announced, and stands at its field.
+        // The error is announced, and is at its field.
         assert_eq!(
             session
                 .browser
@@ -327,8 +327,8 @@ async fn cap_04_what_is_no_capability_document_is_told_in_words() -> TestResult 
             "true"
         );
     }
-    // A newer form is compared as far as it is known, and an old one without a version, too: both
-    // are said.
+    // A newer format is compared as far as it is known, and so is an old one without a version. The
+    // page states both.
     for (document, expected) in [
         (
             "{\"collections\":{},\"declaration_version\":9,\"new\":[1]}",
@@ -349,7 +349,7 @@ async fn cap_04_what_is_no_capability_document_is_told_in_words() -> TestResult 
             "{note}"
         );
     }
-    // Names are texts, whatever they are.
+    // Names are always shown as text.
     let hostile = "<img src=x onerror=document.title=1>";
     let kinds = json!({ "__proto__": {}, "constructor": {}, hostile: {}, "\u{202E}elpoep": { "operations": ["list"] } });
     compare(
@@ -384,7 +384,7 @@ async fn cap_04_the_comparison_is_made_by_keys_and_from_a_file_in_a_narrow_windo
         session.browser.run(named).await?,
         json!(["Capability document of the other server", "File"])
     );
-    // A file that is chosen is compared at once.
+    // A selected file is compared immediately.
     let mut theirs = ours.clone();
     theirs["response_style"] = json!("examples");
     let chosen = format!(
@@ -401,7 +401,7 @@ async fn cap_04_the_comparison_is_made_by_keys_and_from_a_file_in_a_narrow_windo
         rows(&mut session, "Limits and names").await?,
         json!([["response style", "table", "examples", "differs"]])
     );
-    // The focus is at the heading of what was found, and goes on from there.
+    // The focus is at the heading of the result, and continues from there.
     assert_eq!(
         session
             .browser
@@ -426,7 +426,7 @@ async fn cap_04_the_comparison_is_made_by_keys_and_from_a_file_in_a_narrow_windo
     let fits =
         "return document.documentElement.scrollWidth <= document.documentElement.clientWidth;";
     assert_eq!(session.browser.run(fits).await?, true);
-    // A file that is too large is not even read; one that is dropped is.
+    // A file that is too large is not read. A dropped file is read.
     let dropped = |text: &str| {
         format!(
             "const files = new DataTransfer(); files.items.add(new File([{text}], 'it.json'));
